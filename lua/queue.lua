@@ -1,44 +1,85 @@
--- The parts that the scripts of queue/ share, behind common.lua: the settings of a topic, and what
--- other programs may have done to its queue.
+-- What the scripts of queues share. They need nothing of common.lua. A message is a field of
+-- MESSAGES, its generation, and its place is in one of three orders:
+--
+--	WAITING   a list, in the order of pushes: its generation
+--	TAKEN     a sorted set, by the time when it is handed out again (us): its token
+--	LATER     a sorted set, by the time when it comes back: its token
+--
+-- A token is GENERATION-PUSH-RETRIES/DELIVERIES. PUSH is the time of the push (us). A message never
+-- returns to WAITING, so all in TAKEN and LATER were pushed before all in WAITING.
+-- A value of MESSAGES is 'PUSH DUE ATTEMPT SUM ID', a newline, and the data: lua/README.md.
+-- Everything is read before the first write, because Redis does not undo the writes of a script.
+-- The first write needs no memory, except in push.lua: a full server can be emptied.
+local call, insert, unpack, match = redis.call, table.insert, unpack, string.match
+local META, TOPICS, COUNTS, WAITING, TAKEN, LATER, MESSAGES, CONSUMERS = unpack(KEYS)
+local TOKEN = '^(%d+)%-(%d+)%-(%d+)/(%d+)$'
+local NONE = 4294967295 -- a setting that says none, where 0 is the default
+local REMOVED_MAX = 1000 -- messages that one call removes because of the bound or their age
 
--- setting: a number in the text of a topic's settings, which begins with a blank; 0 is the default.
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function digits(number)
+	return string.format('%.0f', number)
+end
+
+-- setting: a number in the text of settings, which begins with a blank; 0 is the default.
 local function setting(text, word, default)
-	local value = tonumber(string.match(text, ' ' .. word .. '=(-?%d+)')) or 0
+	local value = tonumber(match(text, ' ' .. word .. '=(-?%d+)')) or 0
 	return value == 0 and default or value
 end
 
--- wrong_type: an answer that names the key of this queue, or that of the settings, that another
--- program has made with another type; nil: there is none.
-local function wrong_type(stream, later)
-	local types = {[KEYS[10]] = 'hash', [stream] = 'stream', [later] = 'zset'}
-	for key, wanted in pairs(types) do
-		local found = call('TYPE', key).ok
+-- settings_text: the settings of the topic, between blanks; nil: it has none.
+local function settings_text()
+	local text = redis.pcall('HGET', TOPICS, ARGV[1])
+	return type(text) == 'string' and ' ' .. text .. ' ' or nil
+end
+
+-- wrong_type: an answer that names the first key that another program has made with another type.
+local function wrong_type()
+	local types = {'hash', 'hash', 'hash', 'list', 'zset', 'zset', 'hash', 'zset'}
+	for k, wanted in ipairs(types) do
+		local found = call('TYPE', KEYS[k]).ok
 		if found ~= wanted and found ~= 'none' then
-			return {'TYPE', key, found, wanted}
+			return {'TYPE', KEYS[k], found, wanted}
 		end
 	end
 	return nil
 end
 
--- message_of: the fields of a message, by name. The second result says what is wrong with it;
--- another program has made such a message. The checksum of the record is not looked at here.
-local function message_of(list)
-	local fields = {}
-	for k = 1, #list, 2 do
-		fields[list[k]] = list[k + 1]
+-- answered: what the function returns, or which key made it fail.
+local function answered(main)
+	local is_done, answer = pcall(main)
+	if is_done then
+		return answer
 	end
-	local size = fields.id and #fields.id or 0
-	if size < 1 or size > 255 or find(fields.id, '[%z\1-\31\127]') then
-		return fields, 'has no valid id'
-	elseif not fields.data or #fields.data > 1048576 then
-		return fields, 'has no data, or more than 1 MiB'
-	elseif not find(fields.due or '', '^%-?%d+$') or #fields.due > 19 then
-		return fields, 'has no valid due'
+	local wrong = wrong_type()
+	if wrong then
+		return wrong
 	end
-	for _, name in ipairs({'attempt', 'gen', 'sum', 'retries'}) do
-		if not find(fields[name] or '', '^%d*$') or #(fields[name] or '') > 20 then
-			return fields, 'has no valid ' .. name
-		end
+	error(answer, 0)
+end
+
+-- count adds to a number of the topic. If another program has damaged it, the queue goes on.
+local function count(word, number)
+	if number > 0 then
+		redis.pcall('HINCRBY', COUNTS, word .. ':' .. ARGV[1], number)
 	end
-	return fields
+end
+
+local function token_of(generation, push, retries, deliveries)
+	return generation .. '-' .. (push or 0) .. '-' .. retries .. '/' .. deliveries
+end
+
+-- remove takes members out of TAKEN or LATER.
+local function remove(order, members)
+	if members[1] then
+		call('ZREM', order, unpack(members))
+	end
+end
+
+local function forget(generations)
+	if generations[1] then
+		call('HDEL', MESSAGES, unpack(generations))
+	end
 end

@@ -1,51 +1,29 @@
 -- answer: the verdicts on messages that were taken.
 --
--- uses: common queue
+-- uses: queue
 --
--- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
+-- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
 --           dropped, and counted so   3 when they come back (us), 0: as the topic says   4 a random
---           number   5.. for each message: entry/delivery
--- returns   {'OK', ...}: 0; 3 stale; or the message, as take returns it: its retries are used up,
---           or the verdict is 'dead'. Nothing was done to it.
+--           number   5.. their tokens
+-- returns   {'OK', ...}: 0; 3 stale; or {token, value}, as take returns it: its retries are used
+--           up, or the verdict is 'dead'. Nothing was done to it. {'OK'}: all are 0.
 --           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(1) a message; 3 us of the server
-local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
-local wrong = wrong_type(STREAM, LATER)
+-- cost      O(log N) a message; 3 us of the server
+local STALE = 3
+local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local text = settings_text()
+local wrong = not text and wrong_type()
 if wrong then
 	return wrong
 end
-local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local text = ' ' .. (call('HGET', TOPICS, ARGV[1]) or '') .. ' '
-local answer, present = {'OK'}, time_us()
-
+text = text or ''
+local ends = verdict == 'done' or verdict == 'damaged'
 local most = setting(text, 'retries', 16)
-most = most == WORD - 1 and 0 or most -- no retries
-
--- is_held: does somebody hold the message by this delivery? A group's XPENDING fails without the
--- stream.
-local exists = call('EXISTS', STREAM) == 1
-
-local function is_held(entry, delivery)
-	local seen = exists and call('XPENDING', STREAM, 'g', entry, entry, 1)[1]
-	return seen and seen[4] == delivery
-end
-
--- fields_of: the fields of a message; nil: it was dropped while somebody held it.
-local function fields_of(entry)
-	local found = call('XRANGE', STREAM, entry, entry)[1]
-	local fields = {}
-	for k = 1, found and #found[2] or 0, 2 do
-		fields[found[2][k]] = found[2][k + 1]
-	end
-	return found and fields
-end
-
--- delete: false: there is no such message any more.
-local function delete(entry)
-	call('XACK', STREAM, 'g', entry)
-	return call('XDEL', STREAM, entry) == 1
-end
+most = most == NONE and 0 or most
+local hide = math.max(setting(text, 'hide', 30000000), 0)
+local answer = {'OK'}
+local left, gone, dead, comes_back = {}, {}, {}, {}
 
 -- delay: as settings_retry_delay() in src/topic/settings.c.
 local function delay(retries)
@@ -58,47 +36,65 @@ local function delay(retries)
 		wait = wait * factor
 	end
 	wait = math.min(wait, longest)
-	jitter = jitter == WORD - 1 and 0 or math.floor(wait / 100) * jitter
-	random = (random * 69069 + 12345) % WORD
+	jitter = jitter == NONE and 0 or math.floor(wait / 100) * jitter
+	random = (random * 69069 + 12345) % 4294967296
 	return wait - jitter + random % (2 * jitter + 1)
 end
 
--- put_off takes the message out of the stream until its time comes.
-local function put_off(entry, delivery, fields, retries)
-	local at = back > 0 and back or present + delay(retries)
-	local kept = {'id', fields.id or '', 'data', fields.data or '', 'due', fields.due or '0',
-		'attempt', digits((tonumber(fields.attempt) or 0) + delivery), 'gen',
-		fields.gen or '0', 'sum', fields.sum or '', 'retries', digits(retries + 1)}
-	delete(entry)
-	call('ZADD', LATER, digits(at), entry .. '\0' .. cmsgpack.pack(kept))
+-- judge decides what becomes of a message that somebody holds by this token.
+local function judge(token)
+	local generation, push, retries, deliveries = match(token, TOKEN)
+	retries = tonumber(retries)
+	if verdict == 'dead' or (verdict == 'retry' and retries >= most) then
+		insert(dead, token)
+		return
+	end
+	insert(left, token)
+	if ends then
+		insert(gone, generation)
+	elseif verdict == 'hold' then
+		insert(comes_back, digits(now + hide + #comes_back / 2))
+		insert(comes_back, token)
+	else
+		insert(comes_back, digits(back > 0 and back or now + delay(retries)))
+		insert(comes_back, token_of(generation, push, retries + 1, deliveries))
+	end
 end
 
-for k = 5, #ARGV do
-	local entry, delivery = string.match(ARGV[k], '^(%d+%-%d+)/(%d+)$')
-	delivery = tonumber(delivery)
-	local held = entry and is_held(entry, delivery)
-	local ends = verdict == 'done' or verdict == 'damaged'
-	local fields = held and not ends and fields_of(entry)
-	local item = 0
-	if held and ends then
-		item = delete(entry) and 0 or STALE
-		if verdict == 'damaged' and item == 0 then
-			redis.pcall('HINCRBY', COUNTS, 'dropped:' .. ARGV[1], 1)
-		end
-	elseif not fields then
-		item = STALE
-	elseif verdict == 'hold' then
-		call('XCLAIM', STREAM, 'g', 'd', 0, entry, 'JUSTID')
-	else
-		local retries = tonumber(fields.retries) or 0
-		if verdict == 'retry' and retries < most then
-			put_off(entry, delivery, fields, retries)
-		else
-			item = {entry, digits(delivery), fields.id or '', fields.data or '',
-				fields.due or '0', fields.attempt or '0', fields.gen or '0',
-				fields.sum or '', fields.retries or '0'}
+-- read_dead puts the messages that are to be dead letters into the answer. One whose value another
+-- program has deleted stays taken; the next take drops it.
+local function read_dead(at)
+	local generations = {}
+	for k, token in ipairs(dead) do
+		generations[k] = match(token, '^%d+')
+	end
+	local values = dead[1] and call('HMGET', MESSAGES, unpack(generations)) or {}
+	for k, token in ipairs(dead) do
+		answer[at[token]] = values[k] and {token, values[k]} or STALE
+	end
+end
+
+local function answer_all()
+	local scores = call('ZMSCORE', TAKEN, unpack(ARGV, 5))
+	local at, all_done = {}, true
+	for k, score in ipairs(scores) do
+		local token = ARGV[4 + k]
+		local is_held = score and not at[token] and match(token, TOKEN)
+		answer[k + 1] = is_held and 0 or STALE
+		all_done = all_done and is_held
+		if is_held then
+			at[token] = k + 1
+			judge(token)
 		end
 	end
-	insert(answer, item)
+	read_dead(at)
+	remove(TAKEN, left)
+	forget(gone)
+	if comes_back[1] then
+		call('ZADD', verdict == 'hold' and TAKEN or LATER, unpack(comes_back))
+	end
+	count('dropped', verdict == 'damaged' and #gone or 0)
+	return all_done and not dead[1] and {'OK'} or answer
 end
-return answer
+
+return answered(answer_all)

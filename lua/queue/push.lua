@@ -1,96 +1,162 @@
 -- push: adds messages to the queue of a topic, in the shard of its name. The messages of a group
--- are added all, or none.
+-- are added all, or none. A message with the generation of one that is in the queue is the same
+-- one, and is not added again.
 --
--- uses: common queue
+-- uses: queue
 --
--- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
--- ARGV      1 topic   2 the channel to tell   3.. for each group: its size, and for each message
---           it: its id, a newline and, each behind a space, due (us), attempt, generation (0: one
---           is made) and the checksum of its record; and its data
+-- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
+-- ARGV      1 topic   2 the channel to tell
+--           3.. for each group: its size, and for each message its generation (0: one is made),
+--           'DUE ATTEMPT SUM ID' with a newline, and its data
 -- returns   {'OK', code, dropped, ...}, for each group; code: 0; 1 the queue is full; 2 the topic
 --           is no queue; 3 its intake is paused, and the group has no timer: its first generation
 --           is 0.
 --           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(1) a message; 3 us of the server
-local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
-local topic = ARGV[1]
-local wrong = wrong_type(STREAM, LATER)
-if wrong then
-	return wrong
-end
-local text = ' ' .. (call('HGET', TOPICS, topic) or '') .. ' '
-local queue = string.find(text, ' queue=1 ', 1, true)
-local closed = (tonumber(string.match(text, ' paused=(%d+)')) or 0) >= 2
-local most = setting(text, 'max', 100000)
+-- cost      O(1) a message, O(log N) one that is dropped; 3 us of the server
+local text = settings_text() or ''
+local is_queue = string.find(text, ' queue=1 ', 1, true)
+local is_closed = setting(text, 'paused', 0) >= 2
 local refuses = string.find(text, ' overflow=1 ', 1, true)
-local length = queue and call('XLEN', STREAM) + call('ZCARD', LATER) or 0
-local answer, added, at = {'OK'}, false, 3
-local ver = call('HGET', META, 'ver')
+local most = setting(text, 'max', 100000)
+local answer = {'OK'}
+local order, fields, known = {}, {}, {}
+local push, last, version, shard, shards = now, nil, nil, nil, nil
 
--- generation: the one given, or the next one of the shard.
-local function generation(given)
-	if given ~= '0' then
-		return given
+-- new_generation: the next version of the shard, as next_ver() in common.lua.
+local function new_generation()
+	if not last then
+		local meta = call('HMGET', META, 'ver', 'shards')
+		last, shards = tonumber(meta[1]) or 0, tonumber(meta[2]) or 1
+		shard = tonumber(match(META, '^{.*:(%d+)}:'))
 	end
-	if not now then
-		begin(ver, call('HGET', META, 'shards') or 1)
-	end
-	return digits(next_ver(''))
+	local least = now > last and now or last + 1
+	last = least + (shard - least) % shards
+	version = digits(last)
+	return version
 end
 
--- make_group: another program may have deleted the stream, or made it without its group.
-local function make_group()
-	if redis.pcall('XPENDING', STREAM, 'g').err then
-		call('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
+-- find_known finds out which messages are in the queue. Only a timer's can be.
+local function find_known()
+	local given, at = {}, 3
+	while at <= #ARGV do
+		local size = tonumber(ARGV[at])
+		for k = at + 1, at + 3 * size, 3 do
+			if ARGV[k] ~= '0' then
+				insert(given, ARGV[k])
+			end
+		end
+		at = at + 1 + 3 * size
+	end
+	local found = given[1] and call('HMGET', MESSAGES, unpack(given)) or {}
+	for k, generation in ipairs(given) do
+		known[generation] = found[k] and true
 	end
 end
 
-local function add(size)
-	make_group()
-	for k = at + 1, at + 2 * size, 2 do
-		local id, due, attempt, gen, sum = string.match(ARGV[k],
-			'^([^\n]*)\n (%S+) (%S+) (%S+) (%S+)$')
-		call('XADD', STREAM, '*', 'id', id, 'data', ARGV[k + 1], 'due', due, 'attempt',
-			attempt, 'gen', generation(gen), 'sum', sum)
+-- count_new: the messages of a group that are not in the queue.
+local function count_new(at, size)
+	local new = 0
+	for k = at + 1, at + 3 * size, 3 do
+		new = new + (known[ARGV[k]] and 0 or 1)
 	end
-	length = length + size
-	added = true
-	if length <= most then
+	return new
+end
+
+local function add_group(at, size)
+	for k = at + 1, at + 3 * size, 3 do
+		local generation = ARGV[k] ~= '0' and ARGV[k] or new_generation()
+		if not known[generation] then
+			known[generation] = true
+			insert(order, generation)
+			insert(fields, generation)
+			insert(fields, digits(push) .. ' ' .. ARGV[k + 1] .. ARGV[k + 2])
+			push = push + 1
+		end
+	end
+end
+
+-- is_older: was the first token pushed before the second one? Either may be missing.
+local function is_older(token, other)
+	local _, push_of_one = match(token or '', TOKEN)
+	local _, push_of_other = match(other or '', TOKEN)
+	return token and
+		(not other or (tonumber(push_of_one) or 0) <= (tonumber(push_of_other) or 0))
+end
+
+-- drop_oldest removes so many messages: the first of TAKEN or the first of LATER, whichever was
+-- pushed before the other; if there is neither, the first of WAITING.
+local function drop_oldest(over)
+	local taken = call('ZRANGE', TAKEN, 0, over - 1)
+	local later = call('ZRANGE', LATER, 0, over - 1)
+	local from_taken, from_later, gone = {}, {}, {}
+	while #gone < over and #gone < #taken + #later do
+		local one, other = taken[#from_taken + 1], later[#from_later + 1]
+		local from, token = from_later, other
+		if is_older(one, other) then
+			from, token = from_taken, one
+		end
+		insert(from, token)
+		insert(gone, match(token, '^%d+') or '')
+	end
+	local rest = over - #gone
+	remove(TAKEN, from_taken)
+	remove(LATER, from_later)
+	for _, generation in ipairs(rest > 0 and call('LPOP', WAITING, rest) or {}) do
+		insert(gone, generation)
+	end
+	forget(gone)
+	return #gone
+end
+
+local function write(length)
+	if not order[1] then
 		return 0
 	end
-	local dropped = call('XTRIM', STREAM, 'MAXLEN', math.max(most - call('ZCARD', LATER), 0))
-	length = length - dropped
-	if dropped > 0 then
-		redis.pcall('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
+	call('HSET', MESSAGES, unpack(fields))
+	call('RPUSH', WAITING, unpack(order))
+	if version then
+		call('HSET', META, 'ver', version)
 	end
-	return dropped
+	local over = math.min(length + #order - most, REMOVED_MAX)
+	return over > 0 and drop_oldest(over) or 0
 end
 
--- is_new: does the group at `at` have no timer? A timer was accepted before, so it enters.
-local function is_new()
-	return find(ARGV[at + 1], '\n %S+ %S+ 0 %S+$') ~= nil
+local function push_all()
+	local length = call('LLEN', WAITING) + call('ZCARD', TAKEN) + call('ZCARD', LATER)
+	local at, dropped_at = 3, nil
+	find_known()
+	while at <= #ARGV do
+		local size, code = tonumber(ARGV[at]), 0
+		if is_closed and ARGV[at + 1] == '0' then
+			code = 3
+		elseif refuses and length + #order + count_new(at, size) > most then
+			code = 1
+		else
+			add_group(at, size)
+			dropped_at = #answer + 2
+		end
+		insert(answer, code)
+		insert(answer, 0)
+		at = at + 1 + 3 * size
+	end
+	local dropped = write(length)
+	if dropped_at then
+		answer[dropped_at] = dropped
+	end
+	count('dropped', dropped)
+	if order[1] then
+		redis.pcall('PUBLISH', ARGV[2], ARGV[1])
+	end
+	return answer
 end
 
-while at <= #ARGV do
-	local size = tonumber(ARGV[at])
-	local code, dropped = 0, 0
-	if not queue then
-		code = 2
-	elseif closed and is_new() then
-		code = 3
-	elseif refuses and length + size > most then
-		code = 1
-	else
-		dropped = add(size)
+if not is_queue then
+	local at = 3
+	while at <= #ARGV do
+		insert(answer, 2)
+		insert(answer, 0)
+		at = at + 1 + 3 * tonumber(ARGV[at])
 	end
-	insert(answer, code)
-	insert(answer, dropped)
-	at = at + 1 + 2 * size
+	return wrong_type() or answer
 end
-if now and last ~= first then
-	call('HSET', META, 'ver', digits(last))
-end
-if added then
-	call('PUBLISH', ARGV[2], topic)
-end
-return answer
+return answered(push_all)

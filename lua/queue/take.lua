@@ -1,170 +1,156 @@
--- take: takes messages of a topic's queue, and hides them.
+-- take: takes messages of a topic's queue, and hides them: first those whose time to be handed out
+-- again is over, then those that come back, then those that wait.
 --
--- uses: common queue
+-- uses: queue
 --
--- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`
--- ARGV      1 topic   2 limit (at most 1000)
--- returns   {'OK', when the next hidden message may be handed out (us), or 0, message, ...}. A
---           message: {entry, delivery, id, data, due, attempt, generation, checksum, retries}. One
---           with the id '' was damaged and is dropped; its checksum says what was wrong.
---           {'NONE'}: the topic has no settings.
+-- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
+-- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
+--           even if it is larger   4 a consumer that waits if there is nothing, CHANNEL/NUMBER: a
+--           push then publishes 'NUMBER TOPIC'; or ''
+-- returns   {'OK', when the next hidden message may be handed out (us), or 0, token, value, ...}.
+--           The value '': another program has deleted it, and the message is dropped.
+--           {'NONE'}: the topic has no settings. {'EMPTY'}: the shard has lost its data, and its
+--           owner may write the settings again.
 --           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(1) a message; 3 us of the server
-local TOPICS, COUNTS, STREAM, LATER = unpack(KEYS, 10)
-local topic, limit = ARGV[1], tonumber(ARGV[2])
-local wrong = wrong_type(STREAM, LATER)
-if wrong then
-	return wrong
-end
-local text = call('HGET', TOPICS, topic)
+-- cost      O(log N) a message; 3 us of the server
+local CHUNK = 16 -- messages that are read at one time; a value has at most 1 MiB
+local VALUE_MAX = 1048576 + 512
+
+local text = settings_text()
 if not text then
-	return {'NONE'}
+	local wrong = wrong_type()
+	return wrong or {call('HEXISTS', META, 'shards') == 1 and 'NONE' or 'EMPTY'}
 end
-text = ' ' .. text .. ' '
-if (tonumber(string.match(text, ' paused=(%d+)')) or 0) % 2 == 1 or
-	call('EXISTS', STREAM) == 0 then
+if setting(text, 'paused', 0) % 2 == 1 then
 	return {'OK', 0}
 end
-if redis.pcall('XPENDING', STREAM, 'g').err then -- another program has made the stream
-	call('XGROUP', 'CREATE', STREAM, 'g', '0')
-end
-local present = time_us()
-local expire = tonumber(string.match(text, ' expire=(%d+)')) or 0
-local hide = setting(text, 'hide', 30000000)
-local once = hide < 0
-local hide_ms = math.floor(hide / 1000)
+local limit, bytes_left = tonumber(ARGV[2]), tonumber(ARGV[3])
+local expire, hide = setting(text, 'expire', 0), setting(text, 'hide', 30000000)
+local is_once = hide < 0
+local answer = {'OK', 0}
+local sources = {{order = TAKEN, read = 0}, {order = LATER, read = 0}, {read = 0}}
+local held, gone = {}, {} -- what is written: members of TAKEN; messages that are deleted
+local expired, dropped = 0, 0
 
-local answer, gone, expired, dropped = {'OK', 0}, {}, 0, 0
-
--- drop tells of a message that another program has damaged. The caller deletes it.
-local function drop(entry, delivery, words)
-	dropped = dropped + 1
-	insert(answer, {entry, digits(delivery), '', '', '0', '0', '0', words .. ': dropped', '0'})
-end
-
--- unpacked: the fields in a member of LATER; nil: it is damaged.
-local function unpacked(member)
-	local at = find(member, '\0', 1, true) or #member
-	local is_packed, fields = pcall(cmsgpack.unpack, sub(member, at + 1))
-	if not is_packed or type(fields) ~= 'table' or #fields == 0 or #fields % 2 == 1 then
-		return nil
+-- next_chunk: at most so many tokens of the first source that has some, or generations of WAITING.
+local function next_chunk(source, most)
+	if not source.order then
+		return call('LRANGE', WAITING, source.read, source.read + most - 1)
 	end
-	for _, word in ipairs(fields) do
-		if type(word) ~= 'string' then
-			return nil
-		end
-	end
-	return fields
+	return call('ZRANGE', source.order, '-inf', digits(now), 'BYSCORE', 'LIMIT', source.read,
+		most)
 end
 
--- bring_back adds the messages whose time to come back is over.
-local function bring_back()
-	local due = call('ZRANGE', LATER, '-inf', digits(present), 'BYSCORE', 'LIMIT', 0, limit)
-	for _, member in ipairs(due) do
-		local fields = unpacked(member)
-		call('ZREM', LATER, member)
-		if fields then
-			call('XADD', STREAM, '*', unpack(fields))
-		else
-			drop(string.match(member, '^%d+%-%d+') or '?', 0, 'is not packed fields')
-		end
-	end
+-- is_expired: its deadline is too long ago.
+local function is_expired(value)
+	return expire > 0 and now - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now) > expire
 end
 
--- expire_old drops what was pushed too long ago; is_expired asks for the deadline of one message,
--- which may be older.
-local function expire_old()
-	if expire > 0 then
-		local count = call('XTRIM', STREAM, 'MINID', '=',
-			digits(math.max(math.floor((present - expire) / 1000), 0)))
-		if count > 0 then
-			redis.pcall('HINCRBY', COUNTS, 'expired:' .. topic, count)
-		end
+-- hand_out adds a message to the answer, and decides what becomes of it.
+local function hand_out(member, value)
+	local generation, push, retries, deliveries = match(member, TOKEN)
+	if not generation then -- it waits, or another program has written the member
+		generation, push = match(member, '^%d+$'), match(value or '', '^%d+')
+		retries, deliveries = 0, 0
 	end
-end
-
-local function is_expired(fields)
-	return expire > 0 and present - tonumber(fields.due) > expire
-end
-
--- hand_out adds a message to the answer.
-local function hand_out(entry, delivery)
-	local fields, words = message_of(entry[2])
-	if words then
-		insert(gone, entry[1])
-		drop(entry[1], delivery, words)
-		return
-	end
-	if is_expired(fields) then
-		insert(gone, entry[1])
+	insert(gone, generation)
+	if generation and value and is_expired(value) then
 		expired = expired + 1
 		return
 	end
-	if once then
-		insert(gone, entry[1])
+	local token = token_of(generation or 0, push, retries, deliveries + 1)
+	if not generation or not value then
+		dropped = dropped + 1
+		value = ''
+	elseif not is_once then
+		gone[#gone] = nil
+		insert(held, digits(now + hide + #held / 2))
+		insert(held, token)
 	end
-	insert(answer, {entry[1], digits(delivery), fields.id, fields.data, fields.due,
-		fields.attempt or '0', fields.gen or '0', fields.sum or '', fields.retries or '0'})
+	bytes_left = bytes_left - #value
+	insert(answer, token)
+	insert(answer, value)
 end
 
--- take_again takes messages that were taken before and not answered in time.
-local function take_again()
-	local from = '0-0'
-	for _ = 1, 10 do
-		local reply = call('XAUTOCLAIM', STREAM, 'g', 'd', hide_ms, from, 'COUNT',
-			limit - (#answer - 2))
-		for _, entry in ipairs(reply[2]) do
-			if entry and entry[2] then
-				local seen = call('XPENDING', STREAM, 'g', entry[1], entry[1], 1)[1]
-				hand_out(entry, seen and seen[4] or 1)
-			end
+-- room: so many messages may be read now: the largest ones fit.
+local function room()
+	local most = math.min(CHUNK, limit - (#answer - 2) / 2, REMOVED_MAX - expired)
+	local fit = math.floor(bytes_left / VALUE_MAX)
+	if #answer == 2 and fit < 1 then
+		fit = 1
+	end
+	return math.min(most, fit)
+end
+
+local function read_source(source)
+	while true do
+		local most = room()
+		local members = most > 0 and next_chunk(source, most) or {}
+		if not members[1] then
+			return
 		end
-		from = reply[1]
-		if from == '0-0' or #answer - 2 >= limit then
+		local generations = {}
+		for k, member in ipairs(members) do
+			generations[k] = match(member, '^%d+') or ''
+		end
+		local values = call('HMGET', MESSAGES, unpack(generations))
+		for k, member in ipairs(members) do
+			hand_out(member, values[k] or nil)
+		end
+		source.read = source.read + #members
+		if #members < most then
 			return
 		end
 	end
 end
 
-bring_back()
-expire_old()
-if not once and #answer - 2 < limit then
-	take_again()
-end
-local rounds = 0
-while #answer - 2 < limit and rounds < 10 do
-	local reply = call('XREADGROUP', 'GROUP', 'g', 'd', 'COUNT', limit - (#answer - 2),
-		'STREAMS', STREAM, '>')
-	if not reply then
-		break
+-- write: the members that were read leave their orders, and those that are held enter TAKEN.
+local function write()
+	for k = 1, 2 do
+		local source = sources[k]
+		if source.read > 0 then
+			remove(source.order, call('ZRANGE', source.order, 0, source.read - 1))
+		end
 	end
-	for _, entry in ipairs(reply[1][2]) do
-		hand_out(entry, 1)
+	if sources[3].read > 0 then
+		call('LPOP', WAITING, sources[3].read)
 	end
-	rounds = rounds + 1
-end
-if gone[1] then
-	call('XACK', STREAM, 'g', unpack(gone))
-	call('XDEL', STREAM, unpack(gone))
-end
-if expired > 0 then
-	redis.pcall('HINCRBY', COUNTS, 'expired:' .. topic, expired)
-end
-if dropped > 0 then
-	redis.pcall('HINCRBY', COUNTS, 'dropped:' .. topic, dropped)
+	forget(gone)
+	if held[1] then
+		call('ZADD', TAKEN, unpack(held))
+	end
+	count('expired', expired)
+	count('dropped', dropped)
 end
 
--- comes: when the first message that is hidden may be handed out.
+-- comes: when the first message that is hidden may be handed out; now, if there were more.
 local function comes()
-	local taken = call('XPENDING', STREAM, 'g', '-', '+', 1)[1]
-	local later = call('ZRANGE', LATER, 0, 0, 'WITHSCORES')[2]
-	local soonest = taken and present + math.max(hide - taken[3] * 1000, 0)
-	later = tonumber(later)
-	if later and (not soonest or later < soonest) then
-		soonest = later
+	if room() <= 0 then
+		return now
 	end
-	return soonest or 0
+	local soonest = 0
+	for k = 1, 2 do
+		local score = tonumber(call('ZRANGE', sources[k].order, 0, 0, 'WITHSCORES')[2])
+		if score and (soonest == 0 or score < soonest) then
+			soonest = score
+		end
+	end
+	return soonest
 end
 
-answer[2] = digits(comes())
-return answer
+local function take()
+	for _, source in ipairs(sources) do
+		read_source(source)
+	end
+	write()
+	if not answer[3] then
+		call('HLEN', MESSAGES) -- fails if it has another type
+	end
+	answer[2] = digits(comes())
+	if not answer[3] and ARGV[4] ~= '' then
+		redis.pcall('ZADD', CONSUMERS, digits(now), ARGV[4])
+	end
+	return answer
+end
+
+return answered(take)

@@ -21,10 +21,9 @@ else
 	local prefix = sub(LEASE, 1, -2)
 	local topics = call('HGETALL', prefix .. 't')
 	for k = 1, #topics, 2 do
-		local stream = prefix .. 'q:' .. topics[k]
-		if topics[k] ~= '' and call('EXISTS', stream) == 1 then
-			call('UNLINK', stream, prefix .. 'y:' .. topics[k])
-			call('XGROUP', 'CREATE', stream, 'g', '0', 'MKSTREAM')
+		if topics[k] ~= '' then
+			call('UNLINK', prefix .. 'q:' .. topics[k], prefix .. 'qt:' .. topics[k],
+				prefix .. 'ql:' .. topics[k], prefix .. 'qm:' .. topics[k])
 		end
 	end
 end

@@ -5,9 +5,9 @@
 -- uses: common topic
 --
 -- KEYS      the nine of the shard, and `t`; the other keys are named from it
--- ARGV      1 shards of the namespace   2 most dropped topics that are remembered
---           3 the channel to wake the owner on, or ''; the message is 't'
---           4.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
+-- ARGV      1 most dropped topics that are remembered
+--           2 the channel to wake the owner on, or ''; the message is 't'
+--           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
 -- returns   {'OK', number of topics whose settings are newer now}
 --           {'TYPE', key, its type, the right one}: another program has made this key. If it is `t`
 --           or `u`, nothing was written; if it is `n`, all was
@@ -49,15 +49,6 @@ local function present_version(topic)
 	return math.max(text and version_of(text) or -1, dropped_version(topic))
 end
 
--- make_group: here, because a server over maxmemory makes none. It answers with an error if the
--- group is there.
-local function make_group(topic)
-	local shard = tonumber(string.match(LEASE, ':(%d+)}:'))
-	if shard_of(topic, tonumber(ARGV[1])) == shard then
-		redis.pcall('XGROUP', 'CREATE', prefix .. 'q:' .. topic, 'g', '0', 'MKSTREAM')
-	end
-end
-
 local function copy(topic, text, version)
 	local paused, keep = number_of(text, 'paused') or 0, number_of(text, 'keep') or 0
 	if number_of(text, 'gone') then
@@ -67,16 +58,13 @@ local function copy(topic, text, version)
 		call('HSET', TOPICS, topic, text)
 		call('HDEL', DROPPED, topic)
 	end
-	if number_of(text, 'queue') == 1 then
-		make_group(topic)
-	end
 	mark('closed', topic, paused >= 2 and '' or nil)
 	mark('keeps', topic, keep > 0 and '\t' .. digits(keep) or nil)
 end
 
 -- forget_oldest: of too many dropped topics, those that were dropped first are forgotten.
 local function forget_oldest()
-	local over = call('HLEN', DROPPED) - tonumber(ARGV[2])
+	local over = call('HLEN', DROPPED) - tonumber(ARGV[1])
 	if over <= 0 then
 		return
 	end
@@ -92,7 +80,7 @@ local function forget_oldest()
 	end
 end
 
-for k = 4, #ARGV, 2 do
+for k = 3, #ARGV, 2 do
 	local topic, text = ARGV[k], ARGV[k + 1]
 	local version, present = version_of(text), present_version(topic)
 	if version >= present then
@@ -106,7 +94,7 @@ forget_oldest()
 if changes > 0 then
 	call('HINCRBY', META, 'topics', 1)
 end
-if ARGV[3] ~= '' then
-	call('PUBLISH', ARGV[3], 't')
+if ARGV[2] ~= '' then
+	call('PUBLISH', ARGV[2], 't')
 end
 return wrong_hash(prefix .. 'n') or {'OK', changes}

@@ -4,15 +4,15 @@
 --
 -- uses: common topic
 --
--- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
+-- KEYS      the nine of the shard, and `t`; `u` and the queue's keys are named from it
 -- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set
 -- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;
 --           {'NOSESSION'}: as topic_set. A key of another type, which another program has made,
 --           stays
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
-local COUNTS, STREAM, LATER = unpack(KEYS, 11)
 local topic = ARGV[1]
+local waiting, taken, later, messages, consumers = queue_keys(topic)
 
 local wrong = wrong_hash(TOPICS, DROPPED)
 if wrong then
@@ -25,16 +25,13 @@ local before, last_version = newest(topic, ARGV[2])
 if not before then
 	return {'NONE'}
 end
-local is_stream = call('TYPE', STREAM).ok == 'stream'
-if is_stream and call('XLEN', STREAM) + (tonumber(redis.pcall('ZCARD', LATER)) or 0) > 0 then
+if length('LLEN', waiting) + length('ZCARD', taken) + length('ZCARD', later) > 0 then
 	return {'BUSY'}
 end
 local version = digits(math.max(time_us(), last_version + 1))
 call('HDEL', TOPICS, topic)
 call('HSET', DROPPED, topic, version)
-redis.pcall('HDEL', COUNTS, 'dropped:' .. topic, 'expired:' .. topic)
-if is_stream then
-	call('UNLINK', STREAM)
-end
+redis.pcall('HDEL', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic)
+call('UNLINK', messages, consumers)
 call('HINCRBY', META, 'topics', 1)
 return {'OK', 'ver=' .. version .. ' gone=1'}

@@ -12,27 +12,26 @@
 local answer = {'OK'}
 local fields = is_hash(TOPICS) and call('HGETALL', TOPICS) or {}
 
--- numbers: those of a queue, as text behind its settings.
+-- first_due: of the message that is handed out next among those that wait, or else are taken.
+local function first_due(waiting, taken, messages)
+	local first = redis.pcall('LINDEX', waiting, 0) or redis.pcall('ZRANGE', taken, 0, 0)[1]
+	local generation = type(first) == 'string' and string.match(first, '^%d+')
+	local value = generation and redis.pcall('HGET', messages, generation)
+	return type(value) == 'string' and string.match(value, '^%d+ (%-?%d+) ') or 0
+end
+
+-- numbers: those of a queue, as text behind its settings; '': it has none, and had none.
 local function numbers(topic)
-	local stream = prefix .. 'q:' .. topic
-	local length = call('XLEN', stream)
-	local later = tonumber(redis.pcall('ZCARD', prefix .. 'y:' .. topic)) or 0
+	local waiting, taken, later, messages = queue_keys(topic)
 	local counts = is_hash(prefix .. 'n') and
 		call('HMGET', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic) or {}
-	local taken, first_due = 0, 0
-	if length > 0 then
-		local entry = call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-		-- An error has no number: another program has made the stream, without its group.
-		taken = tonumber(redis.pcall('XPENDING', stream, 'g')[1]) or 0
-		for k = 1, #entry[2], 2 do
-			if entry[2][k] == 'due' then
-				first_due = entry[2][k + 1]
-			end
-		end
+	local sums = {length('LLEN', waiting), length('ZCARD', taken), length('ZCARD', later)}
+	if sums[1] + sums[2] + sums[3] == 0 and not counts[1] and not counts[2] then
+		return ''
 	end
 	return format(' waiting=%d taken=%d later=%d dropped=%s expired=%s first_due=%s',
-		math.max(length - taken, 0), math.min(taken, length), later, counts[1] or 0,
-		counts[2] or 0, first_due)
+		sums[1], sums[2], sums[3], counts[1] or 0, counts[2] or 0,
+		first_due(waiting, taken, messages))
 end
 
 if call('EXISTS', LEASE) == 1 and is_hash(META) then
@@ -41,15 +40,11 @@ if call('EXISTS', LEASE) == 1 and is_hash(META) then
 	insert(answer, call('HGET', META, 'holder') or '')
 end
 for k = 1, #fields, 2 do
-	local topic, counts = fields[k], ''
-	-- Another program may have made a key of another type. The other topics have their numbers.
-	if topic ~= '' and call('TYPE', prefix .. 'q:' .. topic).ok == 'stream' then
-		counts = numbers(topic)
-	end
+	local topic = fields[k]
 	if topic ~= '' then
 		insert(answer, topic)
 		insert(answer, fields[k + 1])
-		insert(answer, counts)
+		insert(answer, numbers(topic))
 	end
 end
 local dropped = is_hash(DROPPED) and call('HGETALL', DROPPED) or {}

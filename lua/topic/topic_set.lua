@@ -4,7 +4,7 @@
 --
 -- uses: common topic
 --
--- KEYS      the nine of the shard, `t`, `n`, and the topic's `q:` and `y:`; `u` is named from `t`
+-- KEYS      the nine of the shard, and `t`; `u` is named from it
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
 --           damaged words   4 most topics   5 the newest settings of the topic that the caller
 --           has read, with their version, or '': it found none   6 topics with settings that it
@@ -13,7 +13,6 @@
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(1)
-local STREAM = KEYS[12]
 local topic, text = ARGV[1], ARGV[2]
 
 local wrong = wrong_hash(TOPICS, DROPPED)
@@ -43,9 +42,4 @@ text = string.match(text, '^ *(.*)')
 call('HSET', TOPICS, topic, text)
 call('HDEL', DROPPED, topic)
 call('HINCRBY', META, 'topics', 1)
--- The group is made here, because a server over maxmemory makes none. It answers with an error if
--- the group is there.
-if find(' ' .. text .. ' ', ' queue=1 ', 1, true) then
-	redis.pcall('XGROUP', 'CREATE', STREAM, 'g', '0', 'MKSTREAM')
-end
 return {'OK', text}

@@ -70,12 +70,12 @@ static const char *skip_number(const char *text)
 	return size > 0 && errno == 0 ? text + size : NULL;
 }
 
-/* is_own: "17/2" or "1795478400000-0/2". */
+/* is_own: "17/2" or "17-4-0/2". */
 static bool is_own(const char *text)
 {
 	const char *at = skip_number(text);
 
-	if (at && *at == '-')
+	while (at && *at == '-')
 		at = skip_number(at + 1);
 	at = at && *at == '/' ? skip_number(at + 1) : NULL;
 	return at && *at == '\0';

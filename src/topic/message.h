@@ -29,9 +29,9 @@ bool message_next(const unsigned char **at, const unsigned char *end, struct mes
  * it. A timer was accepted before, so its message enters. */
 bool message_is_new(const void *bytes, size_t size);
 
-/* A token of a store is two numbers, "1795478400000-0/2" or "17/2": which message, and which
- * delivery of it. */
-#define MESSAGE_TOKEN_SIZE 48
+/* A token of a store is two parts, "17/2": which message, and which delivery of it. In Redis the
+ * first part has several numbers, "1795478400000016-1795478400031416-0/2". */
+#define MESSAGE_TOKEN_SIZE 56
 
 /* token_split finds the topic of a program's token, "TOPIC/17/2", and the store's part behind it.
  * False: it is not of that form. A topic may have slashes. */

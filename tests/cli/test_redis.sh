@@ -560,24 +560,3 @@ test_redis_newer_timer_is_left_alone() {
 	printf '\n' >>value
 	cmp value now
 }
-
-# The consumer of lua/README.md: redis-cli alone.
-test_redis_consumer_needs_no_library() {
-	local q
-	on_redis
-	expect 0 durawheel topic set game.x --queue
-	expect 0 durawheel push --topic game.x --id a --data hello
-	q=$(redis KEYS '{durawheel:*}:q:game.x')
-	redis XREADGROUP GROUP g me COUNT 128 BLOCK 5000 STREAMS "$q" '>' >out
-	grep -qx hello out || fail "it read $(cat out)"
-	expect 0 durawheel take --topic game.x
-	prints ''
-	entry=$(redis XRANGE "$q" - + | head -n 1)
-	[ "$(redis XACK "$q" g "$entry")$(redis XDEL "$q" "$entry")" = 11 ]
-	expect 0 durawheel topic show game.x --json
-	grep -q '"waiting":0,"taken":0,' out
-	redis XADD "$q" '*' id b data world due 1 >out
-	expect 0 durawheel take --topic game.x
-	grep -q '"id":"b".*"attempt":1,"data":"world"}$' out || fail "it took $(cat out)"
-	redis_kill
-}

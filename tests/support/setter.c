@@ -235,7 +235,7 @@ long setter_queued(struct setter *t, const char *topic)
 {
 	char command[128], text[SETTER_TEXT_SIZE];
 
-	(void)snprintf(command, sizeof command, "XLEN {set:%02u}:q:%s",
+	(void)snprintf(command, sizeof command, "LLEN {set:%02u}:q:%s",
 		       crc16_of(topic) % SETTER_SHARDS, topic);
 	setter_ask(t, command, text);
 	return strtol(text, NULL, 10);

@@ -2,43 +2,50 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/reason.h"
-#include "base/utf8.h"
 #include "store/redis/core.h"
+#include "store/redis/message_row.h"
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define PUSH_WORDS 2000u             /* words of one command */
+#define PUSH_WORDS 2400u             /* words of one command */
 #define PUSH_BYTES ((size_t)1 << 20) /* of the records of one command */
-#define PREFIX_SIZE 384u             /* id, and the numbers of a message as text */
+#define WORDS_A_MESSAGE 3u           /* of a PUSH: generation, head, data */
+#define HEAD_SIZE 384u               /* id, and the numbers of a message as text */
+#define TAKE_BYTES ((int64_t)16 << 20)
+#define KEY_SIZE 160u /* a namespace and a topic of 63 bytes each */
 
-void queues_keys(struct redis_store *store, const char *topic, char room[QUEUE_KEYS_SIZE])
+enum { QUEUE_KEYS = 7 };
+
+struct queue_keys {
+	char name[QUEUE_KEYS][KEY_SIZE];
+};
+
+/* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. keys: room for them,
+ * until the command is sent. */
+static void add_keys(struct redis_store *store, const char *topic, struct queue_keys *keys)
 {
-	static const char *const ends[] = {"t", "n"};
-	static const char *const of_topic[] = {"q", "y"};
-	unsigned shard = shard_of(store, topic)->number;
-	char *at = room;
+	static const char *const ends[QUEUE_KEYS] = {"t", "n", "q:", "qt:", "ql:", "qm:", "qc:"};
+	const struct shard *shard = shard_of(store, topic);
 
-	for (int i = 0; i < 4; i++) {
-		char *key = at;
+	call_add_key(store, shard->keys.name[KEY_META]);
+	for (size_t i = 0; i < QUEUE_KEYS; i++) {
+		bool of_topic = ends[i][0] == 'q';
 
-		at += snprintf(at, (size_t)(room + QUEUE_KEYS_SIZE - at), "{%s:%02u}:%s%s%s",
-			       store->names.name, shard, i < 2 ? ends[i] : of_topic[i - 2],
-			       i < 2 ? "" : ":", i < 2 ? "" : topic) +
-		      1; /* always fits */
-		call_add_key(store, key);
+		(void)snprintf(keys->name[i], KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
+			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
+		call_add_key(store, keys->name[i]);
 	}
 }
 
 static void begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
-		  char room[QUEUE_KEYS_SIZE])
+		  struct queue_keys *keys)
 {
-	call_begin(store, script, shard_of(store, op->topic));
-	queues_keys(store, op->topic, room);
+	call_begin_bare(store, script, false);
+	add_keys(store, op->topic, keys);
 	command_text(&store->pipeline.words, op->topic);
 }
 
@@ -120,8 +127,8 @@ static size_t count_words(const dw_op *op, size_t *room)
 	size_t words = 1;
 
 	while (message_next(&at, end, &message)) {
-		words += 2;
-		*room += PREFIX_SIZE;
+		words += WORDS_A_MESSAGE;
+		*room += HEAD_SIZE;
 	}
 	return words;
 }
@@ -155,18 +162,20 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 	return room;
 }
 
-/* add_message adds the words of a message; its first one is written to *at. */
+/* add_message adds the words of a message; its head is written to *at. */
 static void add_message(struct redis_store *store, const struct message *message, char **at)
 {
+	struct redis_command *words = &store->pipeline.words;
 	struct record record;
 	int size;
 
 	(void)record_decode(message->body, message->body_size, &record); /* it is sound */
-	size = snprintf(*at, PREFIX_SIZE, "%.*s\n %" PRId64 " %" PRIu32 " %" PRIu64 " %" PRIu32,
-			record.id_size, record.id, message->head.due, message->head.attempt,
-			message->head.generation, record_crc(message->body)); /* always fits */
-	command_bytes(&store->pipeline.words, *at, (size_t)size);
-	command_bytes(&store->pipeline.words, record.data, record.data_size);
+	size = snprintf(*at, HEAD_SIZE, "%" PRId64 " %" PRIu32 " %" PRIu32 " %.*s\n",
+			message->head.due, message->head.attempt, record_crc(message->body),
+			record.id_size, record.id); /* always fits */
+	command_unsigned(words, message->head.generation);
+	command_bytes(words, *at, (size_t)size);
+	command_bytes(words, record.data, record.data_size);
 	*at += size;
 }
 
@@ -177,7 +186,7 @@ static void add_push(struct redis_store *store, const dw_op *op, char **at)
 	size_t room = 0;
 	struct message message;
 
-	command_number(&store->pipeline.words, (int64_t)(count_words(op, &room) / 2));
+	command_number(&store->pipeline.words, (int64_t)(count_words(op, &room) / WORDS_A_MESSAGE));
 	while (message_next(&body, end, &message))
 		add_message(store, &message, at);
 }
@@ -185,7 +194,8 @@ static void add_push(struct redis_store *store, const dw_op *op, char **at)
 static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
 	struct redis_request *request = request_new(store, NULL, push_answered, push_lost);
-	char keys[QUEUE_KEYS_SIZE], channel[80];
+	struct queue_keys keys;
+	char channel[80];
 	char *at;
 	size_t room;
 	int status;
@@ -197,7 +207,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 		status = DW_ENOMEM;
 	} else {
 		at = (char *)store->batch.packed;
-		begin(store, SCRIPT_PUSH, op, keys);
+		begin(store, SCRIPT_PUSH, op, &keys);
 		(void)snprintf(channel, sizeof channel, "{%s}:ready", store->names.name);
 		command_text(&store->pipeline.words, channel);
 		for (const dw_op *each = request->ops.first; each; each = each->next)
@@ -210,61 +220,6 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 	answer_all(store, &request->ops, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
 	request_free(store, request);
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
-}
-
-/* ---- Messages ------------------------------------------------------------------------------ */
-
-enum { ENTRY, DELIVERY, ID, DATA, DUE, ATTEMPT, GENERATION, SUM, RETRIES };
-
-/* record_of makes the record of a message. False: it is not one of ours, or damaged. */
-static bool record_of(const struct reply *fields, const char *topic, struct record *ret_record)
-{
-	*ret_record = (struct record){.id = fields[ID].bytes,
-				      .topic = topic,
-				      .data = fields[DATA].bytes,
-				      .data_size = (uint32_t)fields[DATA].size,
-				      .id_size = (uint8_t)fields[ID].size,
-				      .topic_size = (uint8_t)strlen(topic)};
-	return fields[ID].size > 0 && fields[ID].size <= DW_ID_MAX &&
-	       utf8_is_name(fields[ID].bytes, fields[ID].size) && fields[DATA].size <= DW_DATA_MAX;
-}
-
-/* message_row makes a row of a message. A message without a checksum comes from another program. */
-static dw_row *message_row(struct redis_store *store, const struct reply *fields, const char *topic)
-{
-	struct record record;
-	bool sound = record_of(fields, topic, &record);
-	char token[MESSAGE_TOKEN_SIZE], id[DW_ID_MAX + 1] = "";
-	size_t size = sound ? record_size(&record) : 0;
-	size_t token_size = (size_t)snprintf(token, sizeof token, "%.24s/%.20s",
-					     fields[ENTRY].bytes, fields[DELIVERY].bytes) +
-			    1;
-	size_t why_size = fields[ID].size ? 0 : fields[SUM].size + 1;
-	unsigned char *room;
-	dw_row *row;
-
-	if (sound)
-		memcpy(id, record.id, record.id_size);
-	row = row_new(&store->alloc, id, NULL, size + token_size + why_size);
-	if (!row)
-		return NULL;
-	room = row_room(row);
-	if (sound)
-		record_encode(&record, room);
-	row->token = memcpy(room + size, token, token_size);
-	if (why_size > 0)
-		row->why = memcpy(room + size + token_size, fields[SUM].bytes, why_size);
-	row->body_size = size;
-	row->status = sound && (fields[SUM].size == 0 ||
-				(uint32_t)reply_number(&fields[SUM]) == record_crc(room))
-			  ? DW_OK
-			  : DW_ECORRUPT;
-	row->head.due = reply_number(&fields[DUE]);
-	row->head.generation = (uint64_t)reply_number(&fields[GENERATION]);
-	row->head.retries = (uint32_t)reply_number(&fields[RETRIES]);
-	row->head.attempt =
-	    (uint32_t)(reply_number(&fields[ATTEMPT]) + reply_number(&fields[DELIVERY]));
-	return row;
 }
 
 /* ---- Take and answer ----------------------------------------------------------------------- */
@@ -289,12 +244,6 @@ static bool begin_answer(struct redis_store *store, struct redis_request *reques
 	return is_applied(store, &ops, failure, reply);
 }
 
-/* is_dropped: take.lua has dropped this message, because it was damaged. */
-static bool is_dropped(const struct reply *fields)
-{
-	return fields[ID].size == 0;
-}
-
 static void drop_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
@@ -316,15 +265,15 @@ static bool drop_damaged(struct redis_store *store, dw_op *op, const struct repl
 {
 	struct redis_command *words = &store->pipeline.words;
 	const dw_row *row = op->rows;
-	char keys[QUEUE_KEYS_SIZE];
+	struct queue_keys keys;
 	size_t count = 0;
 
-	for (size_t i = 2; row; row = row->next, i++) {
-		if (row->status != DW_ECORRUPT || is_dropped(reply->items[i].items))
+	for (size_t i = 2; row; row = row->next, i += 2) {
+		if (row->status != DW_ECORRUPT || reply->items[i + 1].size == 0)
 			continue;
 		if (count++ == 0) {
-			call_begin_rare(store, SCRIPT_ANSWER, shard_of(store, op->topic));
-			queues_keys(store, op->topic, keys);
+			call_begin_bare(store, SCRIPT_ANSWER, true);
+			add_keys(store, op->topic, &keys);
 			command_text(words, op->topic);
 			command_text(words, "damaged");
 			command_number(words, 0);
@@ -344,16 +293,17 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 	if (!begin_answer(store, request, reply))
 		return;
 	op->head.due = DW_NEVER;
-	if (reply_is(&reply->items[0], "NONE")) {
+	if (reply_is(&reply->items[0], "NONE") || reply_is(&reply->items[0], "EMPTY")) {
 		answer(store, op, DW_ENOENT);
 		return;
 	}
 	if (reply_number(&reply->items[1]) > 0)
 		op->head.due = reply_number(&reply->items[1]);
 	op->status = DW_OK;
-	for (size_t i = 2; i < reply->count; i++)
-		if (!op_add_row(&store->alloc, op, &tail,
-				message_row(store, reply->items[i].items, op->topic)))
+	for (size_t i = 2; i < reply->count; i += 2)
+		if (!op_add_row(
+			&store->alloc, op, &tail,
+			message_row(store, &reply->items[i], &reply->items[i + 1], op->topic)))
 			break;
 	if (!drop_damaged(store, op, reply))
 		answer(store, op, op->status);
@@ -375,7 +325,7 @@ static void answer_answered(struct redis_store *store, struct redis_request *req
 
 		if (!dead && reply_number(item) == 0)
 			continue;
-		row = dead ? message_row(store, item->items, op->topic)
+		row = dead ? message_row(store, &item->items[0], &item->items[1], op->topic)
 			   : row_new(&store->alloc, "", NULL, 0);
 		if (!op_add_row(&store->alloc, op, &tail, row))
 			break;
@@ -399,6 +349,15 @@ static const char *verdict_word(dw_verdict verdict)
 		break;
 	}
 	return "dead";
+}
+
+static void add_take(struct redis_store *store, const dw_op *op)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	command_number(words, (int64_t)op->limit);
+	command_number(words, TAKE_BYTES);
+	command_text(words, "");
 }
 
 static void add_answer(struct redis_store *store, const dw_op *op)
@@ -453,16 +412,16 @@ static int send_letter(struct redis_store *store, dw_op *op)
 
 int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
-	char keys[QUEUE_KEYS_SIZE];
+	struct queue_keys keys;
 	int status;
 
 	if (op->kind == DW_OP_PUSH)
 		return send_push(store, op, behind);
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
-	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, keys);
+	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, &keys);
 	if (op->kind == DW_OP_TAKE)
-		command_number(&store->pipeline.words, (int64_t)op->limit);
+		add_take(store, op);
 	else
 		add_answer(store, op);
 	status = request_post(store, NULL, op->kind == DW_OP_TAKE ? take_answered : answer_answered,

@@ -10,9 +10,4 @@ struct redis_store;
  * DW_OK: its answer comes later. Otherwise it was not sent, and is still the caller's. */
 int queues_send(struct redis_store *, dw_op *, struct op_queue *behind);
 
-/* queues_keys adds the keys of a topic's queue behind those of its shard. name: room for the two
- * last ones, until the command is sent. */
-#define QUEUE_KEYS_SIZE 512
-void queues_keys(struct redis_store *, const char *topic, char room[QUEUE_KEYS_SIZE]);
-
 #endif

@@ -35,19 +35,34 @@ static void add_text(struct redis_store *store, const struct redis_script *scrip
 		      script->size);
 }
 
+/* begin_script: rare: its whole text is sent. */
+static void begin_script(struct redis_store *store, enum redis_script_id id, bool rare)
+{
+	begin(store, rare ? "EVAL" : "EVALSHA", id);
+	if (rare) {
+		add_text(store, &redis_scripts[id]);
+	} else {
+		store->pipeline.script = &redis_scripts[id];
+		command_bytes(&store->pipeline.words, redis_scripts[id].sha1, 40);
+	}
+}
+
 void call_begin(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
-	begin(store, "EVALSHA", id);
-	store->pipeline.script = &redis_scripts[id];
-	command_bytes(&store->pipeline.words, redis_scripts[id].sha1, 40);
+	begin_script(store, id, false);
 	add_keys(&store->pipeline.words, shard);
 }
 
 void call_begin_rare(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
 {
-	begin(store, "EVAL", id);
-	add_text(store, &redis_scripts[id]);
+	begin_script(store, id, true);
 	add_keys(&store->pipeline.words, shard);
+}
+
+void call_begin_bare(struct redis_store *store, enum redis_script_id id, bool rare)
+{
+	begin_script(store, id, rare);
+	command_number(&store->pipeline.words, 0);
 }
 
 void call_add_key(struct redis_store *store, const char *key)

@@ -37,7 +37,10 @@ void command_begin(struct redis_store *, enum redis_command_id);
 void call_begin(struct redis_store *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct redis_store *, enum redis_script_id, const struct shard *);
 
-/* call_add_key adds a key behind those of the shard. */
+/* call_begin_bare begins without a key: call_add_key adds them. rare: as call_begin_rare. */
+void call_begin_bare(struct redis_store *, enum redis_script_id, bool rare);
+
+/* call_add_key adds a key behind those that are there. */
 void call_add_key(struct redis_store *, const char *key);
 
 /* call_guard adds the words with which every changing script begins; `number` is the number of this

@@ -9,7 +9,7 @@
  *	b  a bulk          i  an integer      n  either      v  a bulk or nil
  *	B  an array of b   V  an array of v   k  a script's result for one timer: an integer,
  *	                                         a header, or an array of an integer and a bulk
- *	m  a message: nine b                 a  an integer or a message
+ *	a  an integer, or an array of two b
  *
  * The items behind '/' are repeated: once for each operation of the command, or any number of times
  * if the command has no operations. All arrays (B, V) in one reply have the same length, not 0. */
@@ -68,7 +68,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_SETTLE] = {"settle", "OK:/k" REFUSED},
     [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvvv"},
-    [SCRIPT_TAKE] = {"take", "OK:n/m|NONE:|TYPE:bbb"},
+    [SCRIPT_TAKE] = {"take", "OK:n/bb|NONE:|EMPTY:|TYPE:bbb"},
     [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i|TYPE:bbb"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:/bbb"},
@@ -123,8 +123,8 @@ static bool is_item(const struct reply *item, char letter)
 {
 	if (letter == 'B' || letter == 'V')
 		return is_array_of(item, letter == 'B' ? 'b' : 'v');
-	if (letter == 'm' || (letter == 'a' && item->kind == REPLY_ARRAY))
-		return is_array_of(item, 'b') && item->count == MESSAGE_FIELDS;
+	if (letter == 'a' && item->kind == REPLY_ARRAY)
+		return is_array_of(item, 'b') && item->count == 2;
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 

@@ -20,8 +20,6 @@ enum redis_command_id {
 	COMMAND_COUNT
 };
 
-#define MESSAGE_FIELDS 9 /* items of a message in a reply */
-
 struct shape {
 	const char *command; /* the command's name, or the script's */
 	const char *alternatives;

@@ -101,7 +101,6 @@ void copies_begin(struct redis_store *store, const struct shard *shard, bool wak
 {
 	call_begin_rare(store, SCRIPT_TOPIC_COPY, shard);
 	copies_add_key(store, shard, key);
-	command_number(&store->pipeline.words, store->shard_count);
 	command_number(&store->pipeline.words, DROPS_MAX);
 	command_text(&store->pipeline.words, wakes ? store->names.channel : "");
 }

@@ -254,12 +254,12 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	struct redis_command *words = &store->pipeline.words;
 	bool sets = op->kind == DW_OP_TOPIC_SET;
 	struct shard *shard = shard_of(store, op->topic);
-	char room[QUEUE_KEYS_SIZE];
+	char key[COPIES_KEY_SIZE];
 	size_t count;
 	const dw_row *newest = copies_newest(store, &call->copies, op->topic, &count);
 
 	call_begin_rare(store, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, shard);
-	queues_keys(store, op->topic, room);
+	copies_add_key(store, shard, key);
 	command_text(words, op->topic);
 	if (sets) {
 		command_bytes(words, op->body, op->body_size);

@@ -12,6 +12,7 @@ static void token_has_a_topic_and_two_numbers(void **state)
 	} good[] = {
 	    {"q/17/2", "q", "17/2"},
 	    {"game.x/1795478400000-0/1", "game.x", "1795478400000-0/1"},
+	    {"g/1-2-3/4", "g", "1-2-3/4"},
 	    {"a/b/1/2", "a/b", "1/2"},
 	    {"1/2/3/4", "1/2", "3/4"},
 	};
@@ -39,7 +40,7 @@ static void token_of_another_form_is_refused(void **state)
 	    "/1/1",
 	    "g/-1/1",
 	    "g/1-/1",
-	    "g/1-1-1/1",
+	    "g/1--1/1",
 	    "g/1/1-1",
 	    "g/1/1 ",
 	    "g/ 1/1",

@@ -29,8 +29,7 @@
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
 	"+zrange +zrevrange "                                                                      \
 	"+zrangebyscore +zrangebylex +zrevrangebylex +exists +hgetall +hincrby "                   \
-	"+xadd +xlen +xrange +xtrim +xreadgroup +xack +xdel +xautoclaim +xclaim "                  \
-	"+xpending +xgroup|create"
+	"+zpopmin +llen +lpop +rpush +lrange +lindex"
 
 static struct redis_server server;
 
@@ -354,15 +353,12 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	static const char *const none[] = {"PING", "SELECT",  "INFO", "CLIENT", "CLUSTER",
 					   "TIME", "MONITOR", "AUTH", NULL};
 	static const char *const one[] = {
-	    "GET",      "SET",      "PEXPIRE",   "PTTL",          "HGET",        "HMGET",
-	    "HSET",     "HDEL",     "HLEN",      "HSCAN",         "HEXISTS",     "ZADD",
-	    "ZREM",     "ZCARD",    "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",
-	    "ZREVRANK", "ZRANGE",   "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
-	    "TYPE",     "ZSCAN",    "EXISTS",    "HGETALL",       "HINCRBY",     "XADD",
-	    "XLEN",     "XRANGE",   "XTRIM",     "XACK",          "XDEL",        "XAUTOCLAIM",
-	    "XCLAIM",   "XPENDING", NULL};
-	static const char *const second[] = {"XGROUP", NULL}; /* XGROUP CREATE key */
-	static const char *const seventh[] = {"XREADGROUP", NULL};
+	    "GET",      "SET",    "PEXPIRE",   "PTTL",          "HGET",        "HMGET",
+	    "HSET",     "HDEL",   "HLEN",      "HSCAN",         "HEXISTS",     "ZADD",
+	    "ZREM",     "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",
+	    "ZREVRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
+	    "TYPE",     "ZSCAN",  "EXISTS",    "HGETALL",       "HINCRBY",     "LLEN",
+	    "LPOP",     "RPUSH",  "LRANGE",    "LINDEX",        "ZPOPMIN",     NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];
@@ -375,12 +371,6 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	} else if (is_one_of(name, all)) {
 		*ret_count = line->count - 1;
 	} else if (is_one_of(name, one)) {
-		*ret_count = 1;
-	} else if (is_one_of(name, second)) {
-		*ret_from = 2;
-		*ret_count = 1;
-	} else if (is_one_of(name, seventh)) {
-		*ret_from = 7;
 		*ret_count = 1;
 	} else if (!is_one_of(name, none)) {
 		return strcasecmp(name, "SCRIPT") == 0 && strcasecmp(line->words[1], "LOAD") == 0;

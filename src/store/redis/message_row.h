@@ -1,0 +1,15 @@
+/* Makes rows of the messages that the scripts of queues return. */
+#ifndef DW_STORE_REDIS_MESSAGE_ROW_H
+#define DW_STORE_REDIS_MESSAGE_ROW_H
+
+#include "durawheel/store.h"
+#include "redis/reply.h"
+
+struct redis_store;
+
+/* message_row makes a row of a token and a value. A message that cannot be handed out has the
+ * status DW_ECORRUPT, and words that say why. NULL: no memory. */
+dw_row *message_row(struct redis_store *, const struct reply *token, const struct reply *value,
+		    const char *topic);
+
+#endif
