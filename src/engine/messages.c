@@ -34,13 +34,12 @@ static dw_op *with_topic(struct engine *engine, dw_op_kind kind, const char *id,
 	return op;
 }
 
-/* record_of_timer: a message has no rule. */
+/* record_of_timer: a message has no rule, and no bound of lateness. */
 static struct record record_of_timer(const struct timer *timer)
 {
 	return (struct record){.id = timer->id,
 			       .topic = timer->topic->name,
 			       .data = timer->data,
-			       .late_after = timer->late_after,
 			       .data_size = timer->data_size,
 			       .id_size = (uint8_t)strlen(timer->id),
 			       .topic_size = (uint8_t)strlen(timer->topic->name)};

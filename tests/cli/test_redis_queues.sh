@@ -284,3 +284,13 @@ test_redis_queue_consumer_in_python() {
 	grep -qx 'm1000 d1000' lines
 	has_count dead 0
 }
+
+# A message has no bound of lateness of its own: the queue has --expire.
+test_redis_queue_takes_timers_that_may_be_late() {
+	on_redis
+	expect 0 durawheel topic set game.x --queue
+	expect 0 durawheel add --topic game.x --id a --in 0 --late-after 1h --data hello
+	expect 0 durawheel run --until-idle
+	expect 0 durawheel take --topic game.x
+	grep -q '"id":"a"' out || fail "it takes '$(cat out)'"
+}
