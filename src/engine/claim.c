@@ -116,21 +116,26 @@ bool claim_next(struct engine *engine, dw_usec until)
 	return true;
 }
 
-/* claim_one claims the first waiting timer of the topic, if it may be claimed. */
-static void claim_one(struct engine *engine, struct topic *topic)
+/* claim_one takes out the first waiting timer of the topic, and claims it if it may be claimed.
+ * False: the answer to its operation arms it again. */
+static bool claim_one(struct engine *engine, struct topic *topic)
 {
 	struct timer *timer = topic->waiting;
 
 	timer_disarm(engine, timer);
+	if (timer->busy)
+		return false;
 	if (!cut_off_holds(engine, timer) && !occurrence_must_wait(engine, timer))
 		send_claim(engine, timer);
+	return true;
 }
 
 static void claim_some(struct engine *engine, struct topic *topic)
 {
-	for (uint32_t i = 0; i < topic->full_tries && topic->waiting; i++)
-		if (!submit_is_urgent_full(&engine->submit))
-			claim_one(engine, topic);
+	uint32_t tries = topic->full_tries;
+
+	while (tries > 0 && topic->waiting && !submit_is_urgent_full(&engine->submit))
+		tries -= claim_one(engine, topic);
 }
 
 void claim_full(struct engine *engine)

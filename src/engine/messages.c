@@ -94,6 +94,8 @@ static void refused(struct engine *engine, struct timer *timer, int status)
 
 void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
+	if (op->status == DW_OK)
+		takes_ready(engine);
 	if (!ownership_is_current(&engine->ownership, op) || timer->state != TIMER_FIRING ||
 	    timer->head.generation != op->head.generation) {
 		lifecycle_resume(engine, timer);
@@ -101,7 +103,6 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 	}
 	if (op->status == DW_OK) {
 		topic_got_in(&engine->topics, timer->topic);
-		takes_ready(engine);
 		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}

@@ -292,8 +292,8 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 {
 	struct call *settling = old->settling;
 
-	/* Answers are taken between handlers; a worker's job has a copy. */
-	assert(old->state != TIMER_FIRING || old->on_worker);
+	/* Answers are taken between handlers; a worker's job and a message have a copy. */
+	assert(old->state != TIMER_FIRING || old->on_worker || old->busy);
 	index_replace(&engine->timers.index, old, fresh);
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;

@@ -270,6 +270,11 @@ void judge_applied(struct queues *all, const dw_op *op, const dw_op *wanted,
 
 /* ---- What programs hear -------------------------------------------------------------------- */
 
+void judge_again(struct queues *all, const char *id)
+{
+	all->judge.names[judge_number(id)].again = true;
+}
+
 void judge_told(struct queues *all, const char *id, int status)
 {
 	struct named *named = &all->judge.names[judge_number(id)];
@@ -341,9 +346,9 @@ void judge_end(struct queues *all)
 
 		if (named->confirmed && named->pushes == 0)
 			broken(all->sim, "I16", "m%" PRIu32 " was confirmed and never came", i);
-		if (named->refused && !named->confirmed && named->pushes > 0)
+		if (named->refused && !named->confirmed && !named->again && named->pushes > 0)
 			broken(all->sim, "refusal", "m%" PRIu32 " was refused and came", i);
-		if (named->pushes > 1 && !is_disturbed(all))
+		if (named->pushes > 1 && !named->again && !is_disturbed(all))
 			broken(all->sim, "once", "m%" PRIu32 " came %" PRIu32 " times", i,
 			       named->pushes);
 	}

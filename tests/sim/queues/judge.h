@@ -45,6 +45,7 @@ struct named {
 	bool confirmed; /* a program was told that it is stored */
 	bool refused;   /* ... that it is not */
 	bool settled;
+	bool again; /* it was put again: more than one message may be made of it */
 	uint32_t pushes;
 };
 
@@ -66,7 +67,9 @@ void judge_set(struct queues *, uint32_t queue, const dw_topic_settings *);
 void judge_applied(struct queues *, const dw_op *, const dw_op *wanted,
 		   const struct table_caller *);
 
-/* judge_told: a program was told what became of an id. judge_got: it has got a message. */
+/* judge_again: a program puts an id again. judge_told: it was told what became of an id.
+ * judge_got: it has got a message. */
+void judge_again(struct queues *, const char *id);
 void judge_told(struct queues *, const char *id, int status);
 void judge_got(struct queues *, const dw_message *);
 

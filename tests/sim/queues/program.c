@@ -7,6 +7,8 @@
 
 #include "topic/message.h"
 
+#define AGAIN_MAX 20u /* how far an id that is put again lies back */
+
 static struct sim *sim_of_party(const struct party *party)
 {
 	return party->all->sim;
@@ -49,17 +51,46 @@ static dw_timer timer_of(struct queues *all, uint32_t queue, char id[16])
 			  .data_size = strlen(id)};
 }
 
-static void put(struct party *party, uint32_t queue)
+static void put_timer(struct party *party, dw_timer *timer)
 {
 	struct sim *sim = sim_of_party(party);
-	char id[16];
-	dw_timer timer = timer_of(party->all, queue, id);
 	int status;
 
-	timer.due = clocks_wall(sim) + (dw_usec)draw(sim, 300000);
-	status = engine_put(party->instance.engine, &timer, (struct done){put_answered, party});
+	timer->due = clocks_wall(sim) + (dw_usec)draw(sim, 300000);
+	status = engine_put(party->instance.engine, timer, (struct done){put_answered, party});
 	if (status != DW_OK)
-		judge_told(party->all, id, status);
+		judge_told(party->all, timer->id, status);
+}
+
+static void put(struct party *party, uint32_t queue)
+{
+	char id[16];
+	dw_timer timer = timer_of(party->all, queue, id);
+
+	put_timer(party, &timer);
+}
+
+/* put_again puts one of the last ids again, whatever has become of it. */
+static void put_again(struct party *party, uint32_t queue)
+{
+	static const unsigned flags[] = {0, DW_NEW, DW_ONCE};
+	struct queues *all = party->all;
+	struct sim *sim = sim_of_party(party);
+	uint32_t back = (uint32_t)draw(sim, AGAIN_MAX);
+	char id[16];
+	dw_timer timer;
+
+	if (back >= all->number)
+		return;
+	judge_id(all->number - back, id);
+	timer = (dw_timer){.size = sizeof timer,
+			   .id = id,
+			   .topic = judge_topic(queue),
+			   .flags = flags[draw(sim, 3)],
+			   .data = id,
+			   .data_size = strlen(id)};
+	judge_again(all, id);
+	put_timer(party, &timer);
 }
 
 static void push(struct party *party, uint32_t queue)
@@ -170,8 +201,10 @@ void queue_program_act(struct party *party)
 	uint64_t what = draw(sim, 20);
 
 	sim->at_work = &party->instance;
-	if (what < 4)
+	if (what < 2)
 		put(party, queue);
+	else if (what < 4)
+		put_again(party, queue);
 	else if (what < 9)
 		push(party, queue);
 	else if (what < 13)
