@@ -304,7 +304,7 @@ int dw_close(dw *d, dw_usec patience)
 	    status != DW_ECLOSED) /* an exception interrupted an earlier dw_close() */
 		return status;
 	d->closing = 1;
-	atomic_store(&d->health, (int)DW_ECLOSED);
+	atomic_store(&d->health, (int)HEALTH_CLOSES);
 	status = close_parts(d, patience);
 	host_loop_free(d->host);
 	engine_free(d->engine);

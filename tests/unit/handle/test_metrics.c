@@ -352,6 +352,36 @@ static void health_is_of_the_role(void **state)
 	end(&program);
 }
 
+struct asked {
+	int status;
+	char message[DW_MESSAGE_SIZE];
+};
+
+static void ask_health(dw *d, int status, const dw_message *messages, size_t count, void *user)
+{
+	struct asked *asked = user;
+
+	(void)status;
+	(void)messages;
+	(void)count;
+	asked->status = dw_health(d, asked->message);
+}
+
+static void health_while_the_handle_is_closed(void **state)
+{
+	struct program program;
+	struct asked asked = {0};
+	dw_take_options take = {.size = sizeof take, .max = 1, .wait_us = DW_HOURS(1)};
+
+	(void)state;
+	begin(&program);
+	assert_int_equal(dw_take(program.d, &take, ask_health, &asked), DW_OK);
+	pass(&program, DW_SECONDS(1));
+	end(&program);
+	assert_int_equal(asked.status, DW_ECLOSED);
+	assert_string_equal(asked.message, "the handle is being closed");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +394,7 @@ int main(void)
 	    cmocka_unit_test(small_room_has_whole_lines),
 	    cmocka_unit_test(two_hundred_topics_fit),
 	    cmocka_unit_test(health_is_of_the_role),
+	    cmocka_unit_test(health_while_the_handle_is_closed),
 	};
 
 	return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
