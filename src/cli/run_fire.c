@@ -199,19 +199,28 @@ void run_fire_over(struct exec_job *job, void *user)
 
 /* ---- What waits ---------------------------------------------------------------------------- */
 
-/* begin tells the library that the deliveries have waited until now. */
-static void begin(struct runner *runner, const struct backlog_entry *entry)
+/* begin tells the library that the deliveries have waited until now, and leaves out those that may
+ * not start any more: they are gone, or the lease is over. */
+static void begin(struct runner *runner, struct backlog_entry *entry)
 {
 	dw_usec now = session_now();
+	size_t count = 0;
 
 	for (size_t i = 0; i < entry->count; i++) {
-		entry->firings[i].now = now;
-		(void)dw_started(runner->d, entry->firings[i].token); /* or it is gone */
+		dw_firing *firing = &entry->firings[i];
+
+		if (dw_started(runner->d, firing->token) == DW_OK) {
+			firing->now = now;
+			entry->firings[count++] = *firing;
+		} else {
+			run_fire_settle(firing->token, DW_RETRY, runner);
+		}
 	}
+	entry->count = count;
 }
 
 /* deliver delivers an entry of a backlog now. The recipe may have changed meanwhile. */
-static void deliver(struct runner *runner, struct recipe *recipe, const struct backlog_entry *entry)
+static void deliver(struct runner *runner, struct recipe *recipe, struct backlog_entry *entry)
 {
 	dw_verdict verdict = DW_HOLD;
 
@@ -219,7 +228,7 @@ static void deliver(struct runner *runner, struct recipe *recipe, const struct b
 		begin(runner, entry);
 	if (!recipe->is_served)
 		verdict = DW_RETRY;
-	else if (recipe->way->words)
+	else if (recipe->way->words && entry->count > 0)
 		verdict =
 		    execute(runner, recipe->way, entry->firings, entry->count, entry->is_batch);
 	for (size_t i = 0; i < entry->count; i++) {

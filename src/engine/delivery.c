@@ -252,6 +252,12 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 	call_handler(engine, timer, &firing);
 }
 
+/* may_begin: as delivery_may_start(), of a delivery that the program has got before. */
+static bool may_begin(const struct engine *engine)
+{
+	return engine->maintenance.purging == 0 && lease_holds(engine);
+}
+
 int engine_started(struct engine *engine, const dw_token *token)
 {
 	struct timer *timer = index_find(&engine->timers.index, token->id);
@@ -260,6 +266,10 @@ int engine_started(struct engine *engine, const dw_token *token)
 	    timer->head.attempt != token->attempt)
 		return engine_fail(engine, DW_ESTALE,
 				   "no delivery of this token waits for its start");
+	if (!may_begin(engine))
+		return engine_fail(engine, DW_ESTALE,
+				   "the delivery may not start: the lease is over, or a purge "
+				   "is under way");
 	timer->started = engine_now(engine);
 	count_start(engine, timer);
 	timer_start(timer);

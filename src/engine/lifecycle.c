@@ -103,6 +103,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 	}
 	report_held(engine, timer);
 	timer_disarm(engine, timer);
+	timer->uncounted = timer->unstarted; /* its handler has not tried yet */
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	timer->verdict = (uint8_t)call->verdict;
 	timer->retry_in = call->retry_in;

@@ -235,6 +235,32 @@ test_redis_owner_that_loses_the_store_and_gets_it_back() {
 	stop_owner
 }
 
+# Stopped for longer than its lease, an owner runs no command that waited for a job: the other owner
+# has run it.
+test_redis_owner_that_was_stopped_runs_nothing_that_waited() {
+	on_redis
+	program_is one_by_one "echo \"\$DW_ID\" >>ran; until [ -e go ]; do sleep 0.05; done"
+	config '[topic t]' "exec = $PWD/one_by_one" 'jobs = 1'
+	start --config run.conf
+	durawheel add --topic t --in 0 --id first >out
+	await grep -q first ran
+	durawheel add --topic t --in 0 --id second >out
+	await has_count claimed 2
+	durawheel run --standby >other 2>standby.log &
+	standby=$!
+	await grep -q 'standing by' standby.log
+	kill -STOP "$owner"
+	await grep -q '"id":"second"' other
+	touch go
+	kill -CONT "$owner"
+	await grep -q 'lost ownership of the store' log
+	stop_owner
+	[ "$(cat ran)" = first ] || fail "it has run: $(cat ran)"
+	kill -TERM "$standby"
+	wait "$standby"
+	standby=
+}
+
 # Several handles meet the same outage, and each says so: it is written once, and its end is news.
 test_redis_outage_is_logged_once() {
 	local form
