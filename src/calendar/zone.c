@@ -179,6 +179,7 @@ static struct zone_span span_of_table(const struct zone_table *table, int64_t se
 static void go_on(const struct zone_table *table, int64_t second, struct zone_span *span)
 {
 	struct zone_change changes[FOOTER_CHANGES];
+	int32_t of_table = span->offset;
 
 	footer_changes(&table->footer, second, changes);
 	for (int i = 0; i < FOOTER_CHANGES; i++) {
@@ -190,7 +191,7 @@ static void go_on(const struct zone_table *table, int64_t second, struct zone_sp
 			continue;
 		if (changes[i].at > second) {
 			span->end = changes[i].at;
-			return;
+			break;
 		}
 		if (changes[i].at > table->footer_from) {
 			span->before = span->offset;
@@ -198,6 +199,20 @@ static void go_on(const struct zone_table *table, int64_t second, struct zone_sp
 		}
 		span->offset = changes[i].offset;
 	}
+	if (span->offset != of_table && span->begin < table->footer_from) {
+		span->before = of_table;
+		span->begin = table->footer_from;
+	}
+}
+
+/* end_of_table: where the table's last span ends. Files say by an entry that changes nothing from
+ * where on the footer counts. */
+static int64_t end_of_table(const struct zone_table *table, const struct zone_span *last)
+{
+	struct zone_span next = *last;
+
+	go_on(table, table->footer_from, &next);
+	return next.offset == last->offset ? next.end : table->footer_from;
 }
 
 struct zone_span zone_span_at(const struct zone_table *table, int64_t second)
@@ -207,7 +222,11 @@ struct zone_span zone_span_at(const struct zone_table *table, int64_t second)
 	if (!table)
 		return span;
 	span = span_of_table(table, second);
-	if (table->footer.changes && second >= table->footer_from)
+	if (!table->footer.changes)
+		return span;
+	if (second >= table->footer_from)
 		go_on(table, second, &span);
+	else if (span.end == INT64_MAX)
+		span.end = end_of_table(table, &span);
 	return span;
 }
