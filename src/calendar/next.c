@@ -51,22 +51,26 @@ static int64_t in_gap(const struct cron *cron, const struct zone_span *span, int
 	return local < span->begin + span->offset ? local - span->before : INT64_MAX;
 }
 
+/* from_local: the first occurrence from a local time on, by this offset, or INT64_MAX. */
+static int64_t from_local(const struct cron *cron, int64_t local, int32_t offset)
+{
+	local = cron_from(cron, local);
+	return local == INT64_MAX ? INT64_MAX : local - offset;
+}
+
 /* in_span: the first occurrence from second on by the offset of this span. It may be beyond the
  * span's end, or INT64_MAX. */
 static int64_t in_span(const struct cron *cron, const struct zone_span *span, int64_t second)
 {
-	int64_t from = second + span->offset, local;
+	int64_t from = second + span->offset, found;
 	bool changed = span->begin != INT64_MIN && !cron->interval;
 
 	if (changed && span->offset < span->before)
 		from = usec_max(from, span->begin + span->before);
-	local = cron_from(cron, from);
-	if (local == INT64_MAX)
-		return INT64_MAX;
-	local -= span->offset;
+	found = from_local(cron, from, span->offset);
 	if (changed && span->offset > span->before)
-		return usec_min(local, in_gap(cron, span, second));
-	return local;
+		return usec_min(found, in_gap(cron, span, second));
+	return found;
 }
 
 /* skip_to: where to look on, if the span has no occurrence any more and `found` is the next one by
@@ -76,7 +80,7 @@ static int64_t skip_to(const struct cron *cron, const struct zone_span *span, in
 {
 	int64_t quiet = span->end + span->offset - OFFSETS_APART;
 
-	if (cron_from(cron, quiet) - span->offset != found)
+	if (from_local(cron, quiet, span->offset) != found)
 		return span->end;
 	return usec_max(span->end, found - OFFSETS_APART);
 }

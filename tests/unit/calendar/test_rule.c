@@ -383,6 +383,24 @@ static void count_without_a_start_counts_from_the_question(void **state)
 	assert_true(times[0] == DW_HOURS(3));
 }
 
+/* The last year: what would come after it never comes. */
+static void rule_at_the_end_of_time_never_comes(void **state)
+{
+	static const char *const zones[] = {"America/New_York", "Australia/Lord_Howe",
+					    "Asia/Tokyo"};
+	dw_rule rule = {.size = sizeof rule, .cron = "59 23 31 12 *"};
+	dw_usec times[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+		rule.zone = zones[i];
+		assert_int_equal(
+		    dw_rule_next(&rule, moment("9997-06-01T00:00:00Z"), times, 1, NULL), 1);
+		assert_int_equal(
+		    dw_rule_next(&rule, moment("9999-12-30T00:00:00Z"), times, 2, NULL), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +418,7 @@ int main(void)
 	    cmocka_unit_test(occurrences_are_those_of_zoneinfo),
 	    cmocka_unit_test(occurrences_are_those_of_systemd),
 	    cmocka_unit_test(count_without_a_start_counts_from_the_question),
+	    cmocka_unit_test(rule_at_the_end_of_time_never_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
