@@ -136,6 +136,10 @@ static int on_close(sqlite3_file *file)
 
 static int on_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 at)
 {
+	if (strikes(file, FAULTY_READ)) {
+		errno = EIO;
+		return SQLITE_IOERR_CORRUPTFS;
+	}
 	return real_of(file)->pMethods->xRead(real_of(file), bytes, size, at);
 }
 

@@ -1,12 +1,13 @@
-/* A layer under SQLite that fails on demand: the nth write or fsync, or every write that needs more
- * space than there is. It also records who has written which part. It is installed as the default
- * VFS, for all connections of the process. */
+/* A layer under SQLite that fails on demand: the nth read, write or fsync, or every write that
+ * needs more space than there is. It also records who has written which part. It is installed as
+ * the default VFS, for all connections of the process. */
 #ifndef DW_TESTS_FAULTY_H
 #define DW_TESTS_FAULTY_H
 
 #include <stdbool.h>
 
-enum faulty_call { FAULTY_WRITE, FAULTY_SYNC };
+/* FAULTY_READ fails as unix does with EIO. */
+enum faulty_call { FAULTY_WRITE, FAULTY_SYNC, FAULTY_READ };
 
 /* faulty_install: call it once, before the first database is opened. */
 void faulty_install(void);

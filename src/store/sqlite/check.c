@@ -173,7 +173,7 @@ static int look_through(struct file_check *check, const char *query,
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 			look(check, statement);
 	(void)sqlite3_finalize(statement); /* repeats the code of step */
-	if ((code & 0xff) == SQLITE_CORRUPT) {
+	if (sqlite_db_is_damage(code)) {
 		flaw(check, "", 0, "a part of the file cannot be read: it is damaged");
 		code = SQLITE_DONE;
 	}

@@ -233,6 +233,9 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	case SQLITE_READONLY:
 		return access(path, W_OK) == 0 ? "stands in a folder that this user cannot write"
 					       : "cannot be written by this user";
+	case SQLITE_IOERR:
+		return code == SQLITE_IOERR_CORRUPTFS ? "a part of it cannot be read now: try again"
+						      : sqlite3_errstr(code);
 	case SQLITE_CORRUPT:
 		return "is damaged: restore a backup, or save what is left with sqlite3 FILE"
 		       " .recover";
@@ -328,16 +331,25 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 	char words[128] = "it cannot be read";
 	bool sound = false;
 
+	errno = 0;
 	if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
 		const char *text = (const char *)sqlite3_column_text(statement, 0);
 
 		(void)snprintf(words, sizeof words, "damaged: %s", text ? text : "");
 		sound = text && strcmp(text, "ok") == 0;
 	}
+	if (sqlite_db_cause(SQLITE_CORRUPT) != SQLITE_CORRUPT) {
+		(void)sqlite3_finalize(statement);
+		(void)refuse(ret_message, path, "a part of it cannot be read now: try again");
+		return DW_ESTORE;
+	}
 	(void)sqlite3_finalize(statement); /* words was copied before */
 	for (char *at = words; *at; at++)
 		*at = *at == '\n' ? ' ' : *at;
-	return sound ? DW_OK : refuse(ret_message, path, words);
+	if (sound)
+		return DW_OK;
+	(void)refuse(ret_message, path, words);
+	return DW_ECORRUPT;
 }
 
 /* ---- Using ---- */
@@ -348,8 +360,17 @@ int sqlite_db_cause(int code)
 {
 	bool failed = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
 	bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+	bool was_unread = errno == EIO || errno == ENXIO || errno == ERANGE;
 
-	return (failed && is_full) || (code & 0xff) == SQLITE_FULL ? SQLITE_FULL : code;
+	if ((failed && is_full) || (code & 0xff) == SQLITE_FULL)
+		return SQLITE_FULL;
+	return was_unread && (code & 0xff) == SQLITE_CORRUPT ? SQLITE_IOERR_CORRUPTFS : code;
+}
+
+bool sqlite_db_is_damage(int code)
+{
+	code = sqlite_db_cause(code);
+	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
 int sqlite_db_finish(sqlite3_stmt *statement, int code)

@@ -41,7 +41,8 @@ int sqlite_db_open(struct sqlite_db *ret_db, const char *path, enum sqlite_kind,
  * write-ahead log into the file. */
 void sqlite_db_close(struct sqlite_db *, bool tidy);
 
-/* sqlite_db_verify reads all of the file. DW_OK; DW_ESTORE: SQLite finds damage. */
+/* sqlite_db_verify reads all of the file. DW_OK; DW_ECORRUPT: SQLite finds damage; DW_ESTORE: the
+ * disk fails to read it. */
 int sqlite_db_verify(struct sqlite_db *, char *ret_message);
 
 /* sqlite_db_run runs a statement to its end, and ignores its row, if any. It returns an SQLite
@@ -54,9 +55,13 @@ int sqlite_db_finish(sqlite3_stmt *, int code);
 
 /* sqlite_db_cause returns SQLITE_FULL for every code that means a full disk. SQLite itself knows
  * only a write that fails with ENOSPC. It reports a quota, a limit on the size of files, and a file
- * that cannot be mapped as other errors. Set errno to 0 before the call that may fail, and call
- * this right after it. */
+ * that cannot be mapped as other errors. It returns SQLITE_IOERR_CORRUPTFS for a read that the disk
+ * has failed, which SQLite reports as damage. Set errno to 0 before the call that may fail, and
+ * call this right after it. */
 int sqlite_db_cause(int code);
+
+/* sqlite_db_is_damage: the code means that the file is damaged, as sqlite_db_cause() tells. */
+bool sqlite_db_is_damage(int code);
 
 /* sqlite_db_checkpoint copies the write-ahead log into the file, as far as readers allow. *ret_all:
  * all of it was copied. It returns an SQLite result code. */

@@ -54,7 +54,7 @@ static int write(struct sqlite_session *session, const char *id, const dw_ended 
 /* survive: if the stored ends are damaged, they are forgotten. The timer ends all the same. */
 static int survive(struct sqlite_session *session, int code)
 {
-	if ((code & 0xff) != SQLITE_CORRUPT)
+	if (!sqlite_db_is_damage(code))
 		return code;
 	sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
 			 "the ends of timers are damaged, and forgotten: check the disk");

@@ -180,8 +180,8 @@ static int read_index(struct sqlite_session *session, const char *query, struct 
 
 	tally->any = false;
 	code = read_all(session, query, tally, add);
-	if ((code & 0xff) != SQLITE_CORRUPT)
-		return code;
+	if (!sqlite_db_is_damage(code))
+		return sqlite_db_cause(code);
 	tally->disordered = true;
 	return SQLITE_OK;
 }

@@ -191,9 +191,11 @@ static int rescue(struct sqlite_owner *owner, struct sqlite_session *session, ch
 int sqlite_owner_take(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
 {
 	int code;
-	int status = try_to_take(owner, session, &code, ret_message);
+	int status;
 
-	if ((code & 0xff) == SQLITE_CORRUPT) {
+	errno = 0;
+	status = try_to_take(owner, session, &code, ret_message);
+	if (sqlite_db_is_damage(code)) {
 		status = rescue(owner, session, ret_message);
 		code = SQLITE_OK;
 		if (status == DW_OK)

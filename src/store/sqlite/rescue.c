@@ -68,11 +68,6 @@ struct rescue {
 	sqlite3_int64 last; /* the key of the last row */
 };
 
-static bool is_damage(int code)
-{
-	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
-}
-
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 static bool is_text(const struct copied *table, int column)
@@ -216,7 +211,7 @@ static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64
 	sqlite3_int64 key = 0;
 	int code = SQLITE_CORRUPT;
 
-	for (sqlite3_int64 step = 1; is_damage(code); step *= 2) {
+	for (sqlite3_int64 step = 1; sqlite_db_is_damage(code); step *= 2) {
 		bad = good;
 		if (good > INT64_MAX / 2 - step || step > INT64_MAX / 4)
 			return SQLITE_DONE; /* the rest of the table cannot be read */
@@ -227,7 +222,7 @@ static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64
 		sqlite3_int64 middle = bad + (good - bad) / 2;
 
 		code = next_key(rescue, middle, &key);
-		if (is_damage(code)) {
+		if (sqlite_db_is_damage(code)) {
 			bad = middle;
 			code = SQLITE_ROW;
 		} else {
@@ -246,7 +241,7 @@ static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 	if (code == SQLITE_ROW)
 		code = copy_row(rescue, rescue->read, key);
 	(void)sqlite3_reset(rescue->read); /* its row has been read */
-	if (is_damage(code) || code == SQLITE_DONE)
+	if (sqlite_db_is_damage(code) || code == SQLITE_DONE)
 		code = insert_unreadable(rescue, key, "unreadable", key);
 	if (code == SQLITE_CONSTRAINT_PRIMARYKEY) /* the row was copied before */
 		return SQLITE_OK;
@@ -261,7 +256,7 @@ static int copy_keys(struct rescue *rescue)
 	int code;
 
 	while ((code = next_key(rescue, rescue->last, &key)) != SQLITE_DONE) {
-		if (is_damage(code)) {
+		if (sqlite_db_is_damage(code)) {
 			rescue->unreadable++;
 			code = pass_damage(rescue, rescue->last, &key);
 		}
@@ -291,7 +286,9 @@ static int copy_rows(struct rescue *rescue)
 			return code;
 		rescue->copied++;
 	}
-	return is_damage(code) ? copy_keys(rescue) : code == SQLITE_DONE ? SQLITE_OK : code;
+	return sqlite_db_is_damage(code) ? copy_keys(rescue)
+	       : code == SQLITE_DONE     ? SQLITE_OK
+					 : code;
 }
 
 /* miss adds one damaged row if the counters say that there were more timers. */

@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "store/sqlite/database.h"
+
 /* A table whose rows need no care: a topic can be set again, and the body of a message is checked
  * when it is taken; an end is for people. */
 struct plain {
@@ -20,11 +22,6 @@ static const struct plain messages = {
 static const struct plain ends = {.all = "SELECT * FROM ended NOT INDEXED",
 				  .insert = "INSERT INTO ended VALUES(?, ?, ?, ?)",
 				  .columns = 4};
-
-static bool is_damage(int code)
-{
-	return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
-}
 
 /* copy_row: a flipped bit may have changed a type or a key, and the new table refuses the row. */
 static int copy_row(sqlite3_stmt *all, sqlite3_stmt *insert, int columns, int64_t *unreadable)
@@ -52,8 +49,8 @@ static int copy(sqlite3 *from, sqlite3 *to, const struct plain *table, int64_t *
 		code = copy_row(all, insert, table->columns, unreadable);
 	(void)sqlite3_finalize(all);    /* these two repeat what step said */
 	(void)sqlite3_finalize(insert); /* */
-	*unreadable += is_damage(code);
-	return code == SQLITE_DONE || is_damage(code) ? SQLITE_OK : code;
+	*unreadable += sqlite_db_is_damage(code);
+	return code == SQLITE_DONE || sqlite_db_is_damage(code) ? SQLITE_OK : code;
 }
 
 /* The messages are counted anew, because some may be lost. */

@@ -114,7 +114,7 @@ static int verify(struct sqlite_batch *batch, char *ret_message)
 	struct sqlite_session *session = &batch->session;
 	int status = sqlite_db_verify(&session->db, ret_message);
 
-	if (status != DW_OK)
+	if (status == DW_ECORRUPT)
 		status = sqlite_rescue(session, ret_message);
 	while (status == DW_EFULL && sqlite_reserve_spend(&batch->reserve))
 		status = sqlite_rescue(session, ret_message);

@@ -31,9 +31,8 @@ int sqlite_status_read(struct sqlite_session *session, dw_op *op)
 	int code = read_one(session, SQL_TIMER_NEXT_DUE, &values.next_due);
 
 	/* A damaged index must not prevent the rest of the status. */
-	code = code && (code & 0xff) != SQLITE_CORRUPT
-		   ? code
-		   : read_one(session, SQL_INBOX_COUNT, &waiting);
+	code = code && !sqlite_db_is_damage(code) ? code
+						  : read_one(session, SQL_INBOX_COUNT, &waiting);
 	if (code != SQLITE_OK)
 		return code;
 	values.inbox = (uint64_t)waiting;

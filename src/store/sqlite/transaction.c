@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "port/clock.h"
 #include "port/op.h"
 #include "store/sqlite/ends.h"
 #include "store/sqlite/fate.h"
@@ -232,8 +233,8 @@ static enum outcome not_done(struct sqlite_batch *batch, int code)
 	batch->session.code = code;
 	if (db->handle && !sqlite3_get_autocommit(db->handle))
 		(void)sqlite_db_run(db, SQL_ROLLBACK); /* the next line looks whether it worked */
-	if (db->handle && !sqlite3_get_autocommit(db->handle))
-		sqlite_db_close(db, false);
+	if (db->handle && (!sqlite3_get_autocommit(db->handle) || code == SQLITE_IOERR_CORRUPTFS))
+		sqlite_db_close(db, false); /* a new connection reads again */
 	return NOT_DONE;
 }
 
@@ -386,13 +387,25 @@ static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 	return outcome;
 }
 
+static int status_of_failure(struct sqlite_batch *batch, const dw_op *op)
+{
+	struct clock clock = clock_system();
+
+	if (batch->session.code == SQLITE_IOERR_CORRUPTFS &&
+	    sqlite_suspects_add(&batch->suspects, op, clock.steady(clock.user)))
+		return DW_ECORRUPT;
+	return sqlite_ops_failed(op, batch->session.code);
+}
+
 /* finish answers a part that was not done. True: the disk has failed, or worse. */
 static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
 {
 	struct sqlite_session *session = &batch->session;
 
-	if (outcome == DONE)
+	if (outcome == DONE) {
+		sqlite_suspects_clear(&batch->suspects, batch->ops + part.first, part.count);
 		return false;
+	}
 	if (outcome == UNKNOWN) {
 		answer_all(batch, part, DW_EUNKNOWN);
 		return true;
@@ -406,7 +419,7 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 				 sqlite3_errstr(session->code));
 	forget_answers(batch, part);
 	for (size_t i = part.first; i < part.first + part.count; i++)
-		batch->ops[i]->status = sqlite_ops_failed(batch->ops[i], session->code);
+		batch->ops[i]->status = status_of_failure(batch, batch->ops[i]);
 	return !is(batch, SQLITE_FULL) && !is(batch, SQLITE_CORRUPT);
 }
 

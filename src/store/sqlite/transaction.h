@@ -7,6 +7,7 @@
 #include "store/sqlite/files.h"
 #include "store/sqlite/operations.h"
 #include "store/sqlite/reserve.h"
+#include "store/sqlite/suspects.h"
 
 enum { SQLITE_BATCH_MAX = 4096, SQLITE_FATE_SIZE = 512 };
 
@@ -27,6 +28,7 @@ struct sqlite_batch {
 	bool foreign;                /* another process has written since this was cleared */
 	bool forgets;                /* the transaction drops old ends */
 	uint64_t seen;               /* the last meta.batch that this session knows */
+	struct sqlite_suspects suspects;
 };
 
 /* sqlite_batch_add takes an operation over. The batch must have room. */
