@@ -17,10 +17,13 @@
 --           10 1: the caller starts timers while it is cut off; may be left out
 --           11 1: if another has the lease, the caller stands by; may be left out. status tells so
 --           for 5 s
+--           12 the shard's last fence as the caller saw it; may be left out, or ''. If the shard
+--           still has the era of ARGV 9, but another fence, another owner was here since
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
 --           number of shards before the call, or '', 'version:step' or ''}. Claims of versions
 --           up to that one raise the attempt by the step;
---           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease;
+--           {'HELD', token or '', ms left, holder or '', era or '', last fence or '0'}: another
+--           token has the lease, or the shard has another fence than ARGV 12;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. Works over
@@ -28,18 +31,20 @@
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
 	'jump', 'stood')
-if lease and lease ~= ARGV[8] then
+local again = (ARGV[9] or '') ~= ''
+local is_other = again and meta[2] == ARGV[9] and (ARGV[12] or '') ~= '' and meta[1] ~= ARGV[12]
+if is_other or (lease and lease ~= ARGV[8]) then
 	local present = time_us()
-	if ARGV[11] == '1' and meta[1] and
+	if ARGV[11] == '1' and lease and meta[1] and
 		math.abs(present - (tonumber(meta[9]) or 0)) > 2000000 then
 		redis.pcall('HSET', META, 'standby', ARGV[5], 'stood', digits(present))
 	end
-	return {'HELD', lease, call('PTTL', LEASE), meta[5] or '', meta[2] or ''}
+	return {'HELD', lease or '', lease and call('PTTL', LEASE) or 0, meta[5] or '',
+		meta[2] or '', meta[1] or '0'}
 end
 if is_later(meta[6]) then
 	return {'NEWER', meta[6]}
 end
-local again = (ARGV[9] or '') ~= ''
 local stands = again and not meta[1]
 if meta[4] and meta[4] ~= ARGV[6] and not stands then
 	return {'SHARDS', meta[4]}

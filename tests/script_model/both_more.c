@@ -36,6 +36,16 @@ void both_purge(struct both *both)
 	both_guarded(both, caller);
 }
 
+/* any_fence: perhaps that of an owner's token. */
+static const char *any_fence(struct both *both)
+{
+	static char fence[24];
+	const char *token = both_caller(both, true)->token;
+
+	(void)snprintf(fence, sizeof fence, "%.*s", (int)strspn(token, "0123456789"), token);
+	return both_draw(both, 4) ? fence : "77";
+}
+
 void both_acquire(struct both *both)
 {
 	struct caller *caller = both_caller(both, true);
@@ -53,8 +63,10 @@ void both_acquire(struct both *both)
 	both_text(both, (const char *const[]){"", "", "era1", "era2"}[both_draw(both, 4)]);
 	if (both_draw(both, 2)) {
 		both_text(both, both_draw(both, 3) ? "1" : "");
-		if (both_draw(both, 2))
+		if (both_draw(both, 2)) {
 			both_text(both, both_draw(both, 3) ? "1" : "");
+			both_text(both, any_fence(both));
+		}
 	}
 	reply = both_call(both);
 	if (reply_is(&reply->items[0], "OK")) {

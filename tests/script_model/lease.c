@@ -21,11 +21,19 @@ static struct reply *array(struct run *run, size_t count)
 	return run->reply->items;
 }
 
+/* told: a fence, or a token, as a refusal tells it. */
+static struct bytes told(const struct run *run, struct bytes number)
+{
+	bool planted = run->model->bug == MODEL_LOWER_FENCE && number.size > 0;
+
+	return planted ? text_of("9007199254740991:other:1") : number;
+}
+
 static void held(struct run *run, struct reply *items, struct bytes token)
 {
 	say(run, &items[0], text_of("HELD"));
-	say(run, &items[1], token);
-	say_number(&items[2], (double)key_ttl(run->model, run->lease));
+	say(run, &items[1], told(run, token));
+	say_number(&items[2], token.size > 0 ? (double)key_ttl(run->model, run->lease) : 0);
 	say(run, &items[3], or_empty(key_text(run->meta, "holder")));
 }
 
@@ -203,18 +211,31 @@ static void take(struct run *run)
 		key_clear(run->model, run->inbox); /* it reads all */
 }
 
+/* has_other_fence: another owner was here since the caller saw the shard. */
+static bool has_other_fence(const struct run *run)
+{
+	struct bytes seen = arg(run, 12);
+
+	return arg(run, 9).size > 0 && seen.size > 0 &&
+	       same(key_text(run->meta, "era"), arg(run, 9)) &&
+	       !same(key_text(run->meta, "fence"), seen);
+}
+
 void model_acquire(struct run *run)
 {
 	struct bytes token = key_string(run->lease);
 	struct bytes shards = key_text(run->meta, "shards");
-	bool stands = arg(run, 9).size > 0 && !key_text(run->meta, "fence").at;
+	struct bytes fence = key_text(run->meta, "fence");
+	bool stands = arg(run, 9).size > 0 && !fence.at;
 
-	if (token.at && !same(token, arg(run, 8))) {
-		struct reply *items = array(run, 5);
+	if (has_other_fence(run) || (token.at && !same(token, arg(run, 8)))) {
+		struct reply *items = array(run, 6);
 
-		held(run, items, token);
+		held(run, items, or_empty(token));
 		say(run, &items[4], or_empty(key_text(run->meta, "era")));
-		stand(run);
+		say(run, &items[5], fence.at ? fence : text_of("0"));
+		if (token.at)
+			stand(run);
 	} else if (may_have_newer(run))
 		refuse(run, "NEWER", key_text(run->meta, "format"));
 	else if (shards.at && !same(shards, arg(run, 6)) && !stands)
@@ -296,7 +317,7 @@ void model_renew(struct run *run)
 		say(run, &items[0], text_of("ERA"));
 		say(run, &items[1], or_empty(era));
 		if (fence.at)
-			say(run, &items[2], fence);
+			say(run, &items[2], told(run, fence));
 		else
 			say_number(&items[2], 0);
 	} else if (is_outdated(run)) {

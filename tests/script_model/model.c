@@ -316,6 +316,17 @@ static void get(const struct command *command)
 	say_bytes(command, command->reply, key_string(key_word(command)));
 }
 
+/* set: with PX and milliseconds. */
+static void set(const struct command *command)
+{
+	struct key *key = key_word(command);
+
+	key_set_string(command->model, key, word(command, 2));
+	key_expire(command->model, key, number_of(word(command, 4)));
+	if (!reply_bytes(command->reply, command->reply, REPLY_STATUS, "OK", 2))
+		abort();
+}
+
 static void pttl(const struct command *command)
 {
 	say_number(command->reply, (double)key_ttl(command->model, key_word(command)));
@@ -370,7 +381,7 @@ static const struct {
     {"EVAL", 3, eval},   {"EVALSHA", 3, evalsha},   {"SCRIPT", 2, script}, {"HGET", 3, hget},
     {"HMGET", 3, hmget}, {"GET", 2, get},           {"PTTL", 2, pttl},     {"HSET", 4, hset},
     {"ZADD", 4, zadd},   {"HDEL", 3, hdel},         {"ZREM", 3, hdel},     {"DEL", 2, del},
-    {"UNLINK", 2, del},  {"PUBLISH", 3, publishes},
+    {"UNLINK", 2, del},  {"PUBLISH", 3, publishes}, {"SET", 5, set},
 };
 
 struct reply *model_call(struct script_model *model, int count, const char *const *words,

@@ -34,6 +34,7 @@ enum model_bug {
 	MODEL_START_LOST,        /* a row's claim does nothing */
 	MODEL_CANCEL_SURE,       /* a client's change does not wait for the owner */
 	MODEL_LATE_UNSAID,       /* a client that waits does not hear that it came too late */
+	MODEL_LOWER_FENCE,       /* a refusal tells each fence as the highest one */
 	MODEL_END_LOST,          /* a timer ends, and its end is not kept */
 	MODEL_END_EARLY,         /* an end is kept of a settle that is refused */
 	MODEL_ONCE_AGAIN         /* a put does not look whether an end is kept */

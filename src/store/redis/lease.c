@@ -99,7 +99,7 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 	const char *bar = strchr(holder, '|');
 	char words[DW_MESSAGE_SIZE];
 
-	if (token_is_dead(reply) || token_has_nonce(store, &reply->items[1])) {
+	if (token_is_dead(reply) || token_is_ours(store, shard, &reply->items[1])) {
 		acquire_shard(store, shard, reply->items[1].bytes);
 		return;
 	}
@@ -219,7 +219,7 @@ static void acquire_shard(struct redis_store *store, struct shard *shard, const 
 {
 	int status;
 
-	token_add_acquire(store, shard, replace);
+	token_add_acquire(store, shard, replace, 0);
 	status = request_post(store, shard, acquire_answered, acquire_lost, NULL);
 	if (status == DW_OK) {
 		store->ownership.acquisition.left++;

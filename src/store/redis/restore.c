@@ -150,7 +150,7 @@ void restore_reshard(struct redis_store *store)
 
 /* ---- Taking it again ------------------------------------------------------------------------- */
 
-static void reacquire(struct redis_store *, struct shard *, const char *replace);
+static void reacquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
 
 /* hand_over: from now on this store is a client, and writes what it knows for the other process.
  * Only after this the engine learns that the ownership is lost. */
@@ -246,6 +246,26 @@ static void reacquire_later(struct redis_store *store, struct shard *shard)
 	    usec_min(store->ownership.renew_at, usec_add(store->now, PAUSE));
 }
 
+/* is_held: another token has the shard, or another fence is its last one. If that fence is lower
+ * than ours, the server was set back to before our acquisition. Then its lease is replaced, but
+ * only while ours holds: nobody else may start a timer until then. */
+static void is_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	const struct reply *token = &reply->items[1];
+	uint64_t fence = (uint64_t)reply_number(&reply->items[5]);
+	bool proves_nothing = token_is_dead(reply) || token_is_ours(store, shard, token);
+
+	if (shard->lease.fence == 0 && !proves_nothing)
+		reacquire_later(store, shard); /* the lease of the last owner is not over */
+	else if (shard->lease.fence > 0 &&
+		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard)))
+		restore_lose(store); /* the new owner has it all */
+	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
+		reacquire(store, shard, token->bytes, fence);
+	else
+		is_held_by_another(store, shard);
+}
+
 static void reacquire_answered(struct redis_store *store, struct redis_request *request,
 			       const struct reply *reply)
 {
@@ -265,14 +285,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 			layout_stands(store, &reply->items[7]);
 		reacquired(store, shard, sent, strcmp(incarnation, shard->lease.incarnation) == 0);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD")) {
-		if (token_has_nonce(store, &reply->items[1]) || token_is_dead(reply))
-			reacquire(store, shard, reply->items[1].bytes);
-		else if (shard->lease.fence == 0)
-			reacquire_later(store, shard); /* the lease of the last owner is not over */
-		else if (reply_is(&reply->items[4], shard->lease.incarnation))
-			restore_lose(store); /* set back and taken over: the new owner has it all */
-		else
-			is_held_by_another(store, shard);
+		is_held(store, shard, reply);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
 		is_held_by_another(store, shard); /* the other owner has another number of shards */
 	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
@@ -291,12 +304,13 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 
 /* reacquire: the settings of the topics go ahead, because clients may write to the shard as soon as
  * it is acquired. If another owner has it, nothing that is newer is replaced. */
-static void reacquire(struct redis_store *store, struct shard *shard, const char *replace)
+static void reacquire(struct redis_store *store, struct shard *shard, const char *replace,
+		      uint64_t fence)
 {
 	void *incarnation;
 
 	copies_write(store, shard);
-	token_add_acquire(store, shard, replace);
+	token_add_acquire(store, shard, replace, fence);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)
 		reacquire_later(store, shard);
@@ -328,5 +342,5 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	shard->channel.acked = 0;
 	store->ownership.renew_at =
 	    store->now; /* other shards probably lost data too; a renewal finds out */
-	reacquire(store, shard, shard->lease.token);
+	reacquire(store, shard, shard->lease.token, shard->lease.fence);
 }

@@ -30,7 +30,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_UNLINK] = {"UNLINK", "=i"},
     [COMMAND_ZCARD] = {"ZCARD", "=i"},
     [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
-    [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibb|SHARDS:b|NEWER:b"},
+    [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibbb|SHARDS:b|NEWER:b"},
     [SCRIPT_ANSWER] = {"answer", "OK:/a|TYPE:bbb"},
     [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},
     [SCRIPT_CANCEL] = {"cancel", "OK:/k" REFUSED},

@@ -33,13 +33,17 @@ uint64_t clock_version(struct redis_store *store)
 	return store->clock.floor;
 }
 
-/* token_extend counts from the time of sending, and subtracts a margin for clocks of different
- * speed. */
-void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
+/* end_of counts from the time of sending, and subtracts a margin for clocks of different speed. */
+static dw_usec end_of(const struct redis_store *store, dw_usec sent)
 {
 	dw_usec margin = usec_add(store->ownership.lease / 1000, DW_MILLISECONDS(50));
 
-	shard->lease.until = usec_add(sent, usec_sub(store->ownership.lease, margin));
+	return usec_add(sent, usec_sub(store->ownership.lease, margin));
+}
+
+void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
+{
+	shard->lease.until = end_of(store, sent);
 	if (shard->types.state == TYPES_MENDED)
 		shard_mark(store, shard, SHARD_OURS);
 }
@@ -74,12 +78,24 @@ bool token_is_dead(const struct reply *held)
 	return bar && identity_is_dead(bar + 1);
 }
 
-bool token_has_nonce(const struct redis_store *store, const struct reply *token)
+static bool has_nonce(const struct redis_store *store, const struct reply *token)
 {
 	const char *nonce = strchr(token->bytes, ':');
 	size_t size = strlen(store->names.nonce);
 
 	return nonce && strncmp(nonce + 1, store->names.nonce, size) == 0 && nonce[1 + size] == ':';
+}
+
+bool token_is_ours(const struct redis_store *store, const struct shard *shard,
+		   const struct reply *token)
+{
+	uint64_t fence = strtoull(token->bytes, NULL, 10);
+
+	if (!has_nonce(store, token))
+		return false;
+	if (fence == shard->lease.fence)
+		return !token_is_over(store, shard);
+	return fence > shard->lease.told && store->now < shard->lease.asked_until;
 }
 
 void token_note_version(struct shard *shard, uint64_t version)
@@ -110,6 +126,8 @@ bool token_take(struct redis_store *store, struct shard *shard, const struct rep
 	memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 	memcpy(shard->lease.incarnation, reply->items[2].bytes, reply->items[2].size + 1);
 	shard->lease.fence = strtoull(shard->lease.token, NULL, 10);
+	if (shard->lease.told < shard->lease.fence)
+		shard->lease.told = shard->lease.fence;
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
 	shard_expect_news(store, shard);
 	shard->inbox.seen = 0;
@@ -125,15 +143,17 @@ void token_incarnation(const struct redis_store *store, unsigned number, char *r
 }
 
 /* floor_of returns a version that is above all that the shard has given. The shard gives later ones
- * from now on, even if the server has lost those and its clock went back. */
+ * from now on, even if the server has lost those and its clock went back. So the next fence is
+ * above all that this store was told. */
 static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
 {
-	token_note_version(shard, shard->lease.fence);
+	token_note_version(shard, shard->lease.told + 1);
 	token_note_version(shard, shard->inbox.seen);
 	return shard->lease.high > store->clock.floor ? shard->lease.high : store->clock.floor;
 }
 
-void token_add_acquire(struct redis_store *store, struct shard *shard, const char *replace)
+void token_add_acquire(struct redis_store *store, struct shard *shard, const char *replace,
+		       uint64_t fence)
 {
 	struct redis_command *words = &store->pipeline.words;
 
@@ -154,6 +174,21 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 				: "");
 	command_text(words, store->env.fires ? "1" : "");
 	command_text(words, store->ownership.acquisition.op ? "1" : "");
+	command_unsigned(words, fence);
+	shard->lease.asked_until = end_of(store, store->now);
+}
+
+/* fence_seen: the fence of the owner that a refusal names. */
+static uint64_t fence_seen(const struct reply *reply)
+{
+	uint64_t held = strtoull(reply->items[1].bytes, NULL, 10);
+	uint64_t last = 0;
+
+	if (reply_is(&reply->items[0], "ERA"))
+		return (uint64_t)reply_number(&reply->items[2]);
+	if (reply->count > 5)
+		last = (uint64_t)reply_number(&reply->items[5]);
+	return held > last ? held : last;
 }
 
 bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,
@@ -161,10 +196,10 @@ bool token_is_succeeded(const struct redis_store *store, const struct shard *sha
 {
 	bool is_held = reply_is(&reply->items[0], "HELD");
 	const struct reply *incarnation = is_held ? &reply->items[4] : &reply->items[1];
-	bool theirs = is_held ? !token_has_nonce(store, &reply->items[1])
-			      : (uint64_t)reply_number(&reply->items[2]) > shard->lease.fence;
 
-	return theirs && reply_is(incarnation, shard->lease.incarnation);
+	return fence_seen(reply) > shard->lease.fence &&
+	       !(is_held && token_is_ours(store, shard, &reply->items[1])) &&
+	       reply_is(incarnation, shard->lease.incarnation);
 }
 
 bool token_went_back(const struct shard *shard, const struct reply *reply)

@@ -33,7 +33,9 @@ struct server_clock {
 
 /* The owner's lease of one shard. */
 struct shard_lease {
-	uint64_t fence; /* 0: not owned */
+	uint64_t fence;      /* 0: not owned */
+	uint64_t told;       /* the highest fence that this store has had */
+	dw_usec asked_until; /* steady; the lease that was asked for last ends no later */
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until; /* steady */
@@ -66,12 +68,14 @@ bool token_is_over(const struct redis_store *, const struct shard *);
 /* token_of writes the token that the shard has on the current connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
-/* token_has_nonce: true for a token of this store, even an earlier one. */
-bool token_has_nonce(const struct redis_store *, const struct reply *token);
+/* token_is_ours: true if the token is that of the lease that this store has, or has asked for
+ * last. An earlier one proves nothing, because another process may have had the shard since. */
+bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *token);
 
-/* token_add_acquire makes the command that acquires the shard. replace: the token of a dead holder,
- * or "". */
-void token_add_acquire(struct redis_store *, struct shard *, const char *replace);
+/* token_add_acquire makes the command that acquires the shard. replace: a token that may be
+ * replaced, or "". fence: the shard's last one as it was seen; an acquisition after a loss names
+ * it. */
+void token_add_acquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
 
 /* token_incarnation writes the incarnation that the acquisition with that number gives to a new
  * shard. */
@@ -87,8 +91,9 @@ void token_note_row(struct shard *, const dw_row *);
 /* token_is_dead: true if the process that holds the shard does not exist any more. */
 bool token_is_dead(const struct reply *held);
 
-/* token_is_succeeded: true if the refusal of a renewal or handshake names another owner of the same
- * incarnation. Any other refusal means that the shard lost data. */
+/* token_is_succeeded: true if the refusal of a renewal, handshake or acquisition names another
+ * owner of the same incarnation with a higher fence. Any other refusal means that the shard lost
+ * data: a lower fence was given before ours, so the shard was set back to that time. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
 /* token_went_back: true if the reply to a renewal or handshake shows an older state than we

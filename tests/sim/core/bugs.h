@@ -43,6 +43,7 @@
 	X(PUSH_FRESH, "push_fresh")       /* a rebuilt timer was never attempted */                \
 	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
 	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */        \
+	X(LOWER_FENCE, "lower_fence")     /* an owner before ours is taken for a successor */      \
 	X(END_UNKEPT, "end_unkept")       /* a timer ends without its end */                       \
 	X(END_UNDUE, "end_undue")         /* an end of a settle that is refused */                 \
 	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */

@@ -9,16 +9,6 @@
 
 #define AGE_MAX DW_SECONDS(2)
 
-/* fence: the last fencing token of the shard. */
-static uint64_t fence(struct fleet *fleet, unsigned shard)
-{
-	size_t size;
-	const char *value =
-	    model_value(fleet->server.model, server_key(shard, "m"), "fence", &size);
-
-	return value ? strtoull(value, NULL, 10) : 0;
-}
-
 /* ---- Who has to rebuild it ------------------------------------------------------------------ */
 
 /* keeper_of: the owner of the shard, if its process continues, or NULL. */
@@ -50,6 +40,7 @@ static void empty_shard(struct fleet *fleet, unsigned shard)
 	losses_give_grace(fleet, shard);
 	losses_look(fleet, shard, keeper);
 	server_empty(&fleet->server, shard);
+	losses_emptied(fleet, shard);
 	losses_settle(fleet, shard, keeper);
 }
 
@@ -96,12 +87,14 @@ static void set_back(struct fleet *fleet)
 		keepers[i] = keeper_of(fleet, i);
 		losses_give_grace(fleet, i);
 		losses_look(fleet, i, keepers[i]);
-		fences[i] = fence(fleet, i);
+		fences[i] = server_fence(&fleet->server, i);
 	}
 	server_set_back(&fleet->server);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
+		bool is_earlier = server_fence(&fleet->server, i) != fences[i];
+
 		/* An ownership that began since then is also set back. */
-		if (fence(fleet, i) != fences[i] && keepers[i] && !fleet_has_lease(keepers[i], i)) {
+		if (is_earlier && keepers[i] && !fleet_has_lease(keepers[i], i)) {
 			keepers[i]->exposure.superseded = true; /* it loses all shards with one */
 			keepers[i] = NULL;
 		}

@@ -227,6 +227,9 @@ void effects_tell(const struct effect *effect)
 		   {"cancel", DW_OP_CANCEL, 3},   {"move", DW_OP_MOVE, 5},
 		   {"requeue", DW_OP_REQUEUE, 4}, {"drop", DW_OP_DROP, 2}};
 
+	if (effect->reply->kind == REPLY_ARRAY && effect->reply->count > 0 &&
+	    reply_is(&effect->reply->items[0], "NEWER"))
+		losses_gives_way(effect->fleet, effect->caller);
 	if (effect->reply->kind != REPLY_ARRAY || effect->reply->count == 0 ||
 	    !reply_is(&effect->reply->items[0], "OK"))
 		return;
@@ -237,6 +240,8 @@ void effects_tell(const struct effect *effect)
 	if (strcmp(effect->script, "settle_known") == 0)
 		tell_known_settles(effect);
 	if (strcmp(effect->script, "acquire") == 0) {
+		losses_acquired(effect->fleet, effect->shard, effect->caller,
+				strtoull(effect->reply->items[1].bytes, NULL, 10));
 		losses_renumbered(effect->fleet, effect->shard);
 		losses_taken_over(effect->fleet, effect->shard);
 	}

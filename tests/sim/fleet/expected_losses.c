@@ -341,6 +341,47 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 	}
 }
 
+/* ---- A lower fence is no successor ---------------------------------------------------------- */
+
+void losses_acquired(struct fleet *fleet, unsigned shard, const struct process *process,
+		     uint64_t fence)
+{
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		struct process *each = &fleet->processes[i];
+
+		if (each == process)
+			each->exposure.fence[shard] = fence;
+		else if (each->exposure.fence[shard] < fence)
+			each->exposure.fence[shard] = 0;
+	}
+}
+
+void losses_emptied(struct fleet *fleet, unsigned shard)
+{
+	for (unsigned i = 0; i < PROCESSES; i++)
+		fleet->processes[i].exposure.fence[shard] = 0;
+}
+
+void losses_gives_way(struct fleet *fleet, const struct process *process)
+{
+	if (process)
+		memset(fleet->processes[process->instance.number].exposure.fence, 0,
+		       sizeof process->exposure.fence);
+}
+
+bool losses_must_stay(const struct fleet *fleet)
+{
+	const struct process *process = fleet->at_work;
+
+	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
+		uint64_t fence = process->exposure.fence[i];
+
+		if (!fleet->server.set_back[i] || !fence || server_fence(&fleet->server, i) > fence)
+			return false;
+	}
+	return fleet->sim->clocks.steady < process->observer.knowledge.leased;
+}
+
 void losses_renumbered(struct fleet *fleet, unsigned shard)
 {
 	struct sim *sim = fleet->sim;

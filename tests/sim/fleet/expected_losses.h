@@ -34,8 +34,9 @@ struct remembered {
 struct exposure {
 	bool unowned
 	    [SHARDS_MAX_SIM]; /* set back to before it was the owner, which it need not know */
-	dw_usec grace[SHARDS_MAX_SIM]; /* steady: until then it may believe that it is the owner */
-	bool superseded;               /* another process took over a shard that was set back */
+	dw_usec grace[SHARDS_MAX_SIM];  /* steady: until then it may believe that it is the owner */
+	bool superseded;                /* another process took over a shard that was set back */
+	uint64_t fence[SHARDS_MAX_SIM]; /* its own; 0: it has none, or need not keep it */
 };
 
 /* Call losses_look before a fault of the shard's data and losses_settle after it. keeper NULL: the
@@ -54,6 +55,16 @@ bool losses_in_grace(const struct process *, unsigned shard);
  * shard above those that its owner knows. */
 void losses_renumbered(struct fleet *, unsigned shard);
 void losses_taken_over(struct fleet *, unsigned shard);
+
+/* losses_acquired: the process, or NULL, was given that fence of the shard. losses_emptied: nobody
+ * keeps the shard. losses_gives_way: the process was refused a shard that a newer version had. */
+void losses_acquired(struct fleet *, unsigned shard, const struct process *, uint64_t fence);
+void losses_emptied(struct fleet *, unsigned shard);
+void losses_gives_way(struct fleet *, const struct process *);
+
+/* losses_must_stay: the process at work has no reason to give its ownership up. The server was set
+ * back, but its lease holds, and nobody was given a later fence. */
+bool losses_must_stay(const struct fleet *);
 
 /* losses_owner_told: the engine learns that it lost the ownership. */
 void losses_owner_told(struct process *);

@@ -118,6 +118,9 @@ static void on_event(dw *handle, const dw_event *event, void *user)
 
 	if (!program_note(sim, event))
 		return;
+	if (event->kind == DW_EVENT_OWNER_LOST && event->status != DW_ENEWER &&
+	    !sim->at_work->closing && losses_must_stay(user))
+		broken(sim, "S1", "an owner without a successor gave its ownership up");
 	/* An owner that gives way to a newer version rebuilds nothing. */
 	if (event->kind == DW_EVENT_OWNER_LOST)
 		losses_keeper_ends(user, event->status != DW_ENEWER && !newer_is_there(user) &&

@@ -96,6 +96,8 @@ static enum model_bug bug_of(enum bug bug, bool late)
 		return MODEL_CANCEL_SURE;
 	case BUG_LATE_UNSAID:
 		return MODEL_LATE_UNSAID;
+	case BUG_LOWER_FENCE:
+		return MODEL_LOWER_FENCE;
 	case BUG_END_UNKEPT:
 		return MODEL_END_LOST;
 	case BUG_END_UNDUE:

@@ -90,6 +90,14 @@ bool server_score(const struct server *server, const char *id, double *ret_score
 	return model_score(server->model, server_key(server_shard(server, id), "i"), id, ret_score);
 }
 
+uint64_t server_fence(const struct server *server, unsigned shard)
+{
+	size_t size;
+	const char *value = model_value(server->model, server_key(shard, "m"), "fence", &size);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
 bool server_has_lease(const struct server *server, unsigned shard, const char *nonce)
 {
 	size_t size;

@@ -49,6 +49,9 @@ void server_tick(const struct server *);
 
 /* server_score: the timer's entry in the inbox; false: none. */
 bool server_score(const struct server *, const char *id, double *ret_score);
+
+/* server_fence: the last fencing token of the shard; 0: none. */
+uint64_t server_fence(const struct server *, unsigned shard);
 bool server_has_lease(const struct server *, unsigned shard, const char *nonce);
 
 /* server_all_even: every timer has both its entry and its value. */

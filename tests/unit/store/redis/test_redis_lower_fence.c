@@ -1,0 +1,258 @@
+/* Whose lease is it? A store on the model of the scripts owns a shard, and finds another lease or
+ * fence there. A higher fence of the same era is a successor. A lower one was given before ours, so
+ * the server was set back: it is replaced, but only while our own lease holds. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "script_model/store.h"
+#include "support/ask.h"
+#include "support/cmocka.h"
+
+#define L "{model:00}:l"
+#define M "{model:00}:m"
+#define FORMER "7:former:1" /* the token of an earlier owner */
+#define HOLDER "host, pid 1|host 1"
+
+struct scene {
+	struct model_store store; /* first */
+	char own[96];             /* our token when the shard was set back */
+	bool meddles;             /* a third owner comes before our next acquisition */
+	unsigned acquisitions;
+};
+
+#define SAY(scene, ...)                                                                            \
+	model_store_command(&(scene)->store, (const char *const[]){__VA_ARGS__, NULL})
+
+/* held: the token of the lease; "": there is none. */
+static const char *held(struct scene *scene)
+{
+	static char token[96];
+	size_t size = 0;
+	const char *found;
+
+	model_set_time(scene->store.model, scene->store.now);
+	found = model_lease(scene->store.model, L, &size);
+	(void)snprintf(token, sizeof token, "%.*s", (int)size, found ? found : "");
+	return token;
+}
+
+static uint64_t fence(const char *token)
+{
+	return strtoull(token, NULL, 10);
+}
+
+static bool is_owner(const struct scene *scene)
+{
+	const dw_store *store = scene->store.store;
+
+	return store->type->lease(store) > scene->store.now;
+}
+
+/* set_back: the shard is as an earlier owner had it. lease: its token, or NULL: it has ended. */
+static void set_back(struct scene *scene, const char *number, const char *lease)
+{
+	SAY(scene, "HSET", M, "fence", number);
+	SAY(scene, "HSET", M, "holder", HOLDER);
+	SAY(scene, "HSET", M, "mark", "0");
+	SAY(scene, "DEL", L);
+	if (lease)
+		SAY(scene, "SET", L, lease, "PX", "300000");
+}
+
+/* meddle: a third owner has taken the shard when our acquisition arrives there. */
+static struct reply *meddle(struct model_store *store, const char *script, struct reply *reply)
+{
+	struct scene *scene = (struct scene *)store;
+
+	scene->acquisitions += strcmp(script, "acquire") == 0;
+	if (scene->meddles && strcmp(script, "renew") == 0 && reply_is(&reply->items[0], "HELD")) {
+		scene->meddles = false;
+		set_back(scene, "9", "9:third:1");
+	}
+	return reply;
+}
+
+static int begin(void **state)
+{
+	struct scene *scene = calloc(1, sizeof *scene);
+	dw_op *op;
+
+	assert_non_null(scene);
+	scene->store.change = meddle;
+	model_store_open(&scene->store);
+	op = model_store_done(&scene->store, ask_plain(DW_OP_OWN));
+	assert_non_null(op);
+	assert_int_equal(op->status, DW_OK);
+	ask_free(op);
+	(void)snprintf(scene->own, sizeof scene->own, "%s", held(scene));
+	assert_true(fence(scene->own) > 9);
+	scene->acquisitions = 0;
+	*state = scene;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct scene *scene = *state;
+
+	model_store_close(&scene->store);
+	free(scene);
+	return 0;
+}
+
+/* expect_replaced: the store has the shard again, with a fence above all others. */
+static void expect_replaced(struct scene *scene)
+{
+	assert_true(is_owner(scene));
+	assert_non_null(strstr(held(scene), ":0000000000000001:"));
+	assert_true(fence(held(scene)) > fence(scene->own));
+}
+
+static void expect_lost(const struct scene *scene)
+{
+	assert_int_equal(scene->store.store->type->lease(scene->store.store), INT64_MIN);
+}
+
+static void lower_fence_with_a_lease_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", FORMER);
+	model_store_wait(&scene->store, DW_SECONDS(2)); /* of its lease of 5 s */
+	expect_replaced(scene);
+	assert_in_range(scene->acquisitions, 1, 2);
+}
+
+static void lower_fence_is_replaced_on_a_new_connection(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", FORMER);
+	link_drop(&scene->store.link, "a test");
+	model_store_wait(&scene->store, DW_MILLISECONDS(200)); /* before any renewal is due */
+	expect_replaced(scene);
+}
+
+static void lower_fence_without_a_lease_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", NULL);
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+}
+
+static void lower_fence_is_replaced_twice(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", FORMER);
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+	(void)snprintf(scene->own, sizeof scene->own, "%s", held(scene));
+	set_back(scene, "8", "8:former:2");
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+}
+
+/* The server's clock is behind, so a third owner has acquired the shard below our fence. */
+static void lower_fence_that_came_later_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", FORMER);
+	scene->meddles = true;
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	assert_false(scene->meddles);
+	expect_replaced(scene);
+	assert_in_range(scene->acquisitions, 2, 3); /* the first one had named the other lease */
+}
+
+static void equal_fence_of_another_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+	char number[32];
+	char token[64];
+
+	(void)snprintf(number, sizeof number, "%" PRIu64, fence(scene->own));
+	(void)snprintf(token, sizeof token, "%s:other:1", number);
+	set_back(scene, number, token);
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+}
+
+static void higher_fence_is_a_successor(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "9007199254740000", "9007199254740000:next:1");
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_lost(scene);
+	assert_string_equal(held(scene), "9007199254740000:next:1");
+}
+
+static void higher_fence_without_a_lease_is_a_successor(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "9007199254740000", NULL);
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_lost(scene);
+}
+
+/* Nobody knows who has started timers since our lease is over. */
+static void lower_fence_is_not_replaced_after_our_lease(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", FORMER);
+	scene->store.now += DW_SECONDS(6); /* the process stood still */
+	model_store_wait(&scene->store, DW_SECONDS(2));
+	expect_lost(scene);
+	assert_string_equal(held(scene), FORMER);
+}
+
+/* own: the status of an OWN that is submitted now. */
+static int own(struct scene *scene)
+{
+	dw_op *op = model_store_done(&scene->store, ask_plain(DW_OP_OWN));
+	int status = op->status;
+
+	ask_free(op);
+	return status;
+}
+
+/* The server is set back to when this store was the owner, long before another one was. */
+static void own_earlier_lease_proves_nothing(void **state)
+{
+	struct scene *scene = *state;
+	char number[32];
+
+	higher_fence_is_a_successor(state);
+	(void)snprintf(number, sizeof number, "%" PRIu64, fence(scene->own));
+	set_back(scene, number, scene->own);
+	assert_int_equal(own(scene), DW_EOWNED);
+	SAY(scene, "DEL", L);
+	assert_int_equal(own(scene), DW_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	    TEST(lower_fence_with_a_lease_is_replaced),
+	    TEST(lower_fence_is_replaced_on_a_new_connection),
+	    TEST(lower_fence_without_a_lease_is_replaced),
+	    TEST(lower_fence_is_replaced_twice),
+	    TEST(lower_fence_that_came_later_is_replaced),
+	    TEST(equal_fence_of_another_is_replaced),
+	    TEST(higher_fence_is_a_successor),
+	    TEST(higher_fence_without_a_lease_is_a_successor),
+	    TEST(lower_fence_is_not_replaced_after_our_lease),
+	    TEST(own_earlier_lease_proves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
