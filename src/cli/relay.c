@@ -75,7 +75,8 @@ static bool fill(struct relay *relay)
 	return count > 0;
 }
 
-/* drain: if stderr is closed, so is the pipe: the command gets SIGPIPE, as without us. */
+/* drain: if nobody can read stderr any more, what the command writes is thrown away, and read all
+ * the same: its outcome must not depend on who reads its log. */
 static void drain(struct relay *relay)
 {
 	ssize_t count = write(STDERR_FILENO, relay->bytes + relay->sent, relay->used - relay->sent);
@@ -83,7 +84,7 @@ static void drain(struct relay *relay)
 	if (count >= 0)
 		relay->sent += (size_t)count;
 	else if (errno != EINTR && errno != EAGAIN)
-		end(relay);
+		relay->sent = relay->used;
 }
 
 bool relay_work(struct relay *relay)
@@ -114,7 +115,7 @@ void relay_pass_on(struct relay *relay)
 	sigset_t none;
 
 	if (relay->from < 0 || fork() != 0)
-		return; /* without memory for a process, the orphans get SIGPIPE */
+		return; /* without memory for a process, orphans that go on writing get SIGPIPE */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)close(STDIN_FILENO);

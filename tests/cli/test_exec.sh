@@ -59,6 +59,26 @@ test_exec_output_goes_to_stderr() {
 	is_counted out 1
 }
 
+# The reader of stderr goes away, as when the service that keeps the logs starts again.
+test_exec_ends_the_same_when_nobody_reads_stderr() {
+	local reader
+	due a
+	mkfifo log.pipe
+	head -n 1 <log.pipe >first &
+	reader=$!
+	durawheel run --until-idle --exec 'echo one >&2; until [ -e gone ]; do sleep 0.02; done
+		echo two >&2; sleep 0.1; echo three >&2; seq 100000 >&2; echo over >ran' \
+		>out 2>log.pipe &
+	owner=$!
+	wait $reader
+	touch gone
+	wait "$owner"
+	owner=
+	grep -qx over ran
+	grep -q '^{"id":"a",.*"exit":0}$' out || fail "$(cat out)"
+	is_counted out 1
+}
+
 test_exec_output_goes_to_stdout_when_asked_to() {
 	due a
 	expect 0 durawheel run --until-idle --exec-output stdout --exec 'echo hi; echo there >&2'
