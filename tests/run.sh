@@ -193,7 +193,8 @@ build()
 	asan | tsan) options=("${sanitizer[@]}") ;;
 	no_sqlite)
 		preset=debug
-		options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DCMAKE_C_FLAGS_DEBUG=-g1)
+		options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DDW_WITH_HTTP=OFF
+			-DCMAKE_C_FLAGS_DEBUG=-g1)
 		;;
 	esac
 	(
@@ -314,6 +315,20 @@ no_sqlite()
 	build no_sqlite && run_tests no_sqlite 20 "${no_sqlite_tests[@]}"
 }
 
+# options: each option of README's builds alone; no_sqlite has three of them together.
+options()
+{
+	local option
+	for option in WITH_SQLITE WITH_REDIS WITH_HTTP BUILD_CLI BUILD_EXAMPLES; do
+		echo "-DDW_$option=OFF"
+		rm -rf "$builds/options"
+		cmake -S "$root" -B "$builds/options" -G Ninja "${options_of_all[@]}" \
+			-DDW_BUILD_TESTS=OFF "-DDW_$option=OFF" -DCMAKE_BUILD_TYPE=Debug ||
+			return 1
+		cmake --build "$builds/options" -j "$jobs" || return 1
+	done
+}
+
 # packages: what cpack makes, installed. The objects are those of release, which has nothing to do
 # afterwards; in --all it has.
 packages()
@@ -371,6 +386,7 @@ fi
 if [[ $mode == --all ]]; then
 	step long long
 	step model model
+	step options options
 	step benches benches
 fi
 cat "$builds/failed_tests.log"

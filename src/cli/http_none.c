@@ -33,6 +33,12 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	return refuse();
 }
 
+dw *http_client(const struct http *http)
+{
+	(void)http;
+	return NULL;
+}
+
 int http_fd(const struct http *http)
 {
 	(void)http;
