@@ -4,8 +4,8 @@
 #include "calendar/cron.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/message.h"
 #include "durawheel/durawheel.h"
 
@@ -53,7 +53,7 @@ static char peek(const struct cron_field *scan)
 
 static bool take_char(struct cron_field *scan, char c)
 {
-	if (scan->at == scan->size || strncasecmp(&scan->text[scan->at], &c, 1) != 0)
+	if (scan->at == scan->size || !ascii_is_for(&scan->text[scan->at], &c, 1))
 		return false;
 	scan->at++;
 	return true;
@@ -87,7 +87,7 @@ static bool take_value(struct cron_field *scan, int *ret_value)
 	if (!words || scan->size - scan->at < 3)
 		return false;
 	for (int i = 0; words[3 * i]; i++) {
-		if (strncasecmp(&scan->text[scan->at], &words[3 * i], 3) != 0)
+		if (!ascii_is_for(&scan->text[scan->at], &words[3 * i], 3))
 			continue;
 		scan->at += 3;
 		*ret_value = scan->field->first_word + i;
@@ -235,7 +235,7 @@ static const char *spelled_out(const char *text)
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcasecmp(text, names[i][0]) == 0)
+		if (ascii_is(text, names[i][0]))
 			return names[i][1];
 	return text;
 }

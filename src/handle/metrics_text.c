@@ -76,6 +76,17 @@ static const char *value_text(int64_t value, enum unit unit, char text[VALUE_SIZ
 	return text;
 }
 
+/* bound_text: as value_text(), without zeros at the end. */
+static const char *bound_text(int64_t value, char text[VALUE_SIZE])
+{
+	size_t size = strlen(value_text(value, SPAN, text));
+
+	while (text[size - 1] == '0')
+		size--;
+	text[text[size - 1] == '.' ? size - 1 : size] = '\0';
+	return text;
+}
+
 static bool is_shown(int64_t value, enum unit unit)
 {
 	return value >= 0 && (unit != TIME || (value != 0 && value != DW_NEVER));
@@ -193,8 +204,8 @@ static void put_histogram(struct metrics_lines *out, const char *report, const c
 	put_shared_head(out, name, "histogram", help);
 	for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
 		sum += counts[i];
-		put_line(out, "durawheel_%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
-			 (double)histogram_bounds[i] / 1e6, sum);
+		put_line(out, "durawheel_%s_bucket{le=\"%s\"} %" PRIu64 "\n", name,
+			 bound_text(histogram_bounds[i], text), sum);
 	}
 	sum += counts[HISTOGRAM_BOUNDS];
 	put_line(out, "durawheel_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, sum);

@@ -2,8 +2,8 @@
 
 #include <assert.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/grown.h"
 #include "base/message.h"
 #include "durawheel/testing.h"
@@ -55,7 +55,7 @@ static int check_flags(const dw_options *options, char *message)
 		return message_refuse(message,
 				      "options.flags is %#x: DW_EXISTING, DW_TEST_CLOCK or 0",
 				      options->flags);
-	if ((options->flags & DW_TEST_CLOCK) && strcasecmp(options->store, "memory:") != 0)
+	if ((options->flags & DW_TEST_CLOCK) && !ascii_is(options->store, "memory:"))
 		return message_refuse(message, "DW_TEST_CLOCK is for the store memory: only");
 	if ((options->flags & DW_TEST_CLOCK) && options->clock)
 		return message_refuse(message,
@@ -90,7 +90,7 @@ static int check_journal(const dw_options *options, char *message)
 
 	if (options->journal && options->journal[0] == '\0')
 		return message_refuse(message, "options.journal is empty: name a file, or NULL");
-	if (options->journal && strncasecmp(options->journal, "sqlite:", 7) == 0)
+	if (options->journal && ascii_begins(options->journal, "sqlite:"))
 		return message_refuse(message,
 				      "the journal \"%.200s\" is a file: leave sqlite: out",
 				      options->journal);
@@ -167,16 +167,11 @@ static int shown_size(const char *url)
 	return strncmp(url + size, "://", 3) == 0 ? (int)size + 1 : 0;
 }
 
-static int is_scheme(const char *url, const char *scheme)
-{
-	return strncasecmp(url, scheme, strlen(scheme)) == 0;
-}
-
 static int is_redis(const char *url)
 {
-	return is_scheme(url, "redis://") || is_scheme(url, "rediss://") ||
-	       is_scheme(url, "valkey://") || is_scheme(url, "valkeys://") ||
-	       is_scheme(url, "unix://");
+	return ascii_begins(url, "redis://") || ascii_begins(url, "rediss://") ||
+	       ascii_begins(url, "valkey://") || ascii_begins(url, "valkeys://") ||
+	       ascii_begins(url, "unix://");
 }
 
 static int open_redis(const char *url, const char *journal, const dw_store_env *env,
@@ -252,14 +247,14 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 		return message_refuse(ret_message,
 				      "a store in a file or in memory takes no journal: "
 				      "options.journal is for a store in Redis");
-	if (strcasecmp(url, "memory:") == 0) {
+	if (ascii_is(url, "memory:")) {
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,
 					      "\"memory:\" has no clients: it is one process's");
 		own.role = DW_OWNER; /* even of a standby, because there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
-	if (is_scheme(url, "sqlite:"))
+	if (ascii_begins(url, "sqlite:"))
 		return open_sqlite(url + 7, &own, ret_store, ret_message);
 	if (is_redis(url))
 		return open_redis(url, journal, env, ret_store, ret_message);

@@ -1,3 +1,4 @@
+#include "base/ascii.h"
 #include "redis/resolve.h"
 
 #include <netdb.h>
@@ -5,7 +6,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ static void free_resolver(struct resolver *resolver)
  * says so (RFC 6761). */
 static bool is_here(const char *host)
 {
-	return strcasecmp(host, "localhost") == 0;
+	return ascii_is(host, "localhost");
 }
 
 static void *resolve_in_thread(void *arg)

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/message.h"
 
 /* No message repeats a part of the URL: when a password was not escaped, any part of the URL may
@@ -382,7 +382,7 @@ static size_t scheme_size(const char *text, const char *scheme)
 {
 	size_t size = strlen(scheme);
 
-	return strncasecmp(text, scheme, size) == 0 ? size : 0;
+	return ascii_begins(text, scheme) ? size : 0;
 }
 
 static int read_url(struct reading *reading, const char *text)

@@ -11,6 +11,11 @@ BEGIN {
 	right["alloca"] = "use a bounded array or the allocator"
 	right["rand"] = "use base/rng.h"
 	right["usleep"] = "wait for the event"
+	own = "the library has no locale: use base/ascii.h, or compare characters"
+	count = split("strcasecmp strncasecmp strcasestr strcoll strxfrm tolower toupper isalnum " \
+	    "isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper " \
+	    "isxdigit strtod strtof strtold atof setlocale localeconv", names, " ")
+	for (i = 1; i <= count; i++) of_locale[names[i]] = own
 }
 
 # parameters counts them in "name(a, b(c, d), e)": the commas between the outermost brackets.
@@ -40,6 +45,9 @@ function judge_signature(    name, count) {
 		    parameters_max ": put what belongs together into a struct"
 }
 
+# in_library: the locale of the command is always "C".
+function in_library(file) { return file ~ /^src\// && file !~ /^src\/cli\// }
+
 function judge_calls(    text, name) {
 	text = code
 	while (match(text, /[A-Za-z_][A-Za-z0-9_]*[ \t]*\(/)) {
@@ -47,6 +55,8 @@ function judge_calls(    text, name) {
 		sub(/[ \t]+$/, "", name)
 		if (name in right)
 			print file ":" line ": " name " is banned; " right[name]
+		if (name in of_locale && in_library(file))
+			print file ":" line ": " name " is banned; " of_locale[name]
 		text = substr(text, RSTART + RLENGTH)
 	}
 }

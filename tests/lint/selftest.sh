@@ -99,6 +99,12 @@ plant_calls()
 		plant src/base/a.c 'int f(void)' '{' "	return ($call(x) == 0);" '}'
 		expect src/base/a.c:3 "$call is banned"
 	done
+	for call in strcasecmp tolower isdigit strtod setlocale; do
+		plant src/base/a.c 'int f(void)' '{' "	return ($call(x) == 0);" '}'
+		expect src/base/a.c:3 "$call is banned"
+	done
+	plant src/base/a.c 'int f(void)' '{' '	return printf("%%2F %5.1f", x);' '}'
+	expect src/base/a.c:3 'a fraction as the locale does'
 }
 
 plant_sizes()

@@ -33,6 +33,13 @@ FNR == 1 { end_of_file(); file_name = FILENAME }
 columns($0) > columns_max {
 	print FILENAME ":" FNR ": line has " columns($0) " columns; at most " columns_max
 }
+FILENAME ~ /^src\/.*[.][ch]$/ && FILENAME !~ /^src\/cli\// {
+	formats = $0
+	gsub(/%%/, "", formats)
+	if (formats ~ /"[^"]*%[-+ #0-9.*]*[lL]?[aefgAEFG]/)
+		print FILENAME ":" FNR ": printf writes a fraction as the locale does: write " \
+		    "whole numbers"
+}
 $0 ~ unfinished { print FILENAME ":" FNR ": unfinished work; finish it or take it out" }
 $0 ~ skipping { print FILENAME ":" FNR ": a test that gives up; let it check something or say why" }
 END { end_of_file() }

@@ -178,7 +178,7 @@ static void counts_are_what_happened(void **state)
 	assert_true(number("durawheel_store_timers{state=\"dead\"}") == 2);
 	assert_true(number("durawheel_lateness_seconds_count") == 7);
 	assert_true(number("durawheel_lateness_seconds_bucket{le=\"+Inf\"}") == 7);
-	assert_true(number("durawheel_lateness_seconds_bucket{le=\"5e-05\"}") == 7);
+	assert_true(number("durawheel_lateness_seconds_bucket{le=\"0.00005\"}") == 7);
 	assert_true(number("durawheel_handler_seconds_count") == 7);
 	assert_true(number("durawheel_started_total{topic=\"*\"}") == -1);
 	end(&program);
