@@ -56,6 +56,7 @@ static bool begin(struct fallback *fallback, struct writing *writing, const stru
 /* undo: the row is again as the file has it. */
 static void undo(struct fallback *fallback, struct writing *writing)
 {
+	writing->row->writes--;
 	writing->row->words = writing->before;
 	writing->row->generation = writing->generation;
 	if (writing->is_new)
@@ -77,6 +78,7 @@ static struct writing *prepare(struct fallback *fallback, struct row *row, dw_op
 		alloc_free(&fallback->alloc, writing);
 		return NULL;
 	}
+	writing->row->writes++;
 	writing->op = op;
 	writing->effect = merge->effect;
 	writing->status = merge->status;
@@ -172,6 +174,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 	op_free(&fallback->alloc, write);
 	op->level = DW_NOTHING;
 	if (status == DW_EUNKNOWN) { /* the replay finds it, or not */
+		writing->row->writes--;
 		note_failure(fallback, status);
 		fallback_answer(fallback, op, status);
 		alloc_free(&fallback->alloc, writing);
@@ -186,6 +189,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 	op->level = DW_JOURNALED;
 	fallback->failed = DW_OK;
 	set_head(op, writing->row);
+	writing->row->writes--;
 	note_row(fallback, writing);
 	fallback_answer(fallback, op, writing->status);
 	alloc_free(&fallback->alloc, writing);

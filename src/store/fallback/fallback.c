@@ -280,6 +280,7 @@ static void work(struct fallback *fallback)
 		return;
 	take_answers(fallback);
 	watch(fallback, trouble, words);
+	op_queue_append(&fallback->ready, op_queue_take(&fallback->journal.rows.behind));
 	take_all(fallback, op_queue_take(&fallback->ready));
 }
 
@@ -443,6 +444,7 @@ static int fallback_stop(dw_store *base, dw_usec patience)
 	file = journal_stop(&fallback->journal, usec_max(usec_sub(until, steady(fallback)), 0));
 	take_answers(fallback);
 	rows_index_each(&fallback->journal.rows, close_behind, fallback);
+	close_all(fallback, &fallback->journal.rows.behind);
 	close_all(fallback, &fallback->held);
 	close_all(fallback, &fallback->ready);
 	log_rows(fallback);

@@ -77,7 +77,7 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 	size_t size;
 	dw_op *op;
 
-	if (!row)
+	if (!row || row->writes > 0) /* a later page has it */
 		return true;
 	if (row_read(stored, &words, &body, &size) != DW_OK)
 		return set_aside(fallback, row, stored);
@@ -103,7 +103,8 @@ void replay_read(struct fallback *fallback, dw_op *page)
 	if (fallback->state == DW_JOURNAL_REPLAYS)
 		for (const dw_row *row = page->rows; row && sent; row = row->next)
 			sent = send(fallback, row, &batch);
-	/* Every write was answered before this page: rows that it lacks were never written. */
+	/* What was written before this page was read is in it: rows that it lacks were never
+	 * written. */
 	if (page->status == DW_OK && page->row_count == 0)
 		rows_index_clear(&fallback->journal.rows, &fallback->alloc);
 	if (batch.count == 0)
@@ -183,10 +184,10 @@ void replay_deleted(struct fallback *fallback, dw_op *deletion)
 
 	row->is_leaving = false;
 	fallback->replay.under_way--;
-	op_queue_append(&fallback->ready, op_queue_take(&row->behind));
 	if (gone) {
 		rows_index_remove(&fallback->journal.rows, &fallback->alloc, row);
 	} else {
+		op_queue_append(&fallback->ready, op_queue_take(&row->behind));
 		fallback->failed = deletion->status;
 		pause_replay(fallback);
 	}

@@ -42,6 +42,7 @@ struct row {
 	bool has_begun;         /* by that claim: DW_REPLAY_LOCAL */
 	uint8_t claims;         /* made here */
 	size_t bytes;           /* in the file, without the file's own */
+	uint8_t writes;         /* of it that the file has not answered */
 	bool is_sent;           /* Redis may have done it */
 	bool is_leaving;        /* Redis has it, and the file is deleting it */
 	struct op_queue behind; /* operations on its id that wait for the replay */

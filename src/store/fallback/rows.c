@@ -12,6 +12,7 @@ static uint64_t hash_of(const char *id)
 int rows_index_init(struct rows_index *rows, const struct alloc *alloc)
 {
 	rows->bytes = 0;
+	rows->behind = (struct op_queue){0};
 	return linear_init(&rows->table, alloc);
 }
 
@@ -42,6 +43,7 @@ struct row *rows_index_add(struct rows_index *rows, const struct alloc *alloc, c
 
 void rows_index_remove(struct rows_index *rows, const struct alloc *alloc, struct row *row)
 {
+	op_queue_append(&rows->behind, op_queue_take(&row->behind));
 	rows->bytes -= row->bytes;
 	linear_remove(&rows->table, &row->node);
 	alloc_free(alloc, row);
@@ -67,23 +69,35 @@ void rows_index_each(struct rows_index *rows, void (*visit)(struct row *, void *
 		;
 }
 
-static void free_row(struct row *row, void *user)
-{
-	struct rows_index *rows = ((void **)user)[0];
+struct removal {
+	struct rows_index *rows;
+	const struct alloc *alloc;
+};
 
-	rows_index_remove(rows, ((void **)user)[1], row);
+static void remove_row(struct row *row, void *user)
+{
+	const struct removal *removal = user;
+
+	rows_index_remove(removal->rows, removal->alloc, row);
+}
+
+static void remove_written(struct row *row, void *user)
+{
+	if (row->writes == 0)
+		remove_row(row, user);
 }
 
 void rows_index_clear(struct rows_index *rows, const struct alloc *alloc)
 {
-	struct alloc copy = *alloc;
-	void *both[] = {rows, &copy};
+	struct removal removal = {rows, alloc};
 
-	rows_index_each(rows, free_row, both);
+	rows_index_each(rows, remove_written, &removal);
 }
 
 void rows_index_free(struct rows_index *rows, const struct alloc *alloc)
 {
-	rows_index_clear(rows, alloc);
+	struct removal removal = {rows, alloc};
+
+	rows_index_each(rows, remove_row, &removal);
 	linear_free(&rows->table);
 }

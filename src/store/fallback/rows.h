@@ -6,10 +6,13 @@
 
 struct rows_index {
 	struct linear table;
-	size_t bytes; /* of all rows */
+	size_t bytes;           /* of all rows */
+	struct op_queue behind; /* operations that waited for rows that are gone */
 };
 
 int rows_index_init(struct rows_index *, const struct alloc *);
+
+/* rows_index_free: `behind` must be empty, and that of each row. */
 void rows_index_free(struct rows_index *, const struct alloc *);
 
 /* rows_index_find: NULL: the id has none. */
@@ -17,9 +20,12 @@ struct row *rows_index_find(const struct rows_index *, const char *id);
 
 /* rows_index_add makes the id's row; NULL: no memory. */
 struct row *rows_index_add(struct rows_index *, const struct alloc *, const char *id);
+
+/* rows_index_remove is the only way in which a row ends: what waits behind it goes into `behind` of
+ * the index. */
 void rows_index_remove(struct rows_index *, const struct alloc *, struct row *);
 
-/* rows_index_clear removes all rows. */
+/* rows_index_clear removes all rows that the file is not writing. */
 void rows_index_clear(struct rows_index *, const struct alloc *);
 
 /* rows_index_each calls visit for every row, in no order. */
