@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "store/sqlite/index.h"
+#include "store/sqlite/mount.h"
 
 /* name_files makes the names of all files, and gives them to the parts that use them. */
 static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
@@ -42,14 +43,21 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 	return DW_ESTORE;
 }
 
-/* check_names refuses a file with several names (hard links). Log and lock belong to a name, and
- * not to the file. So a second owner under a second name would write a log that the first owner
- * does not know. */
+/* check_names refuses a file with several names: hard links, or a file that is mounted alone, and
+ * has a name where it comes from. Log and lock belong to a name, and not to the file. So a second
+ * owner under a second name would write a log that the first owner does not know. */
 static int check_names(struct sqlite_batch *batch, char *ret_message)
 {
 	const char *path = batch->files.path[FILE_DATABASE];
 	struct stat status;
 
+	if (sqlite_mount_is_file(path)) {
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE,
+			       "%.120s is a file that is mounted alone, so the log and lock beside "
+			       "it are not those of its other name: mount its folder",
+			       path);
+		return DW_ESTORE;
+	}
 	if (stat(path, &status) != 0 || status.st_nlink <= 1)
 		return DW_OK;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
