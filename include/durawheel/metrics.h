@@ -60,7 +60,8 @@ DW_API int dw_started(dw *, const dw_token *token);
  *	DW_EBUSY     it is an owner that still loads its timers. Or it is a standby that waits for
  *	             the store's word on who has it.
  *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
- *	DW_ESTORE    the store is away, or refuses. With options.journal it stays so from
+ *	DW_ESTORE    the store is away, or refuses, or the lease of an owner is over, so that its
+ *	             due timers wait. With options.journal it stays so from
  *	             DW_EVENT_OUTAGE until Redis is back, and the words say what still works: the
  *	             journal takes what is asked; and of an owner, whether due timers wait, or fire
  *	             until its lease ends (DW_OUTAGE_FIRE).

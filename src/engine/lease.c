@@ -12,6 +12,19 @@ bool lease_holds(const struct engine *engine)
 	return lease == DW_NEVER || engine_steady(engine) < lease;
 }
 
+dw_usec lease_wake(const struct engine *engine, dw_usec now)
+{
+	dw_usec lease, steady;
+
+	if (engine->ownership.role != DW_OWNER)
+		return DW_NEVER;
+	lease = driven_lease(engine->store);
+	if (lease == DW_NEVER)
+		return DW_NEVER;
+	steady = engine_steady(engine);
+	return steady < lease ? usec_add(now, usec_sub(lease, steady)) : DW_NEVER;
+}
+
 static bool is_due(struct engine *engine, dw_usec now)
 {
 	return schedule_is_due(&engine->timers.fire, now) ||

@@ -23,6 +23,7 @@ enum health {
 	HEALTH_ASKS,    /* a standby that does not know whether another process has the store */
 	HEALTH_STANDBY, /* another process has it */
 	HEALTH_NEWER,   /* a standby, and only a newer durawheel may have it */
+	HEALTH_LEASE,   /* an owner whose lease is over */
 	HEALTH_FAILS,   /* the store is away or refuses; no journal, or that fails, too */
 	/* The store is away, and a journal takes what is asked. */
 	HEALTH_JOURNALS, /* a client or a standby */

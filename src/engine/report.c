@@ -97,7 +97,7 @@ enum health engine_health(const struct engine *engine)
 		return standby_health(engine);
 	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
 		return HEALTH_LOADS;
-	return HEALTH_OK;
+	return lease_holds(engine) ? HEALTH_OK : HEALTH_LEASE;
 }
 
 uint64_t engine_outage(const struct engine *engine)

@@ -214,6 +214,7 @@ static const struct {
     [HEALTH_ASKS] = {DW_EBUSY, "waiting for the store: it has not said yet who has it"},
     [HEALTH_STANDBY] = {DW_EOWNED, "standby: another process has the store"},
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
+    [HEALTH_LEASE] = {DW_ESTORE, "the lease is over: due timers wait until it is renewed"},
     [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},
     [HEALTH_JOURNALS] = {DW_ESTORE, AWAY},
     [HEALTH_HOLDS] = {DW_ESTORE, AWAY ", and due timers wait"},

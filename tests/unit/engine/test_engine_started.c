@@ -1,6 +1,8 @@
-/* Deliveries that the program has put into a queue of its own, and whose work begins later. */
+/* The end of the lease: deliveries that the program has put into a queue of its own, and whose work
+ * begins later; and what the handle says of its health. */
 #include "support/cmocka.h"
 
+#include "engine/numbers.h"
 #include "support/leased.h"
 
 /* start_in_queue: the program has put the delivery into a queue of its own. */
@@ -49,11 +51,33 @@ static void delivery_that_did_not_begin_spends_no_retry(void **state)
 	leased_end(&leased);
 }
 
+/* What the handle says of its health follows the lease, without anything being asked. */
+static void engine_is_not_healthy_after_the_end_of_the_lease(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	leased.lease = h->steady + DW_SECONDS(1);
+	harness_turn(h);
+	assert_int_equal(engine_health(h->engine), HEALTH_OK);
+	assert_true(h->armed <= h->wall + DW_SECONDS(1));
+	h->steady += DW_SECONDS(1);
+	h->wall += DW_SECONDS(1);
+	harness_turn(h);
+	assert_int_equal(engine_health(h->engine), HEALTH_LEASE);
+	leased.lease = h->steady + 1;
+	harness_turn(h);
+	assert_int_equal(engine_health(h->engine), HEALTH_OK);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(work_does_not_begin_after_the_end_of_the_lease),
 	    cmocka_unit_test(delivery_that_did_not_begin_spends_no_retry),
+	    cmocka_unit_test(engine_is_not_healthy_after_the_end_of_the_lease),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
