@@ -178,15 +178,23 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
+/* longest_pause: after a failure. */
+static dw_usec longest_pause(const struct engine *engine)
+{
+	return engine->claims.store_is_back ? 0 : RETRY_STORE_MAX;
+}
+
 /* bring_forward: the wall clock was set back, so a hold or a pause would end too late, and a timer
  * would wait too long for its zone. Now it ends after its longest normal time at the latest. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;
-	dw_usec latest = usec_add(now, backing_off ? RETRY_STORE_MAX : engine->env.hold);
+	dw_usec latest = usec_add(now, backing_off ? longest_pause(engine) : engine->env.hold);
 
 	if (timer->slot_time <= latest)
 		return;
+	if (backing_off && engine->claims.store_is_back)
+		timer->failures = 0;
 	timer_disarm(engine, timer);
 	timer_arm_fire(engine, timer, latest);
 	timer->backing_off = backing_off;
@@ -239,6 +247,12 @@ void claim_clock_stepped_back(struct engine *engine)
 	topics_recheck(&engine->topics);
 }
 
+void claim_store_came_back(struct engine *engine)
+{
+	engine->claims.store_is_back = true;
+	engine->claims.sweep_fire = schedule_size(&engine->timers.fire);
+}
+
 static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *left, dw_usec now)
 {
 	for (uint32_t i = 0; i < TURN_SWEEP_MAX && *left != 0; i++) {
@@ -262,6 +276,8 @@ void claim_sweep(struct engine *engine, dw_usec now)
 	recheck(engine, now);
 	sweep(engine, &engine->timers.fire, &engine->claims.sweep_fire, now);
 	sweep(engine, &engine->timers.work, &engine->claims.sweep_work, now);
+	if (engine->claims.sweep_fire == 0)
+		engine->claims.store_is_back = false;
 }
 
 bool claim_has_more(const struct engine *engine)

@@ -13,10 +13,11 @@
 struct engine;
 
 struct claims {
-	/* After a step of the wall clock: how many timers of the two schedules the sweep must still
-	 * look at. */
+	/* After a step of the wall clock, or when the store is back: how many timers of the two
+	 * schedules the sweep must still look at. */
 	uint32_t sweep_fire;
 	uint32_t sweep_work;
+	bool store_is_back; /* what backs off goes on at once */
 };
 
 /* claim_is_due: true if a timer is due within one lead. Then all timers that are due until
@@ -41,6 +42,10 @@ void claim_revive(struct engine *);
  * some of them in each turn. It gives back claims of timers whose deadline is far ahead now, so
  * that clients can cancel these timers again. */
 void claim_clock_stepped_back(struct engine *);
+
+/* claim_store_came_back starts the same sweep, for the timers that back off: each would go on by
+ * itself, up to RETRY_STORE_MAX later. */
+void claim_store_came_back(struct engine *);
 void claim_sweep(struct engine *, dw_usec now);
 
 /* claim_has_more: true if claim_revive or claim_sweep has work. */

@@ -57,6 +57,7 @@ void trouble_begin(struct engine *engine)
 
 	words[0] = '\0';
 	event.status = driven_trouble(engine->store, words, sizeof words);
+	engine->trouble.status = event.status;
 	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->trouble.declared)
 		return;
 	engine->trouble.declared = true;
@@ -64,10 +65,33 @@ void trouble_begin(struct engine *engine)
 	report_failed(engine, event, line);
 }
 
+/* is_away: nothing can be asked of the store. */
+static bool is_away(const struct engine *engine)
+{
+	dw_journal_stats journal;
+
+	if (engine->trouble.status != DW_EUNKNOWN)
+		return engine->trouble.status != DW_OK;
+	driven_journal(engine->store, &journal);
+	return journal.state == DW_JOURNAL_TAKES;
+}
+
+/* note_return: what was asked while the store was away has been answered before this. */
+static void note_return(struct engine *engine)
+{
+	bool was_away = engine->trouble.is_away;
+
+	engine->trouble.is_away = is_away(engine);
+	if (was_away && !engine->trouble.is_away)
+		claim_store_came_back(engine);
+}
+
 void trouble_end(struct engine *engine)
 {
 	char words[DW_MESSAGE_SIZE];
 
+	if (engine->submit.answers.count == 0)
+		note_return(engine);
 	if (!engine->trouble.declared || engine->submit.answers.count > 0 ||
 	    driven_trouble(engine->store, words, sizeof words) != DW_OK)
 		return;

@@ -16,6 +16,8 @@ struct trouble {
 	bool failing;       /* the program was told, and not yet that the store is back */
 	uint64_t outages;   /* how often it was told */
 	bool declared;      /* the store itself says that it is in trouble */
+	int status;         /* what the store has said of itself in this turn */
+	bool is_away;       /* nothing could be asked of it */
 	dw_usec slow_until; /* steady; a slow store is not reported again before */
 };
 

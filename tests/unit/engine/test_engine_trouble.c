@@ -1,4 +1,5 @@
 /* The engine on a store that says by itself when it is in trouble. */
+#include <stdio.h>
 #include <string.h>
 
 #include "support/cmocka.h"
@@ -36,6 +37,31 @@ static void idle_owner_tells_each_trouble_once(void **state)
 			after(&leased, DW_MILLISECONDS(100));
 		tells(h, i, i);
 	}
+	leased_end(&leased);
+}
+
+/* Each timer backs off on its own, at last for 5 s; none waits for that when the store is back. */
+static void what_waits_for_the_store_starts_when_it_is_back(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		char id[8];
+
+		(void)snprintf(id, sizeof id, "t%d", i);
+		(void)harness_put(h, id, DW_SECONDS(1) + i * DW_MILLISECONDS(170));
+	}
+	harness_turn(h);
+	leased.trouble = leased.failing = DW_ESTORE;
+	for (int i = 0; i < 130; i++)
+		after(&leased, DW_MILLISECONDS(100));
+	assert_int_equal(h->start_count, 0);
+	leased.trouble = leased.failing = DW_OK;
+	for (int i = 0; i < 10; i++)
+		after(&leased, DW_MILLISECONDS(20));
+	assert_int_equal(h->start_count, 50);
 	leased_end(&leased);
 }
 
@@ -91,9 +117,9 @@ static void answers_neither_tell_it_again_nor_end_it(void **state)
 	harness_pass(h, DW_SECONDS(10));
 	leased.trouble = DW_OK;
 	leased_speak(&leased);
+	leased.failing = DW_OK;
 	harness_turn(h);
 	tells(h, 1, 1);
-	leased.failing = DW_OK;
 	harness_pass(h, DW_SECONDS(10));
 	assert_int_equal(h->start_count, 2);
 	tells(h, 1, 1);
@@ -203,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(idle_owner_tells_each_trouble_once),
+	    cmocka_unit_test(what_waits_for_the_store_starts_when_it_is_back),
 	    cmocka_unit_test(client_and_standby_tell_it_too),
 	    cmocka_unit_test(answers_neither_tell_it_again_nor_end_it),
 	    cmocka_unit_test(trouble_that_is_over_at_once_is_not_told),
