@@ -248,16 +248,67 @@ int command_topic_set(const struct options *options)
 	    dw_topic_change(d, topic, &change.from, &change.to, topic_changed, &command));
 }
 
+/* ---- Pausing ------------------------------------------------------------------------------- */
+
+static void note_topic(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)d;
+	for (size_t i = 0; status == DW_OK && i < count; i++)
+		*(bool *)user |=
+		    topics[i].is_set ||
+		    topics[i].pending + topics[i].due + topics[i].running + topics[i].done > 0;
+}
+
+static void note_timer(dw *d, int status, const dw_info *timers, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	(void)d;
+	(void)timers;
+	(void)next;
+	*(bool *)user |= status == DW_OK && count > 0;
+}
+
+/* is_seen: the topic has settings, or timers, or its owner has delivered some. */
+static bool is_seen(dw *d, const char *topic)
+{
+	bool seen = false;
+
+	return dw_topic_list(d, topic, note_topic, &seen) != DW_OK ||
+	       dw_list(d, topic, NULL, 1, note_timer, &seen) != DW_OK ||
+	       session_sync(d) != EXIT_DONE || seen;
+}
+
+static void tell_pause(const char *topic, unsigned paused)
+{
+	static const char *const effects[] = {
+	    [0] = "",
+	    [DW_PAUSE_DELIVERY] = ": none of its timers starts",
+	    [DW_PAUSE_INTAKE] = ": it takes nothing new",
+	    [DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE] =
+		": none of its timers starts, and it takes nothing new"};
+
+	(void)printf("%s %s%s\n", paused ? "paused" : "resumed", topic, effects[paused]);
+}
+
 static int pause_topic(const struct options *options, unsigned paused)
 {
 	struct topic_command command = {.code = EXIT_STORE};
+	const char *topic = options->words[1];
 	dw *d;
 	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	bool seen;
 
 	if (code != EXIT_DONE)
 		return code;
-	return end_change(d, &command,
-			  dw_topic_pause(d, options->words[1], paused, topic_changed, &command));
+	seen = is_seen(d, topic);
+	code = end_change(d, &command, dw_topic_pause(d, topic, paused, topic_changed, &command));
+	if (code != EXIT_DONE)
+		return code;
+	tell_pause(topic, paused);
+	if (!seen)
+		warn("no timer and no setting of the topic %s is known: is it spelled right?",
+		     topic);
+	return EXIT_DONE;
 }
 
 int command_topic_pause(const struct options *options)

@@ -32,6 +32,26 @@ test_topic_keeps_its_settings() {
 	expect 3 durawheel topic show t
 }
 
+test_topic_pause_says_what_it_has_paused() {
+	empty_store
+	expect 0 durawheel add --topic mail --in 1h --id a
+	expect 0 durawheel topic pause mail
+	prints 'paused mail: none of its timers starts'
+	[ ! -s err ] || fail "it says $(cat err)"
+	expect 0 durawheel topic pause mail --intake
+	prints 'paused mail: none of its timers starts, and it takes nothing new'
+	expect 0 durawheel topic resume mail
+	prints 'resumed mail'
+	expect 0 durawheel topic pause mial --intake-only
+	prints 'paused mial: it takes nothing new'
+	says 'no timer and no setting of the topic mial is known: is it spelled right?$'
+	expect 0 durawheel topic resume miall
+	says 'no timer and no setting of the topic miall is known: is it spelled right?$'
+	expect 0 durawheel topic set later --queue
+	expect 0 durawheel topic pause later
+	[ ! -s err ] || fail "it says $(cat err)"
+}
+
 test_topic_pause_of_the_intake_alone() {
 	empty_store
 	expect 0 durawheel add --topic q --id a --in 0
