@@ -81,6 +81,19 @@ static void write_letter_words(struct ending *ending, const dw_dead *letter)
 	       letter->attempt);
 }
 
+/* write_command: an id that means something to a shell stands between quotes. One with a quote in
+ * it is not shown. */
+static void write_command(struct ending *ending, const char *id)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.,:/@%+=-";
+	const char *quote = id[strspn(id, plain)] == '\0' ? "" : "'";
+
+	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s%s%s%s",
+		       *id == '-' ? "-- " : "", quote, strchr(id, '\'') ? "ID" : id,
+		       quote); /* always fits */
+}
+
 void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 {
 	if (ending->is_known && ending->generation != letter->generation)
@@ -97,7 +110,7 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 	else if (letter->newer)
 		append(ending, ", of a newer durawheel, which can requeue it");
 	else
-		ending->command = "durawheel dead requeue ID";
+		write_command(ending, letter->id);
 	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
 		       letter->why ? letter->why : ""); /* always fits */
 }
@@ -110,7 +123,7 @@ void ending_print(const struct ending *ending)
 		table_row_text("result", ending->result, ending->result_size);
 	if (*ending->reason)
 		table_row_text("why", ending->reason, strlen(ending->reason));
-	if (ending->command)
+	if (*ending->command)
 		table_row_text("to requeue", ending->command, strlen(ending->command));
 }
 

@@ -21,8 +21,8 @@ struct ending {
 	json_t *object;  /* NULL: there was no memory */
 	char result[DW_RESULT_MAX];
 	size_t result_size;
-	char reason[DW_WHY_MAX + 1]; /* of a letter: why it failed, or "" */
-	const char *command;         /* of a letter: what makes a timer of it; NULL: nothing does */
+	char reason[DW_WHY_MAX + 1];  /* of a letter: why it failed, or "" */
+	char command[2 * DW_ID_SIZE]; /* of a letter: what makes a timer of it; "": nothing does */
 };
 
 /* ending_keep keeps what was answered. ending_keep_letter keeps a dead letter: it is the end if no

@@ -44,7 +44,9 @@ int exit_of(int error)
 
 const char *presentable(const char *word)
 {
-	return strpbrk(word, ":@") ? "(a word that is not shown: it may hold a password)" : word;
+	return strchr(word, '@') || strstr(word, "://")
+		   ? "(a word that is not shown: it may hold a password)"
+		   : word;
 }
 
 /* mask replaces the text between "//" and the last '@' of a word by one '*'. It takes the last '@',

@@ -87,8 +87,7 @@ static void print_page(struct list *list, const dw_info *timers, size_t count)
 			list->code = complain(EXIT_FAILED, "out of memory");
 		list->torn = ferror(stdout) != 0;
 		if (list->torn)
-			list->code =
-			    complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
+			list->code = session_torn(strerror(errno));
 	}
 }
 

@@ -286,13 +286,26 @@ int session_close(dw *d, int code)
 	return code != EXIT_DONE ? code : flushed;
 }
 
+/* has_reader: false: stdout is a pipe that nobody reads any more, as in `list | head`. */
+static bool has_reader(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) <= 0 || !(out.revents & POLLERR);
+}
+
+int session_torn(const char *words)
+{
+	return has_reader() ? complain(EXIT_FAILED, "cannot write to stdout: %s", words)
+			    : EXIT_FAILED;
+}
+
 int session_flush(void)
 {
 	int failed = fflush(stdout) != 0;
 
 	if (failed || ferror(stdout))
-		return complain(EXIT_FAILED, "cannot write to stdout: %s",
-				failed ? strerror(errno) : "an earlier write failed");
+		return session_torn(failed ? strerror(errno) : "an earlier write failed");
 	return EXIT_DONE;
 }
 

@@ -47,6 +47,10 @@ bool session_tell_journaled(const dw_result *);
  * doing so. */
 int session_close(dw *, int code);
 
+/* session_torn: stdout cannot be written. EXIT_FAILED; it complains, unless nobody reads the pipe
+ * any more. */
+int session_torn(const char *words);
+
 /* session_flush: EXIT_DONE if all output was written to stdout, else it complains. */
 int session_flush(void);
 

@@ -237,3 +237,27 @@ test_names_do_not_turn_the_text() {
 	expect 0 durawheel list --json
 	[ "$(ids_of out)" = "$id" ]
 }
+
+# An id with a colon is no password.
+test_bad_input_shows_words_without_passwords() {
+	expect 2 durawheel show order:42 order:43
+	says 'order:43'
+	expect 2 durawheel show a redis://:secret@host
+	lacks secret err
+	expect 2 durawheel show a user:secret@host
+	lacks secret err
+}
+
+# `list | head`: the reader has what it wants.
+test_bad_input_of_a_pipe_that_is_closed_is_no_complaint() {
+	local k
+	for ((k = 0; k < 3000; k++)); do
+		echo "{\"topic\":\"t\",\"in\":\"1h\",\"id\":\"a long id of this timer $k\"}"
+	done | durawheel import >out
+	for what in 'list' 'list --json'; do
+		# shellcheck disable=SC2086
+		durawheel $what 2>err | head -n 1 >out
+		is_counted out 1
+		[ ! -s err ] || fail "$what says $(cat err)"
+	done
+}

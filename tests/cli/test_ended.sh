@@ -19,7 +19,7 @@ is_told() {
 	expect 3 durawheel show dead
 	grep -qx "dead $time, GAVE_UP, attempt 1, [0-9a-z]* late, by .* pid [0-9]*" out
 	grep -qx 'why  *exit status 100: card refused' out
-	grep -qx 'to requeue  *durawheel dead requeue ID' out
+	grep -qx 'to requeue  *durawheel dead requeue dead' out
 	expect 3 durawheel show never
 	says '^durawheel: never: no such timer: it never was, or its end is not kept; '
 	says ' "durawheel topic set TOPIC --keep 7d" keeps ends$'
@@ -53,7 +53,7 @@ is_found_among_the_dead() {
 	expect 3 durawheel show gone2
 	grep -qx "dead $time, GAVE_UP, attempt 1" out
 	grep -qx 'why  *exit status 100: card refused' out
-	grep -qx 'to requeue  *durawheel dead requeue ID' out
+	grep -qx 'to requeue  *durawheel dead requeue gone2' out
 	[ ! -s err ] || fail "it complains, too: $(cat err)"
 	expect 3 durawheel show --json gone2
 	sed 's/:[0-9]\{10,\}/:N/g' out >plain
@@ -155,4 +155,22 @@ test_keep_is_listed_and_imported() {
 	echo '{"id":"a","topic":"t","in":"1h","keep":"91d"}' >bad
 	expect 1 durawheel import bad
 	says '"keep" is not 1us to 90d: write that, or leave it out$'
+}
+
+# What it prints can be pasted into a shell.
+test_ended_says_how_to_requeue() {
+	local id
+	empty_store
+	for id in order:42 'exam 7 & 8' -x "it's"; do
+		expect 0 durawheel add --topic t --in 0 "--id=$id"
+	done
+	expect 0 durawheel run --until-idle --exec 'exit 100'
+	for id in order:42 'exam 7 & 8' -x; do
+		expect 3 durawheel show -- "$id"
+		sed -n 's/^to requeue  *//p' out >commands
+		expect 0 sh ./commands
+		expect 0 durawheel show -- "$id"
+	done
+	expect 3 durawheel show "it's"
+	grep -q "^to requeue  *durawheel dead requeue 'ID'$" out
 }
