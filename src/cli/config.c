@@ -101,6 +101,12 @@ static int find_key(struct draft *draft, size_t line, const char *key)
 	return KEY_COUNT;
 }
 
+/* is_path: nearly everything may be its value, so that no check finds a comment behind it. */
+static bool is_path(int key)
+{
+	return key == OPT_STORE || key == OPT_JOURNAL || key == OPT_TOKEN_FILE;
+}
+
 static void draft_key(size_t line, const char *key, const char *value, void *user)
 {
 	struct draft *draft = user;
@@ -121,6 +127,9 @@ static void draft_key(size_t line, const char *key, const char *value, void *use
 	}
 	draft->values[found] = strdup(value);
 	draft->lines[found] = line;
+	if (is_path(found) && (strstr(value, " #") || strstr(value, " ;")))
+		warn("%.300s:%zu: a comment needs a line of its own: it is part of the value of %s",
+		     draft->path, line, key);
 	if (!draft->values[found])
 		FAULT(draft, line, "out of memory");
 	else if (!*value)

@@ -49,9 +49,9 @@ const char *presentable(const char *word)
 		   : word;
 }
 
-/* mask replaces the text between "//" and the last '@' of a word by one '*'. It takes the last '@',
- * because a password may contain '/' and '@'. */
-static void mask(char *text)
+/* mask_passwords replaces the text between "//" and the last '@' of a word by one '*'. It takes the
+ * last '@', because a password may contain '/' and '@'. */
+void mask_passwords(char *text)
 {
 	char *at = text;
 
@@ -110,7 +110,7 @@ speak(enum log_level level, enum log_repeat repeat, const char *format, va_list 
 			       as_keys(message)); /* it fits */
 	else
 		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
-	mask(placed);
+	mask_passwords(placed);
 	(void)text_escape(placed, strlen(placed), line, sizeof line);
 	log_write(level, repeat, line);
 }

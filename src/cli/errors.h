@@ -58,4 +58,7 @@ void complain_about(const char *place);
  * replaced. */
 const char *presentable(const char *word);
 
+/* mask_passwords takes user and password out of the URLs in the text, in place. */
+void mask_passwords(char *text);
+
 #endif

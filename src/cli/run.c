@@ -264,11 +264,17 @@ static int read_all(struct runner *runner, struct options *options, dw_options *
 	return code;
 }
 
-static int tell_checked(const struct runner *runner)
+static int tell_checked(const struct runner *runner, const struct options *options)
 {
+	const char *given = options->value[OPT_STORE];
+	const char *store = given ? given : getenv("DURAWHEEL_STORE");
+	char shown[512];
+
+	(void)snprintf(shown, sizeof shown, "%s", store ? store : ""); /* cut if long */
+	mask_passwords(shown);
 	/* session_flush() checks */
-	(void)printf("%s: ok, %zu topic%s\n", runner->config_path, runner->recipes.count,
-		     runner->recipes.count == 1 ? "" : "s");
+	(void)printf("%s: ok, %zu topic%s%s%s\n", runner->config_path, runner->recipes.count,
+		     runner->recipes.count == 1 ? "" : "s", *shown ? ", store " : "", shown);
 	return session_flush();
 }
 
@@ -358,7 +364,7 @@ int command_run(const struct options *given)
 	int code = read_all(&runner, &options, &base);
 
 	if (code == EXIT_DONE)
-		code = options.value[OPT_CHECK] ? tell_checked(&runner)
+		code = options.value[OPT_CHECK] ? tell_checked(&runner, &options)
 						: prepare_and_own(&runner, &options, base);
 	free(runner.way.words);
 	recipes_free(&runner.recipes);

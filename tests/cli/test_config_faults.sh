@@ -17,13 +17,26 @@ test_config_check_says_ok() {
 		'[topic a.b]' 'exec = /bin/true' '  jobs=8' 'timeout = 1m' 'exec_output = stdout' \
 		'[topic mail]' 'exec = cat' 'batch = 10' 'wait = 5s' '[topic *]' 'line = yes'
 	expect 0 durawheel run --config run.conf --check
-	prints 'run.conf: ok, 3 topics'
+	prints "run.conf: ok, 3 topics, store $DURAWHEEL_STORE"
 	[ ! -e timers.db ] # nothing was opened
 	printf '\357\273\277[topic a]\r\nexec = true\r\n' >run.conf
 	expect 0 durawheel run --config run.conf --check
-	prints 'run.conf: ok, 1 topic'
+	prints "run.conf: ok, 1 topic, store $DURAWHEEL_STORE"
 	config "[topic $(text 63)]" "exec = true $(text 4000)"
 	expect 0 durawheel run --config run.conf --check
+}
+
+# What looks like a comment is a part of the value: the store would be another one.
+test_config_check_warns_of_comments_behind_values() {
+	config '[run]' 'store = sqlite:/tmp/a.db # my db' 'standby = no' '[topic a]' \
+		'exec = true # of the shell' 'timeout = 1m'
+	expect 0 durawheel run --config run.conf --check
+	says 'run.conf:2: a comment needs a line of its own: it is part of the value of store$'
+	is_counted err 1
+	prints 'run.conf: ok, 1 topic, store sqlite:/tmp/a.db # my db'
+	config '[run]' 'store = redis://:secret@127.0.0.1/0' '[topic a]' 'exec = true'
+	expect 0 durawheel run --config run.conf --check
+	prints 'run.conf: ok, 1 topic, store redis://*@127.0.0.1/0'
 }
 
 test_config_names_the_line_of_each_fault() {
