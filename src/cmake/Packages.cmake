@@ -1,4 +1,16 @@
 # Debian packages, by `cpack` in a build configured with --preset package (prefix /usr).
+# cpack asks for these only after the whole build, or makes packages without dependencies.
+option(DW_PACKAGES "look whether cpack has what it needs" OFF)
+if(DW_PACKAGES)
+  foreach(pair file=file dpkg-shlibdeps=dpkg-dev)
+    string(REGEX REPLACE "=.*" "" program ${pair})
+    string(REGEX REPLACE ".*=" "" package ${pair})
+    find_program(DW_PROGRAM_${package} ${program})
+    if(NOT DW_PROGRAM_${package})
+      message(FATAL_ERROR "cpack needs `${program}`: apt-get install ${package}")
+    endif()
+  endforeach()
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "the durawheel authors")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

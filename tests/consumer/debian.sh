@@ -67,6 +67,17 @@ build_packages()
 		rm -f "$build"/*.deb && cd "$build" && cpack
 }
 
+# refuses_without PACKAGE: configuring says that cpack would fail, or write no dependencies.
+refuses_without()
+{
+	! (cd "$root" && cmake --preset package -B "$work/none" "-DDW_PROGRAM_$1=") \
+		>"$work/none.log" 2>&1 || die "it is configured without $1"
+	grep -q "apt-get install $1" "$work/none.log" || die "$(tail -n 20 "$work/none.log")"
+	rm -rf "$work/none"
+}
+
+refuses_without file
+refuses_without dpkg-dev
 (build_packages) >"$build/log" 2>&1 || die "$(tail -n 20 "$build/log")"
 
 version=$(sed -n 's/^#define DW_VERSION "\(.*\)"/\1/p' "$root/include/durawheel/durawheel.h")
