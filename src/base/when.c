@@ -11,6 +11,8 @@
 
 #include "base/civil.h"
 
+#define TIME_LAST INT64_C(253402300799999999) /* of the year 9999 */
+
 struct unit {
 	const char *name;
 	dw_usec size;
@@ -194,6 +196,8 @@ int dw_parse_time(const char *text, dw_usec *ret_time)
 	minutes = offset.hours * 60 + offset.minutes;
 	seconds = civil_number(civil.date) * CIVIL_SECONDS_A_DAY + civil.hour * 3600 +
 		  civil.minute * 60 + civil.second - (offset.west ? -minutes : minutes) * 60;
+	if (seconds * 1000000 + fraction > TIME_LAST)
+		return DW_ELIMIT;
 	*ret_time = seconds * 1000000 + fraction;
 	return DW_OK;
 }
