@@ -28,6 +28,12 @@ static bool name_is_safe(const char *name)
 	       *name != '/' && name[length - 1] != '/' && !strstr(name, "//");
 }
 
+/* is_of_machine: these files are no zones of their own: each machine has another one there. */
+static bool is_of_machine(const char *name)
+{
+	return strcmp(name, "localtime") == 0 || strcmp(name, "posixrules") == 0;
+}
+
 /* open_regular: a descriptor, or -1 and why. A pipe would block, and opening a device may already
  * do something. So the file is looked at before, and again once it is open. */
 static int open_regular(const char *path, const char **ret_fault)
@@ -131,6 +137,11 @@ int zone_load(const struct alloc *alloc, const char *name, struct zone_table **r
 		return message_refuse(ret_message,
 				      "zone: \"%.64s\" is not a name: write an IANA name, as "
 				      "Europe/London",
+				      name);
+	if (is_of_machine(name))
+		return message_refuse(ret_message,
+				      "zone: %s is another zone on each machine: write an IANA "
+				      "name, as Europe/London",
 				      name);
 	if (!path_of(name, path))
 		return message_refuse(ret_message, "zone: TZDIR is too long");

@@ -218,6 +218,8 @@ static const char *const bad[][2] = {
     {"every 1h; zone /etc/passwd", "is not a name"},
     {"every 1h; zone Europe//London", "is not a name"},
     {"every 1h; zone Europe", "zoneinfo/Europe: it is not a regular file"},
+    {"every 1h; zone localtime", "localtime is another zone on each machine: write an IANA name"},
+    {"every 1h; zone posixrules", "posixrules is another zone on each machine"},
     {"every 1h; zone leapseconds", "is not a TZif file"},
     {"every 1h; start 2026-01-01T00:00:00", "start \"2026-01-01T00:00:00\" is not a time"},
     {"every 1h; start 2026-01-02T00:00:00Z; end 2026-01-01T00:00:00Z", "end is before "
