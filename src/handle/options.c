@@ -220,6 +220,12 @@ static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret
 
 	if (size == 0)
 		return message_refuse(message, "\"sqlite:%.100s\" needs a file: sqlite:FILE", path);
+	if (strncmp(name, "//", 2) == 0 && name[2] != '/')
+		return message_refuse(
+		    message,
+		    "\"sqlite:%.100s\" would be /%.*s: write sqlite:%.*s, or with "
+		    "one / from the root",
+		    path, size < 60 ? size - 2 : 58, name + 2, size < 60 ? size - 2 : 58, name + 2);
 	if (strncmp(name, ":memory:", (size_t)size) == 0 || strcmp(name, "memory:") == 0)
 		return message_refuse(message,
 				      "\"sqlite:%.100s\" names no file: write memory:", path);

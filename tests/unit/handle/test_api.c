@@ -77,6 +77,8 @@ static void open_of_what_is_no_file_says_what_to_write(void **state)
 	refused(&o, DW_EINVAL, "write memory:");
 	o.store = "sqlite:/nowhere/x.db?mode=ro";
 	refused(&o, DW_EINVAL, "write sqlite:/nowhere/x.db");
+	o.store = "sqlite://rel.db";
+	refused(&o, DW_EINVAL, "would be /rel.db: write sqlite:rel.db");
 	o.store = "sqlite:file:/nowhere/x.db?mode=ro";
 	refused(&o, DW_EINVAL, "write sqlite:/nowhere/x.db");
 	o.store = "sqlite:file::memory:?cache=shared";
