@@ -427,12 +427,140 @@ static void random_queue_keeps_its_promises(void **state)
 	assert_int_equal(taken.count, contract_length(c));
 }
 
+/* put_off takes so many messages, and answers that they come back after an hour. */
+static void put_off(struct contract *c, size_t count)
+{
+	struct taken taken;
+
+	assert_int_equal(contract_take_some(&c->owner, count, &taken), DW_OK);
+	assert_int_equal(taken.count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(contract_answer_one(&c->owner, taken.tokens[i], DW_RETRY,
+						     contract_now(c) + DW_HOURS(1)),
+				 DW_OK);
+}
+
+/* What comes back later was pushed before what waits, and makes room for it. */
+static void full_queue_drops_what_comes_back_first(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+	dw_topic_info info;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "max=4 retries=9", 0), DW_OK);
+	assert_int_equal(contract_push(c, "abcd"), DW_OK);
+	put_off(c, 3);
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_string_equal(taken.ids, "d");
+	assert_int_equal(contract_push(c, "ef"), DW_OK);
+	info = contract_info(&c->owner, "q");
+	assert_int_equal(info.waiting, 2);
+	assert_int_equal(info.taken, 1);
+	assert_int_equal(info.later, 1);
+	assert_int_equal(info.dropped, 2);
+	assert_int_equal(contract_push(c, "gh"), DW_OK);
+	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0), DW_ESTALE);
+	assert_int_equal(contract_take_some(&c->owner, 9, &taken), DW_OK);
+	assert_string_equal(taken.ids, "efgh");
+}
+
+static void message_that_comes_back_is_before_the_others(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "retries=9", 0), DW_OK);
+	assert_int_equal(contract_push(c, "abc"), DW_OK);
+	assert_int_equal(contract_take_some(&c->owner, 2, &taken), DW_OK);
+	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[1], DW_RETRY, 1), DW_OK);
+	assert_int_equal(contract_push(c, "d"), DW_OK);
+	contract_pass(c, 2 * HIDE);
+	assert_int_equal(contract_take_some(&c->owner, 9, &taken), DW_OK);
+	assert_int_equal(taken.count, 4);
+	taken.ids[4] = '\0';
+	assert_string_equal(taken.ids + 2, "cd");
+}
+
+/* However many are hidden before it, what was abandoned comes back when its time is over. */
+static void abandoned_message_behind_touched_ones_comes_back(void **state)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	struct contract *c = *state;
+	struct taken taken, last;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(contract_push(c, letters), DW_OK);
+	assert_int_equal(contract_take_some(&c->owner, 51, &taken), DW_OK);
+	assert_int_equal(taken.count, 51);
+	assert_int_equal(contract_take_some(&c->owner, 9, &last), DW_OK);
+	assert_string_equal(last.ids, "z");
+	contract_pass(c, HIDE / 2);
+	for (size_t i = 0; i < taken.count; i++)
+		assert_int_equal(contract_answer_one(&c->owner, taken.tokens[i], DW_HOLD, 0),
+				 DW_OK);
+	contract_pass(c, HIDE / 2 + DW_MILLISECONDS(20));
+	assert_int_equal(contract_take_some(&c->owner, 1, &last), DW_OK);
+	assert_string_equal(last.ids, "z");
+}
+
+static void message_taken_before_a_change_of_the_hide_time_comes_back(void **state)
+{
+	static const char *const hides[] = {"hide=-1", "hide=3600000000", "hide=300000"};
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	for (size_t i = 0; i < sizeof hides / sizeof hides[0]; i++) {
+		assert_int_equal(contract_set(&c->owner, "q", SETTINGS, DW_OP_PART), DW_OK);
+		assert_int_equal(contract_push(c, "ab"), DW_OK);
+		assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+		assert_int_equal(contract_set(&c->owner, "q", hides[i], DW_OP_PART), DW_OK);
+		assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+		assert_string_equal(taken.ids, "b");
+		(void)contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0);
+		contract_pass(c, 2 * HIDE);
+		assert_int_equal(contract_take_some(&c->owner, 9, &taken), DW_OK);
+		assert_string_equal(taken.ids, "a");
+		(void)contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0);
+		assert_int_equal(contract_length(c), 0);
+	}
+}
+
+static void deadline_of_a_message_may_be_any_number(void **state)
+{
+	static const dw_usec dues[] = {INT64_MIN, INT64_MIN + 1, -1,       0,
+				       1,         INT64_MAX - 1, INT64_MAX};
+	struct contract *c = *state;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	for (size_t i = 0; i < sizeof dues / sizeof dues[0]; i++) {
+		dw_op *take = contract_op(DW_OP_TAKE, "q", "", 0);
+
+		assert_int_equal(contract_push_due(&c->owner, "q", "a", dues[i]), DW_OK);
+		take->limit = 9;
+		take = ask_done(&c->owner, take);
+		assert_int_equal(take->status, DW_OK);
+		assert_int_equal(take->row_count, 1);
+		assert_int_equal(take->rows->status, DW_OK);
+		assert_true(take->rows->head.due == dues[i]);
+		assert_int_equal(contract_answer_one(&c->owner, take->rows->token, DW_DONE, 0),
+				 DW_OK);
+		ask_free(take);
+	}
+}
+
 const struct contract_case contract_queues[] = {
     CONTRACT_CASE(messages_come_once_and_in_order, false),
     CONTRACT_CASE(client_takes_what_the_owner_pushed, true),
     CONTRACT_CASE(full_queue_drops_the_oldest, false),
+    CONTRACT_CASE(full_queue_drops_what_comes_back_first, false),
     CONTRACT_CASE(full_queue_refuses, false),
     CONTRACT_CASE(retried_message_comes_back, false),
+    CONTRACT_CASE(message_that_comes_back_is_before_the_others, false),
+    CONTRACT_CASE(abandoned_message_behind_touched_ones_comes_back, false),
+    CONTRACT_CASE(message_taken_before_a_change_of_the_hide_time_comes_back, false),
+    CONTRACT_CASE(deadline_of_a_message_may_be_any_number, false),
     CONTRACT_CASE(retry_follows_the_topic, false),
     CONTRACT_CASE(dead_message_becomes_a_letter, false),
     CONTRACT_CASE(touched_message_stays_hidden, false),
