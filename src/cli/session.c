@@ -286,7 +286,7 @@ int session_close(dw *d, int code)
 	return code != EXIT_DONE ? code : flushed;
 }
 
-/* has_reader: false: stdout is a pipe that nobody reads any more, as in `list | head`. */
+/* has_reader: false: stdout is a pipe that nobody reads any more. */
 static bool has_reader(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -302,10 +302,12 @@ int session_torn(const char *words)
 
 int session_flush(void)
 {
-	int failed = fflush(stdout) != 0;
+	int torn = ferror(stdout), failed = fflush(stdout) != 0;
 
-	if (failed || ferror(stdout))
-		return session_torn(failed ? strerror(errno) : "an earlier write failed");
+	if (torn)
+		return session_torn("an earlier write failed");
+	if (failed)
+		return complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
 	return EXIT_DONE;
 }
 

@@ -47,8 +47,8 @@ bool session_tell_journaled(const dw_result *);
  * doing so. */
 int session_close(dw *, int code);
 
-/* session_torn: stdout cannot be written. EXIT_FAILED; it complains, unless nobody reads the pipe
- * any more. */
+/* session_torn: stdout cannot be written in the middle of the output. EXIT_FAILED; it complains,
+ * unless the reader of a pipe has what it wanted, as in `list | head`. */
 int session_torn(const char *words);
 
 /* session_flush: EXIT_DONE if all output was written to stdout, else it complains. */

@@ -247,17 +247,3 @@ test_bad_input_shows_words_without_passwords() {
 	expect 2 durawheel show a user:secret@host
 	lacks secret err
 }
-
-# `list | head`: the reader has what it wants.
-test_bad_input_of_a_pipe_that_is_closed_is_no_complaint() {
-	local k
-	for ((k = 0; k < 3000; k++)); do
-		echo "{\"topic\":\"t\",\"in\":\"1h\",\"id\":\"a long id of this timer $k\"}"
-	done | durawheel import >out
-	for what in 'list' 'list --json'; do
-		# shellcheck disable=SC2086
-		durawheel $what 2>err | head -n 1 >out
-		is_counted out 1
-		[ ! -s err ] || fail "$what says $(cat err)"
-	done
-}

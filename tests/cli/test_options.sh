@@ -417,13 +417,14 @@ test_a_closed_stdout_is_told() {
 	[ $code = 0 ] || fail "cancel needs no streams and exits $code"
 }
 
-test_a_reader_that_leaves_is_told() {
+# `list | head`: the reader has what it wanted.
+test_a_reader_that_leaves_hears_no_complaint() {
 	many 20000 | durawheel import >/dev/null
 	durawheel list --json 2>err | head -n 1 >out
 	code=${PIPESTATUS[0]}
 	is_counted out 1
 	[ "$code" = 1 ] || fail "list exits $code"
-	says 'cannot write to stdout: Broken pipe'
+	[ ! -s err ] || fail "list says $(cat err)"
 }
 
 test_a_mebibyte_of_arguments_is_taken() {
