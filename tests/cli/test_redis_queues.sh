@@ -294,3 +294,28 @@ test_redis_queue_takes_timers_that_may_be_late() {
 	expect 0 durawheel take --topic game.x
 	grep -q '"id":"a"' out || fail "it takes '$(cat out)'"
 }
+
+# The server is emptied: whoever waits goes on when the owner has restored the settings.
+test_redis_queue_is_waited_for_when_the_server_was_emptied() {
+	local taker worker
+	on_redis
+	expect 0 durawheel topic set game.x --queue
+	start
+	durawheel take --topic game.x --wait 60s >taken 2>taker.log &
+	taker=$!
+	expect 0 durawheel topic set game.y --queue
+	durawheel work --topic game.y --exec 'cat >>worked' >out.work 2>worker.log &
+	worker=$!
+	sleep 0.3
+	redis FLUSHALL >out
+	await durawheel topic show game.x
+	await durawheel topic show game.y
+	expect 0 durawheel push --topic game.x --id a --data hello
+	expect 0 durawheel push --topic game.y --id b --data hello
+	wait $taker || fail "take ends with $?: $(cat taker.log)"
+	grep -q '"id":"a"' taken
+	await grep -q '"id":"b"' worked
+	kill $worker
+	wait $worker || true
+	stop_owner
+}

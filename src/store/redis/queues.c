@@ -293,11 +293,12 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 	if (!begin_answer(store, request, reply))
 		return;
 	op->head.due = DW_NEVER;
-	if (reply_is(&reply->items[0], "NONE") || reply_is(&reply->items[0], "EMPTY")) {
+	if (reply_is(&reply->items[0], "NONE")) {
 		answer(store, op, DW_ENOENT);
 		return;
 	}
-	if (reply_number(&reply->items[1]) > 0)
+	/* Of an emptied server there is nothing to take until its owner has restored the topic. */
+	if (reply->count > 1 && reply_number(&reply->items[1]) > 0)
 		op->head.due = reply_number(&reply->items[1]);
 	op->status = DW_OK;
 	for (size_t i = 2; i < reply->count; i += 2)
