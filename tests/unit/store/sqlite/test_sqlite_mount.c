@@ -17,14 +17,14 @@ enum { IS_REFUSED, NOT_MOUNTED, IS_OPENED, OTHER_WORDS, FOLDER_IS_REFUSED };
 static bool enter_namespace(void)
 {
 	return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
-	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	       mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 static bool mount_file(const char *from, const char *to)
 {
 	int fd = open(to, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 
-	return fd >= 0 && close(fd) == 0 && mount(from, to, NULL, MS_BIND, NULL) == 0;
+	return fd >= 0 && close(fd) == 0 && mount(from, to, "none", MS_BIND, NULL) == 0;
 }
 
 /* look: in a process of its own. The folder is mounted, too: what is in it has one name there. */
@@ -38,7 +38,7 @@ static int look(struct fixture *f)
 		return IS_OPENED;
 	if (!strstr(f->message, "other one.db is a file that is mounted alone"))
 		return OTHER_WORDS;
-	if (mount(f->folder, f->folder, NULL, MS_BIND, NULL) != 0)
+	if (mount(f->folder, f->folder, "none", MS_BIND, NULL) != 0)
 		return NOT_MOUNTED;
 	temp_file(inside, f->folder, "new.db");
 	return fixture_try(f, &f->other, DW_OWNER, inside) == DW_OK ? IS_REFUSED
