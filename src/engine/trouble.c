@@ -30,6 +30,8 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 	dw_event event = {.kind = DW_EVENT_STORE_FAILED, .status = status, .id = id};
 	char words[DW_MESSAGE_SIZE] = "";
 
+	engine->trouble.succeeds = false;
+	engine->trouble.failed_at = engine_steady(engine);
 	/* If this lasts, trouble_begin() tells the reason. If a part is cut off, the program knows
 	 * it already. */
 	if (cut_off_covers(engine, id) ||
@@ -39,14 +41,30 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 		report_refused(engine, event, words);
 }
 
-void trouble_over(struct engine *engine)
+static void tell_back(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_STORE_BACK};
 
 	if (!engine->trouble.failing || engine->trouble.declared)
 		return;
-	engine->trouble.failing = false;
+	engine->trouble.failing = engine->trouble.succeeds = false;
 	event_raise(engine, &event, "the store answers again");
+}
+
+/* trouble_over: a store may do one operation and fail the next one. It is back when it has failed
+ * none for a while. */
+void trouble_over(struct engine *engine)
+{
+	engine->trouble.succeeds = engine->trouble.failing && !engine->trouble.declared;
+}
+
+/* look_whether_over: what was done after the last failure counts. */
+static void look_whether_over(struct engine *engine)
+{
+	struct trouble *trouble = &engine->trouble;
+
+	if (trouble->succeeds && engine_steady(engine) >= usec_add(trouble->failed_at, BACK_AFTER))
+		tell_back(engine);
 }
 
 void trouble_begin(struct engine *engine)
@@ -61,6 +79,7 @@ void trouble_begin(struct engine *engine)
 	if (event.status == DW_OK || event.status == DW_EUNKNOWN || engine->trouble.declared)
 		return;
 	engine->trouble.declared = true;
+	engine->trouble.succeeds = false;
 	(void)snprintf(line, sizeof line, "the store is in trouble: %s", words); /* cut if long */
 	report_failed(engine, event, line);
 }
@@ -92,11 +111,12 @@ void trouble_end(struct engine *engine)
 
 	if (engine->submit.answers.count == 0)
 		note_return(engine);
+	look_whether_over(engine);
 	if (!engine->trouble.declared || engine->submit.answers.count > 0 ||
 	    driven_trouble(engine->store, words, sizeof words) != DW_OK)
 		return;
 	engine->trouble.declared = false;
-	trouble_over(engine);
+	tell_back(engine);
 }
 
 void trouble_tell(struct engine *engine)
@@ -131,10 +151,23 @@ void trouble_watch_slow(struct engine *engine)
 		    (long long)(waited / 1000));
 }
 
+/* back_wake: when the store may be told to be back. */
+static dw_usec back_wake(const struct engine *engine, dw_usec now)
+{
+	const struct trouble *trouble = &engine->trouble;
+	dw_usec at = usec_add(trouble->failed_at, BACK_AFTER);
+
+	if (!trouble->succeeds)
+		return DW_NEVER;
+	return usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
+}
+
 dw_usec trouble_wake(const struct engine *engine, dw_usec now)
 {
+	dw_usec back = back_wake(engine, now);
+
 	if (!submit_owes_answers(&engine->submit) ||
 	    engine_steady(engine) < engine->trouble.slow_until)
-		return DW_NEVER;
-	return usec_add(now, SLOW_AFTER);
+		return back;
+	return usec_min(back, usec_add(now, SLOW_AFTER));
 }

@@ -8,6 +8,7 @@
 #include "durawheel/durawheel.h"
 
 #define SLOW_AFTER DW_MILLISECONDS(50)
+#define BACK_AFTER DW_SECONDS(1)  /* without a failure: the store is back */
 #define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 
 struct engine;
@@ -16,6 +17,8 @@ struct trouble {
 	bool failing;       /* the program was told, and not yet that the store is back */
 	uint64_t outages;   /* how often it was told */
 	bool declared;      /* the store itself says that it is in trouble */
+	bool succeeds;      /* an operation was done since the last one failed */
+	dw_usec failed_at;  /* steady; when that was */
 	int status;         /* what the store has said of itself in this turn */
 	bool is_away;       /* nothing could be asked of it */
 	dw_usec slow_until; /* steady; a slow store is not reported again before */

@@ -65,6 +65,32 @@ static void what_waits_for_the_store_starts_when_it_is_back(void **state)
 	leased_end(&leased);
 }
 
+/* A disk or a server that does one operation and fails the next: one outage, and not forty. */
+static void store_that_fails_now_and_then_is_told_once(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		char id[8];
+
+		(void)snprintf(id, sizeof id, "t%d", i);
+		(void)harness_put(h, id, DW_SECONDS(1) + i * DW_MILLISECONDS(100));
+	}
+	harness_turn(h);
+	for (int i = 0; i < 60; i++) {
+		leased.failing = i % 2 ? DW_OK : DW_ESTORE;
+		harness_pass(h, DW_MILLISECONDS(100));
+	}
+	tells(h, 1, 0);
+	leased.failing = DW_OK;
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 60);
+	tells(h, 1, 1);
+	leased_end(&leased);
+}
+
 static void be_client(struct engine_env *env)
 {
 	env->role = DW_CLIENT;
@@ -230,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(idle_owner_tells_each_trouble_once),
 	    cmocka_unit_test(what_waits_for_the_store_starts_when_it_is_back),
+	    cmocka_unit_test(store_that_fails_now_and_then_is_told_once),
 	    cmocka_unit_test(client_and_standby_tell_it_too),
 	    cmocka_unit_test(answers_neither_tell_it_again_nor_end_it),
 	    cmocka_unit_test(trouble_that_is_over_at_once_is_not_told),
