@@ -91,21 +91,40 @@ static void split(struct linear *linear)
 	linear->bucket_count++;
 }
 
-int linear_add(struct linear *linear, struct linear_node *node)
+static int grow(struct linear *linear)
 {
-	struct linear_node **bucket;
+	int status = DW_OK;
 
-	if (linear->count >= linear->bucket_count) {
-		if (segments_reserve(&linear->buckets, linear->alloc, linear->bucket_count + 1) !=
-		    DW_OK)
-			return DW_ENOMEM;
+	if (linear->count < linear->bucket_count)
+		return DW_OK;
+	status = segments_reserve(&linear->buckets, linear->alloc, linear->bucket_count + 1);
+	if (status == DW_OK)
 		split(linear);
-	}
-	bucket = bucket_of(linear, node->hash);
+	return status;
+}
+
+static void put(struct linear *linear, struct linear_node *node)
+{
+	struct linear_node **bucket = bucket_of(linear, node->hash);
+
 	node->next = *bucket;
 	*bucket = node;
 	linear->count++;
-	return DW_OK;
+}
+
+int linear_add(struct linear *linear, struct linear_node *node)
+{
+	int status = grow(linear);
+
+	if (status == DW_OK)
+		put(linear, node);
+	return status;
+}
+
+void linear_put(struct linear *linear, struct linear_node *node)
+{
+	(void)grow(linear); /* else it is slower */
+	put(linear, node);
 }
 
 /* link_to: the pointer that points to an entry of the table. */

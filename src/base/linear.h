@@ -30,8 +30,10 @@ struct linear_node *linear_first(const struct linear *, uint64_t hash);
 /* linear_fetch prefetches the bucket for this hash. */
 void linear_fetch(const struct linear *, uint64_t hash);
 
-/* linear_add: the caller sets node->hash. DW_OK, or DW_ENOMEM. */
+/* linear_add: the caller sets node->hash. DW_OK, or DW_ENOMEM. linear_put cannot fail: without
+ * memory the table does not grow, and only becomes slower. */
 int linear_add(struct linear *, struct linear_node *);
+void linear_put(struct linear *, struct linear_node *);
 void linear_remove(struct linear *, struct linear_node *);
 
 /* linear_replace puts fresh in the place of old, with the same hash. It cannot fail. */

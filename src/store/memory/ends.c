@@ -10,7 +10,7 @@ int ends_init(struct ends *ends, const struct alloc *alloc)
 void ends_free(struct ends *ends, const struct alloc *alloc)
 {
 	ends_clear(ends, alloc);
-	id_map_free(&ends->by_id, alloc);
+	id_map_free(&ends->by_id);
 }
 
 static struct stored_end *end_at(struct skiplist_node *node)
@@ -65,7 +65,7 @@ void ends_add(struct ends *ends, const struct alloc *alloc, struct stored_end *e
 
 	if (before)
 		drop(ends, alloc, before);
-	id_map_add(&ends->by_id, alloc, &end->name);
+	id_map_add(&ends->by_id, &end->name);
 	skiplist_add(&ends->order, &end->place);
 }
 
@@ -80,7 +80,7 @@ const struct stored_end *ends_find(const struct ends *ends, const char *id, dw_u
 void ends_forget(struct ends *ends, const struct alloc *alloc, dw_usec now)
 {
 	for (unsigned i = 0; i < ENDED_AT_ONCE && ends->order.first[0]; i++) {
-		if (ends->by_id.count <= DW_ENDED_MAX && ends->order.first[0]->due > now)
+		if (ends->by_id.table.count <= DW_ENDED_MAX && ends->order.first[0]->due > now)
 			return;
 		drop(ends, alloc, end_at(ends->order.first[0]));
 	}

@@ -21,7 +21,7 @@ struct ends {
 	uint64_t number; /* of the last one; never used again */
 };
 
-/* ends_init: DW_OK, DW_ENOMEM. */
+/* ends_init: DW_OK, DW_ENOMEM. The allocator must outlive it. */
 int ends_init(struct ends *, const struct alloc *);
 void ends_free(struct ends *, const struct alloc *);
 void ends_clear(struct ends *, const struct alloc *);

@@ -11,7 +11,7 @@ int inbox_init(struct inbox *inbox, const struct alloc *alloc)
 void inbox_free(struct inbox *inbox, const struct alloc *alloc)
 {
 	inbox_clear(inbox, alloc);
-	id_map_free(&inbox->by_id, alloc);
+	id_map_free(&inbox->by_id);
 }
 
 struct inbox_entry *inbox_entry_new(const struct alloc *alloc, const char *id)
@@ -32,7 +32,7 @@ void inbox_add(struct inbox *inbox, const struct alloc *alloc, struct inbox_entr
 
 	if (earlier)
 		inbox_drop(inbox, alloc, earlier);
-	id_map_add(&inbox->by_id, alloc, &entry->name);
+	id_map_add(&inbox->by_id, &entry->name);
 	entry->before = inbox->last;
 	*(inbox->last ? &inbox->last->after : &inbox->first) = entry;
 	inbox->last = entry;

@@ -22,7 +22,7 @@ struct inbox {
 	struct inbox_entry *last;
 };
 
-/* inbox_init: DW_OK, DW_ENOMEM. */
+/* inbox_init: DW_OK, DW_ENOMEM. The allocator must outlive it. */
 int inbox_init(struct inbox *, const struct alloc *);
 void inbox_free(struct inbox *, const struct alloc *);
 

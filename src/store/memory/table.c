@@ -18,9 +18,10 @@ struct timer_table *table_new(const struct alloc *alloc)
 	if (!table)
 		return NULL;
 	table->alloc = *alloc;
-	if (id_map_init(&table->timers, alloc) != DW_OK ||
-	    inbox_init(&table->inbox, alloc) != DW_OK || ends_init(&table->ends, alloc) != DW_OK) {
-		id_map_free(&table->timers, alloc);
+	if (id_map_init(&table->timers, &table->alloc) != DW_OK ||
+	    inbox_init(&table->inbox, &table->alloc) != DW_OK ||
+	    ends_init(&table->ends, &table->alloc) != DW_OK) {
+		id_map_free(&table->timers);
 		inbox_free(&table->inbox, alloc);
 		alloc_free(alloc, table);
 		return NULL;
@@ -47,7 +48,7 @@ void table_free(struct timer_table *table)
 		node = node->next[0];
 		stored_free(&alloc, timer);
 	}
-	id_map_free(&table->timers, &alloc);
+	id_map_free(&table->timers);
 	alloc_free(&alloc, table->owner);
 	alloc_free(&alloc, table->report);
 	alloc_free(&alloc, table);
@@ -111,7 +112,7 @@ static struct stored_timer *timer_new(struct timer_table *table, const dw_op *op
 
 static void timer_insert(struct timer_table *table, struct stored_timer *timer)
 {
-	id_map_add(&table->timers, &table->alloc, &timer->name);
+	id_map_add(&table->timers, &timer->name);
 	skiplist_add(&table->order, &timer->place);
 	table->claimed += stored_is_claimed(timer);
 }
@@ -384,7 +385,7 @@ static void drop(struct timer_table *table, dw_op *op)
 
 static void purge(struct timer_table *table, dw_op *op)
 {
-	op->count = table->timers.count + table->dead.count;
+	op->count = table->timers.table.count + table->dead.count;
 	while (table->order.first[0])
 		timer_delete(table, stored_at(table->order.first[0]));
 	dead_letters_clear(&table->dead, &table->alloc);
@@ -478,5 +479,5 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 
 size_t table_count(const struct timer_table *table)
 {
-	return table->timers.count;
+	return table->timers.table.count;
 }

@@ -33,7 +33,7 @@ static bool is_sound(const struct timer_table *table)
 		count++;
 		before = node;
 	}
-	return count == table->timers.count && claimed == table->claimed;
+	return count == table->timers.table.count && claimed == table->claimed;
 }
 
 void table_check(const struct timer_table *table)

@@ -124,10 +124,10 @@ void table_scan_dead(struct timer_table *table, dw_op *op)
 void table_status(struct timer_table *table, dw_op *op)
 {
 	struct skiplist_node *node = table->order.first[0];
-	dw_store_status values = {.pending = table->timers.count - table->claimed,
+	dw_store_status values = {.pending = table->timers.table.count - table->claimed,
 				  .claimed = table->claimed,
 				  .dead = table->dead.count,
-				  .inbox = table->inbox.by_id.count,
+				  .inbox = table->inbox.by_id.table.count,
 				  .owner = table->owner,
 				  .owner_since = table->owner_since,
 				  .owner_seen = table->owner_seen,

@@ -36,11 +36,11 @@ static void memory_drops_those_that_expire_first(void **state)
 	}
 	ends_forget(&ends, &alloc, 1);
 	assert_non_null(ends_find(&ends, id_of(SOME - 1), 1));
-	ends.by_id.count += DW_ENDED_MAX - SOME + 3; /* as if that many were there */
+	ends.by_id.table.count += DW_ENDED_MAX - SOME + 3; /* as if that many were there */
 	ends_forget(&ends, &alloc, 1);
 	for (int i = 0; i < SOME; i++)
 		assert_int_equal(ends_find(&ends, id_of(i), 1) != NULL, i < SOME - 3);
-	ends.by_id.count -= DW_ENDED_MAX - SOME + 3;
+	ends.by_id.table.count -= DW_ENDED_MAX - SOME + 3;
 	ends_free(&ends, &alloc);
 }
 
