@@ -13,6 +13,7 @@
 #include "base/usec.h"
 #include "port/clock.h"
 #include "store/sqlite/denied.h"
+#include "store/sqlite/files.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -66,7 +67,7 @@ static int make_beside(const char *path)
 
 	if (written < 0 || (size_t)written >= sizeof beside)
 		return ENAMETOOLONG;
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = sqlite_files_open(beside, O_WRONLY | O_EXCL);
 	if (fd < 0)
 		return errno;
 	(void)close(fd); /* the file is empty, so nothing can be lost */

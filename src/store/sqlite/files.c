@@ -1,6 +1,7 @@
 #include "store/sqlite/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,17 @@
 static const char *const endings[FILE_COUNT] = {"",         "-wal",  "-shm",    "-owner",
 						"-reserve", "-wake", "-standby"};
 enum { ENDING_SIZE = sizeof "-reserve" }; /* size of the longest ending */
+
+int sqlite_files_open(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size == 0 &&
+	    (status.st_mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR))
+		(void)fchmod(fd, S_IRUSR | S_IWUSR); /* the next opening says why it cannot */
+	return fd;
+}
 
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc, const char *path,
 		      char *ret_message)

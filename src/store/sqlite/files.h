@@ -44,6 +44,10 @@ int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *, cons
 		      char *ret_message);
 void sqlite_files_free(struct sqlite_files *, const struct alloc *);
 
+/* sqlite_files_open opens a file of ours, or makes it, so that its user may read and write it under
+ * any umask. flags: besides O_CREAT, O_CLOEXEC and O_NOFOLLOW. A descriptor, or -1 and errno. */
+int sqlite_files_open(const char *path, int flags);
+
 /* sqlite_files_note remembers the file that has the name now. False: there is none. */
 bool sqlite_files_note(struct sqlite_files *, enum sqlite_file);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/identity.h"
+#include "store/sqlite/files.h"
 #include "store/sqlite/newer.h"
 #include "store/sqlite/rescue.h"
 
@@ -75,7 +76,7 @@ static int refuse(const struct sqlite_owner *owner, const struct holder *holder,
 static int lock(struct sqlite_owner *owner, char *ret_message)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int fd = open(owner->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = sqlite_files_open(owner->path, O_RDWR);
 	int error;
 
 	if (fd >= 0 && fcntl(fd, F_SETLK, &whole) == 0) {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/sqlite/files.h"
 #include "store/sqlite/rescue_topics.h"
 #include "store/sqlite/row.h"
 
@@ -388,7 +389,7 @@ static int make_beside(struct rescue *rescue, const char *path, char *ret_name)
 		int fd;
 
 		(void)snprintf(ret_name, PATH_SIZE, "%s-damaged-%" PRId64, path, seconds + i);
-		fd = open(ret_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		fd = sqlite_files_open(ret_name, O_WRONLY | O_EXCL);
 		if (fd >= 0)
 			return close(fd) == 0 ? SQLITE_OK : SQLITE_IOERR;
 		if (errno != EEXIST)

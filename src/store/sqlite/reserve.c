@@ -10,6 +10,7 @@
 
 #include "base/usec.h"
 #include "port/clock.h"
+#include "store/sqlite/files.h"
 
 #define TRY_AGAIN DW_SECONDS(1)
 #define SPENT_AT_ONCE (1024 * 1024) /* the longest log on a full disk */
@@ -83,7 +84,7 @@ static int grow(int fd, off_t size)
  * that name, the call does not wait for its other end. */
 static int take(struct sqlite_reserve *reserve, off_t size)
 {
-	int fd = open(reserve->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	int fd = sqlite_files_open(reserve->path, O_RDWR | O_NONBLOCK);
 	int error = fd < 0 ? errno : grow(fd, size);
 
 	if (fd >= 0)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "store/identity.h"
+#include "store/sqlite/files.h"
 
 static void read_text(const char *path, char ret_text[STANDBY_LINE_SIZE])
 {
@@ -36,7 +37,7 @@ void sqlite_standby_enter(const char *path)
 	if (text[0] != '\0')
 		return;
 	identity_write(text, sizeof text);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	fd = sqlite_files_open(path, O_WRONLY | O_TRUNC | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	(void)!write(fd, text, strlen(text)); /* a part of it is read as nobody */

@@ -63,7 +63,9 @@ static bool open_pipe(struct sqlite_wake *wake, int access)
 bool sqlite_wake_make(struct sqlite_wake *wake)
 {
 	close_pipe(wake);
-	if (mkfifo(wake->path, MODE) != 0 && errno != EEXIST)
+	if (mkfifo(wake->path, MODE) == 0)
+		(void)chmod(wake->path, MODE); /* whatever the umask is */
+	else if (errno != EEXIST)
 		return false;
 	return open_pipe(wake, O_RDWR);
 }

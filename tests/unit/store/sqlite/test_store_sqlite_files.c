@@ -123,6 +123,25 @@ static void file_that_everybody_may_write_is_reported(void **state)
 	}
 }
 
+/* A umask that takes all rights: the files can be opened again. */
+static void umask_takes_no_rights_of_the_user(void **state)
+{
+	static const char *const ours[] = {"orders.db", "orders.db-owner", "orders.db-reserve",
+					   "orders.db-wake"};
+	struct fixture *f = *state;
+	mode_t before = umask(0777);
+	char path[TEMP_SIZE];
+	struct stat status;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	(void)umask(before);
+	ask_put_one(&f->owner, "a", 1);
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+		assert_int_equal(stat(temp_file(path, f->folder, ours[i]), &status), 0);
+		assert_int_equal(status.st_mode & 0777, 0600);
+	}
+}
+
 static void file_with_two_names_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -257,6 +276,7 @@ int main(void)
 	    CASE(file_of_an_older_version_is_refused),
 	    CASE(file_that_another_program_keeps_locked_is_refused),
 	    CASE(file_that_everybody_may_write_is_reported),
+	    CASE(umask_takes_no_rights_of_the_user),
 	    CASE(file_with_two_names_is_refused),
 	    CASE(new_file_never_has_two_names),
 	    CASE(link_that_leads_nowhere_is_refused),
