@@ -1,0 +1,172 @@
+/* What becomes of messages that a program answers, and of takes that wait. On a clock that the test
+ * moves. */
+#include "durawheel/topic.h"
+#include "support/cmocka.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "durawheel/testing.h"
+#include "support/seen.h"
+
+enum { MESSAGES = 4, TAKES = 256 };
+
+struct program {
+	dw *d;
+	size_t count; /* messages of the last take */
+	char ids[MESSAGES + 1];
+	char tokens[MESSAGES][DW_TOKEN_SIZE];
+	size_t letters;
+	char dead[MESSAGES + 1];
+	int answers; /* of takes */
+};
+
+static void done(dw *d, const dw_result *result, void *user)
+{
+	(void)d;
+	(void)user;
+	assert_int_equal(result->status, DW_OK);
+}
+
+static void answered(dw *d, const dw_result *results, size_t count, void *user)
+{
+	(void)d;
+	(void)user;
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(results[i].status, DW_OK);
+}
+
+static void taken(dw *d, int status, const dw_message *messages, size_t count, void *user)
+{
+	struct program *program = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	program->count = count;
+	memset(program->ids, 0, sizeof program->ids);
+	for (size_t i = 0; i < count; i++) {
+		program->ids[i] = messages[i].id[0];
+		(void)snprintf(program->tokens[i], DW_TOKEN_SIZE, "%s", messages[i].token);
+	}
+}
+
+static void lettered(dw *d, int status, const dw_dead *letters, size_t count, const dw_cursor *next,
+		     void *user)
+{
+	struct program *program = user;
+
+	(void)d;
+	(void)next;
+	assert_int_equal(status, DW_OK);
+	program->letters = count;
+	for (size_t i = 0; i < count; i++)
+		program->dead[i] = letters[i].id[0];
+}
+
+static void pass(struct program *program, dw_usec time)
+{
+	assert_int_equal(dw_test_advance(program->d, dw_now(program->d) + time), DW_OK);
+}
+
+static void begin(struct program *program)
+{
+	dw_options options = {.size = sizeof options, .store = "memory:", .flags = DW_TEST_CLOCK};
+	dw_topic_settings settings = {
+	    .size = sizeof settings, .queue = 1, .hide_us = DW_SECONDS(5)};
+
+	*program = (struct program){0};
+	assert_int_equal(dw_open(&program->d, &options, NULL), DW_OK);
+	assert_int_equal(dw_topic_set(program->d, "q", &settings, done, program), DW_OK);
+	pass(program, 0);
+}
+
+static void push(struct program *program, const char *letters)
+{
+	for (; *letters; letters++) {
+		char id[2] = {*letters, '\0'};
+		dw_timer message = {.size = sizeof message, .id = id, .topic = "q"};
+
+		assert_int_equal(dw_push(program->d, &message, 1, done, program), DW_OK);
+	}
+	pass(program, 0);
+}
+
+static void take(struct program *program, size_t most)
+{
+	const char *topic = "q";
+	dw_take_options options = {
+	    .size = sizeof options, .topics = &topic, .topic_count = 1, .max = most};
+
+	program->count = MESSAGES + 1;
+	assert_int_equal(dw_take(program->d, &options, taken, program), DW_OK);
+	pass(program, 0);
+	assert_true(program->count <= MESSAGES);
+}
+
+/* Each of them is deleted, and no other one. */
+static void messages_that_are_given_up_are_letters_and_gone(void **state)
+{
+	struct program program;
+	const char *tokens[2];
+	dw_answer answer = {
+	    .size = sizeof answer, .tokens = tokens, .count = 2, .verdict = DW_DEAD};
+
+	(void)state;
+	begin(&program);
+	push(&program, "abcd");
+	take(&program, 4);
+	assert_string_equal(program.ids, "abcd");
+	tokens[0] = program.tokens[1];
+	tokens[1] = program.tokens[2];
+	assert_int_equal(dw_ack(program.d, &answer, answered, &program), DW_OK);
+	pass(&program, DW_SECONDS(1));
+	assert_int_equal(dw_dead_list(program.d, NULL, NULL, 10, lettered, &program), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.letters, 2);
+	assert_string_equal(program.dead, "bc");
+	pass(&program, DW_SECONDS(10)); /* the others come back, and these do not */
+	take(&program, 4);
+	assert_string_equal(program.ids, "ad");
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
+static void closed(dw *d, int status, const dw_message *messages, size_t count, void *user)
+{
+	(void)d;
+	(void)messages;
+	assert_int_equal(status, DW_ECLOSED);
+	assert_int_equal(count, 0);
+	((struct program *)user)->answers++;
+}
+
+/* So many takes may wait; each is answered once when the handle closes. */
+static void takes_that_wait_are_bounded_and_answered(void **state)
+{
+	struct program program;
+	const char *topic = "q";
+	dw_take_options options = {.size = sizeof options,
+				   .topics = &topic,
+				   .topic_count = 1,
+				   .max = 1,
+				   .wait_us = DW_HOURS(1)};
+
+	(void)state;
+	begin(&program);
+	for (int i = 0; i < TAKES; i++)
+		assert_int_equal(dw_take(program.d, &options, closed, &program), DW_OK);
+	assert_int_equal(dw_take(program.d, &options, closed, &program), DW_ELIMIT);
+	pass(&program, DW_SECONDS(1));
+	assert_int_equal(program.answers, 0);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+	assert_int_equal(program.answers, TAKES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(messages_that_are_given_up_are_letters_and_gone),
+	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
