@@ -1,4 +1,4 @@
-/* Files of zones that are no files. */
+/* Files of zones that are no files, or no zones. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define HANGS 20 /* s; then SIGALRM ends the test */
 
-static void refuse_zone(const char *zone)
+static void refuse_zone(const char *zone, const char *why)
 {
 	char text[64], message[DW_MESSAGE_SIZE] = "";
 	dw_rule *rule = NULL;
@@ -20,7 +20,7 @@ static void refuse_zone(const char *zone)
 	(void)snprintf(text, sizeof text, "every 1h; zone %s", zone);
 	assert_int_equal(dw_rule_parse(text, &rule, message), DW_EINVAL);
 	assert_null(rule);
-	if (!strstr(message, "it is not a regular file"))
+	if (!strstr(message, why))
 		fail_msg("%s: %s", zone, message);
 }
 
@@ -36,11 +36,84 @@ static void zone_that_is_no_file_is_refused_at_once(void **state)
 	assert_int_equal(symlink("/dev/zero", temp_file(path, folder, "Device")), 0);
 	assert_int_equal(symlink("Pipe", temp_file(path, folder, "Link")), 0);
 	(void)alarm(HANGS);
-	refuse_zone("Pipe");
-	refuse_zone("Folder");
-	refuse_zone("Device");
-	refuse_zone("Link");
+	refuse_zone("Pipe", "it is not a regular file");
+	refuse_zone("Folder", "it is not a regular file");
+	refuse_zone("Device", "it is not a regular file");
+	refuse_zone("Link", "it is not a regular file");
 	(void)alarm(0);
+	assert_int_equal(unsetenv("TZDIR"), 0);
+	temp_remove(folder);
+}
+
+/* ---- Bytes that are no zone ---------------------------------------------------------------- */
+
+enum { HEADER = 44, CHANGES = 2 };
+
+/* write_header: version 2, with so many changes and types of time, and four characters of names. */
+static unsigned char *write_header(unsigned char *at, unsigned changes, unsigned types)
+{
+	memset(at, 0, HEADER);
+	memcpy(at, "TZif2", 5);
+	at[35] = (unsigned char)changes;
+	at[39] = (unsigned char)types;
+	at[43] = 4;
+	return at + HEADER;
+}
+
+/* write_zone: UTC until the first change, an hour more until the second one. */
+static size_t write_zone(unsigned char *bytes, unsigned char first, unsigned char second)
+{
+	unsigned char *at = write_header(bytes, 0, 1);
+
+	memset(at, 0, 6);
+	memcpy(at + 6, "UTC", 4); /* the block of version 1 */
+	at = write_header(at + 10, CHANGES, 2);
+	memset(at, 0, 16);
+	at[7] = first;
+	at[15] = second;
+	at[16] = 1;
+	at[17] = 0; /* to the type of these numbers */
+	memset(at + 18, 0, 12);
+	at[18 + 6 + 2] = 3600 >> 8;
+	at[18 + 6 + 3] = 3600 & 255;
+	memcpy(at + 30, "UTC", 4);
+	memcpy(at + 34, "\nUTC0\n", 6);
+	return (size_t)(at + 40 - bytes);
+}
+
+static void save(const char *folder, const char *name, const unsigned char *bytes, size_t size)
+{
+	char path[TEMP_SIZE];
+	FILE *file = fopen(temp_file(path, folder, name), "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void zone_whose_changes_are_not_in_order_is_refused(void **state)
+{
+	static unsigned char bytes[128 * 1024];
+	char folder[TEMP_SIZE];
+	dw_rule *rule = NULL;
+	size_t size;
+
+	(void)state;
+	temp_make(folder);
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	size = write_zone(bytes, 10, 20);
+	save(folder, "Good", bytes, size);
+	assert_int_equal(dw_rule_parse("every 1h; zone Good", &rule, NULL), DW_OK);
+	dw_rule_free(rule);
+	(void)write_zone(bytes, 10, 10);
+	save(folder, "Equal", bytes, size);
+	refuse_zone("Equal", "has changes that are not in order");
+	(void)write_zone(bytes, 20, 10);
+	save(folder, "Back", bytes, size);
+	refuse_zone("Back", "has changes that are not in order");
+	(void)write_zone(bytes, 10, 20);
+	save(folder, "Large", bytes, sizeof bytes);
+	refuse_zone("Large", "it is too large");
 	assert_int_equal(unsetenv("TZDIR"), 0);
 	temp_remove(folder);
 }
@@ -49,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(zone_that_is_no_file_is_refused_at_once),
+	    cmocka_unit_test(zone_whose_changes_are_not_in_order_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
