@@ -337,6 +337,15 @@ def test_origins(place):
                     for origin in origins for path in PATHS], 403)
 
 
+def test_two_origins(place):
+    """One is this server's, and the other is not: nobody knows which of them counts."""
+    server = Server(place, *ANY)
+    ours = "Origin: http://" + server.host
+    evil = "Origin: http://evil.example"
+    pairs = [[ours, evil], [evil, ours], [ours, ours]]
+    return refused([server.ask(path, headers=pair) for pair in pairs for path in PATHS], 400)
+
+
 def test_fetches_of_other_sites(place):
     """A browser says which site lets it ask. Only links to the page may be followed from there."""
     server = Server(place, *ANY)
