@@ -580,7 +580,7 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	status       level         meaning
  *	DW_OK        DW_JOURNALED  put: the timer fires when Redis is back, unless somebody has put
  *	                           the same id in Redis after this call.
- *	                           cancel, move: exact; only the journal ever had the timer.
+ *	                           cancel, move: exact. A cancel also ends what others put before.
  *	                           verdict: this handle does not start the timer again, except for
  *	                           a DW_RETRY, when Redis is back. Another owner may, if it takes
  *	                           the store over before that.

@@ -141,8 +141,34 @@ void journal_claim(const struct model *model, const struct state *state, struct 
 		owner->request.moot = 1;
 }
 
-/* journal_settle: of a local claim. The row of a timer that only the journal has goes, unless it
- * supersedes a record: then Redis must still delete that (J7). */
+/* end_in_journal: the row of a timer that only the journal has becomes one that deletes what it has
+ * replaced (J7). Redis may have one that the owner does not know: a client's, of which the inbox
+ * that it has not read tells (J17). floor: what is later stays. */
+static void end_in_journal(const struct model *model, struct state *state, uint8_t generation,
+			   uint8_t floor)
+{
+	struct owner *owner = &state->owner;
+	uint8_t base = owner->row.base;
+
+	if (!(base && holds(model, RULE_BASE)) && !(!base && holds(model, RULE_ABSENT))) {
+		owner_drop_row(owner);
+		return;
+	}
+	owner_write_row(state, ROW_CANCEL, generation, base, 0);
+	owner->row.floor = floor;
+}
+
+/* end_before: what was put before, by whomever, does not start here any more. */
+static void end_before(struct state *state, uint8_t generation)
+{
+	for (uint8_t i = 1; i < generation; i++) {
+		state->history[i].ended = 1;
+		if (!state->history[i].cancelled)
+			state->history[i].cancelled = CANCELLED_UNKNOWN;
+	}
+}
+
+/* journal_settle: of a local claim. */
 void journal_settle(const struct model *model, const struct state *state, struct steps *steps)
 {
 	const struct owner *owner = &state->owner;
@@ -157,13 +183,13 @@ void journal_settle(const struct model *model, const struct state *state, struct
 	if (timer->local == LOCAL_CLAIM)
 		owner_write_row(&step->after, ROW_SETTLE, timer->generation, timer->version,
 				timer->attempt);
-	else if (holds(model, RULE_BASE) && owner->row.base)
-		owner_write_row(&step->after, ROW_CANCEL, timer->generation, owner->row.base, 0);
 	else
-		owner_drop_row(&step->after.owner);
+		end_in_journal(model, &step->after, timer->generation, owner->row.floor);
 	step->after.history[timer->generation].settled_journal = 1;
-	if (timer->local == LOCAL_TIMER)
+	if (timer->local == LOCAL_TIMER) {
 		step->after.history[timer->generation].ended = 1;
+		end_before(&step->after, timer->generation);
+	}
 	owner_forget(&step->after.owner);
 }
 
@@ -251,7 +277,8 @@ void user_cancel_journaled(const struct model *model, const struct state *state,
 	if (in_row && !row->base) {
 		step->after.history[step->generation].cancelled = CANCELLED_LOCAL;
 		step->after.history[step->generation].ended = 1;
-		owner_drop_row(&step->after.owner);
+		end_before(&step->after, (uint8_t)(state->generations + 1));
+		end_in_journal(model, &step->after, step->generation, state->server.version);
 	} else {
 		step->text = "A's user cancels what Redis may have: DW_EUNKNOWN, JOURNALED";
 		step->after.history[step->generation].cancelled = CANCELLED_UNKNOWN;

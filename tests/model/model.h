@@ -30,6 +30,7 @@ enum rule {
 	RULE_CANCEL_WAITS,   /* J16: a client's cancel waits for the owner */
 	RULE_UNRELEASED,     /* J16: also when its lease is over, as long as it has not released */
 	RULE_LATE,           /* J16: a local claim that Redis cannot take tells it: too late */
+	RULE_ABSENT,         /* J17: what ends a timer that Redis never had stays a row */
 	RULE_COUNT
 };
 

@@ -21,6 +21,7 @@ static const char *const names[RULE_COUNT] = {
     [RULE_CANCEL_WAITS] = "cancel_waits",
     [RULE_UNRELEASED] = "unreleased",
     [RULE_LATE] = "late",
+    [RULE_ABSENT] = "absent",
 };
 
 const char *rule_name(enum rule rule)

@@ -21,7 +21,7 @@ exits()
 
 exits 0 ' 0 violations' --puts 1
 exits 0 'stopped at the limit' --puts 1 --limit 100
-exits 1 'J4 is broken' --puts 2 --without base
+exits 1 'J3 is broken' --client-puts 1 --without absent
 exits 2 'usage' --puts 2 --client-puts 2
 exits 2 'usage' --without nonsense
 exits 2 'usage' --policy nonsense

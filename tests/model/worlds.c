@@ -6,6 +6,7 @@
 enum world {
 	HOLD_PUTS,
 	HOLD_FAULTS,
+	HOLD_CLIENT,
 	FIRE_CLIENT,
 	SHORT_WORLDS,
 	HOLD_UNKNOWN = SHORT_WORLDS,
@@ -26,6 +27,7 @@ static const struct {
 } worlds[WORLD_COUNT] = {
     [HOLD_PUTS] = {"hold, 1 fault, 2 puts", false, false, {1, 2, 1, 0, 1}},
     [HOLD_FAULTS] = {"hold, 2 faults, 1 put", false, false, {2, 1, 1, 0, 1}},
+    [HOLD_CLIENT] = {"hold, 1 fault, 1 put and a client's", false, false, {1, 1, 1, 1, 0}},
     [FIRE_CLIENT] = {"fire, 1 fault, 1 put and a client's", true, false, {1, 1, 1, 1, 1}},
     [HOLD_UNKNOWN] = {"hold, 2 faults, 1 put, DW_EUNKNOWN", false, true, {2, 1, 1, 0, 1}},
     [HOLD_LARGE] = {"hold, 2 faults, 2 puts", false, false, {2, 2, 1, 0, 1}},
@@ -41,7 +43,7 @@ static const struct {
 } each_rule[RULE_COUNT] = {
     [RULE_LEASE] = {FIRE_CLIENT, PROMISE_I4},
     [RULE_ORDER] = {FIRE_CLIENT, PROMISE_J6},
-    [RULE_BASE] = {HOLD_PUTS, PROMISE_J4},
+    [RULE_BASE] = {FIRE_CLIENT, PROMISE_J3},
     [RULE_FENCE] = {FIRE_FAULTS, PROMISE_J4},
     [RULE_NUMBERED] = {HOLD_FAULTS, PROMISE_I3},
     [RULE_DOUBT_RESOLVED] = {HOLD_FAULTS, PROMISE_I4},
@@ -56,6 +58,7 @@ static const struct {
     [RULE_CANCEL_WAITS] = {FIRE_CLIENT, PROMISE_I3},
     [RULE_UNRELEASED] = {FIRE_CLIENT, PROMISE_I3},
     [RULE_LATE] = {FIRE_CLIENT, PROMISE_I3},
+    [RULE_ABSENT] = {HOLD_CLIENT, PROMISE_J3},
 };
 
 static struct search search_in(enum world world)

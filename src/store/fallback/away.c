@@ -37,8 +37,6 @@ static bool begin(struct fallback *fallback, struct writing *writing, const stru
 	struct row *row = writing->row;
 	const dw_op *op = writing->op;
 
-	if (merge->effect == MERGE_DELETE)
-		return journal_delete(journal, row, writing);
 	row->words = merge->words;
 	if (merge->effect == MERGE_PASS)
 		return journal_pass(journal, row, op, writing);
@@ -133,10 +131,6 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 	struct journal *journal = &fallback->journal;
 	struct row *row = writing->row;
 
-	if (writing->effect == MERGE_DELETE) {
-		rows_index_remove(&journal->rows, &fallback->alloc, row);
-		return;
-	}
 	row->is_claimed = writing->op->kind == DW_OP_CLAIM;
 	row->has_begun = false;
 	row->claims = (uint8_t)(row->claims + row->is_claimed);
@@ -169,7 +163,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 	dw_op *op = writing->op;
 	int status = write->status;
 
-	if (status == DW_OK && writing->effect != MERGE_DELETE)
+	if (status == DW_OK)
 		writing->row->number = write->head.generation;
 	op_free(&fallback->alloc, write);
 	op->level = DW_NOTHING;

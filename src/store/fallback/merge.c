@@ -56,7 +56,8 @@ static bool is_ended(const struct row *row)
 	return row && (row->words.what == DW_OP_CANCEL || row->words.what == DW_OP_SETTLE);
 }
 
-/* is_here_only: Redis never had the id. */
+/* is_here_only: Redis had no timer of the id that this owner knew of. A client may have put one
+ * since, so what ends the id here stays a row, and ends that one, too. */
 static bool is_here_only(const struct row *row)
 {
 	return row && row->words.flags & ROW_ABSENT && !row->is_sent;
@@ -81,9 +82,8 @@ static struct merge merge_put(const dw_op *op, struct merge merge, const struct 
 static struct merge merge_cancel(struct merge merge, const struct row *row)
 {
 	if (is_here_only(row))
-		merge.effect = MERGE_DELETE;
-	else
-		merge.status = DW_EUNKNOWN; /* the timer may start elsewhere */
+		return merge;
+	merge.status = DW_EUNKNOWN; /* the timer may start elsewhere */
 	merge.words.flags &= ~ROW_ABSENT;
 	return merge;
 }
@@ -135,11 +135,10 @@ static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 		return refuse(DW_ESTALE);
 	if (op->kind == DW_OP_RETRY)
 		return pass(merge, row);
-	if (is_here_only(row))
-		merge.effect = MERGE_DELETE;
 	merge.words.what = DW_OP_CANCEL;
 	merge.words.floor = row->generation; /* a client's later put stays */
-	merge.words.flags &= ~ROW_ABSENT;
+	if (!is_here_only(row))
+		merge.words.flags &= ~ROW_ABSENT;
 	return merge;
 }
 

@@ -7,8 +7,7 @@
 enum merge_effect {
 	MERGE_REFUSE, /* the row stays; the answer is status */
 	MERGE_WRITE,  /* words take the place of the row */
-	MERGE_PASS,   /* the file does the same with the row, which is a put */
-	MERGE_DELETE  /* no row: Redis never had the timer */
+	MERGE_PASS    /* the file does the same with the row, which is a put */
 };
 
 struct merge {

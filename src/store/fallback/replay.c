@@ -132,11 +132,17 @@ static const char *words_of(int status)
 	}
 }
 
-/* is_worth_telling: a settled timer that is not there, or is another one, is what was wanted. */
-static bool is_worth_telling(const dw_op *op)
+/* is_worth_telling: a settled timer that is not there, or is another one, is what was wanted. So is
+ * a cancelled timer that Redis never had. */
+static bool is_worth_telling(const dw_op *op, const struct row *row)
 {
-	return op->status != DW_OK && !(op->replay->what == DW_OP_SETTLE &&
-					(op->status == DW_ENOENT || op->status == DW_EEXIST));
+	bool is_gone = op->status == DW_ENOENT;
+
+	if (op->status == DW_OK)
+		return false;
+	if (op->replay->what == DW_OP_SETTLE)
+		return !is_gone && op->status != DW_EEXIST;
+	return !(op->replay->what == DW_OP_CANCEL && is_gone && row->words.flags & ROW_ABSENT);
 }
 
 static bool is_done(int status)
@@ -167,7 +173,7 @@ void replay_answered(struct fallback *fallback, dw_op *op)
 	if (deleting) {
 		row->is_leaving = true;
 		fallback->replay.count++;
-		if (is_worth_telling(op))
+		if (is_worth_telling(op, row))
 			tell_timer(fallback, DW_EVENT_REPLAYED, op->status, op->id,
 				   words_of(op->status));
 	} else {
