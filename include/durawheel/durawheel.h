@@ -620,11 +620,11 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	DW_ECORRUPT, DW_ENEWER    the timer in Redis is damaged, or of a newer durawheel
  *
  * dw_open() opens the file first. If Redis is away for open_patience_us, it returns DW_OK, and an
- * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED) and one
- * namespace: with rows of another one it is refused (DW_EINVAL). Damaged rows are set aside, with a
- * DW_EVENT_CORRUPT. dw_close() waits for a replay that has begun, but not for Redis; rows that stay
- * are counted in a line to on_log. If the file fails and still has rows, the owner claims nothing
- * after the outage until the file is back.
+ * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED), and
+ * rows of one namespace on one server: of another one (another address and other data) it is
+ * refused (DW_EINVAL). Damaged rows are set aside: DW_EVENT_CORRUPT. dw_close() waits for a replay
+ * that has begun, not for Redis; rows that stay are counted in a line to on_log. If the file fails
+ * and has rows, the owner claims nothing after the outage until the file is back.
  *
  * Each process needs a file of its own, on a local disk. "FILE-reserve" and the other files beside
  * it are those of a sqlite: store. All calls keep their rules for threads. */
@@ -823,7 +823,7 @@ DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint6
 			   char *ret_message);
 
 /* dw_journal_drop forgets the row of id, or all rows if id is NULL, and counts them: Redis never
- * gets what they say. DW_EOWNED: a program has the file. Otherwise as dw_journal_list(). */
+ * gets what they say; or if id is "", which server they are for. DW_EOWNED: a program has it. */
 DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
 			   char *ret_message);
 

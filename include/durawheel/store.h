@@ -263,6 +263,8 @@ typedef enum dw_op_kind {
 #define DW_REPLAY_HOLDS 2u     /* CLAIM, claimed PUT: the claim still holds */
 #define DW_REPLAY_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
 #define DW_REPLAY_CLAIMED 8u   /* PUT: the journal has it claimed */
+/* No reply had told the time: floor is a guess. A CANCEL deletes what is later, too. */
+#define DW_REPLAY_UNSURE 16u
 
 /* What a journal promised about one timer while the store was away. A PUT is done unless the store
  * has a generation of the id that is later than floor. The other kinds end or change only what is
@@ -283,6 +285,14 @@ typedef struct dw_replay {
 	uint64_t jump;    /* from stamp() only: a claim of a generation up to this one raises the */
 	uint32_t step;    /* attempt by that */
 } dw_replay;
+
+/* A store's server. */
+typedef struct dw_origin {
+	char address[160]; /* without secrets */
+	char era[40]; /* of what it has of the namespace: another one after it was emptied; or "" */
+	dw_usec clock;  /* now; 0: it has not told */
+	uint64_t floor; /* no generation that it has told is later */
+} dw_origin;
 
 typedef struct dw_op {
 	struct dw_op *next; /* the engine's until submit, the store's until collected */
@@ -417,9 +427,11 @@ typedef struct dw_store_class {
 	 * recall: the store gives up all that it has not begun, and what may be repeated, with
 	 * DW_ESTORE; and with DW_EUNKNOWN what it has begun for callers that have waited for
 	 * doubt_patience.
-	 * stamp: sets floor and fence of a row about id that is written now. */
+	 * stamp: sets floor and fence of a row about id that is written now, and DW_REPLAY_UNSURE.
+	 * origin: the server that it is connected with, or was last. */
 	void (*recall)(dw_store *, dw_usec doubt_patience);
 	void (*stamp)(dw_store *, const char *id, dw_replay *);
+	void (*origin)(const dw_store *, dw_origin *ret_origin);
 	/* began: the owner starts the timer that it has claimed; inside its turn. */
 	void (*began)(dw_store *, const char *id);
 	/* take_event: the next event; 0: none. journal: how it stands with the journal. */

@@ -9,7 +9,8 @@
 --           the row was written, fence of the owner that wrote it (0: a client), due (8 bytes),
 --           body of a put. The flags are 256 times the retries to count, and 1: the timer has
 --           started by a claim that Redis does not know; 2: the claim still holds; 4: the owner
---           took its claim back; 8: a put that is claimed
+--           took its claim back; 8: a put that is claimed;
+--           16: no reply had told the time, and a cancel deletes what is later, too
 -- returns   {'OK', ...}: 0 done, now or before; 1 a later version replaced the timer; 2 there is no
 --           timer; 4 too late, another owner has claimed it; 7 of a newer version; or a refusal;
 --           an error has done nothing
@@ -159,7 +160,7 @@ function what.C()
 		remove_timer(id) -- an entry without a value goes, too
 		return ENOENT
 	end
-	if flags and ver > floor then
+	if flags and ver > floor and not has(16) then
 		return EEXIST
 	end
 	if flags and not is_free() then

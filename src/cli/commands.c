@@ -360,7 +360,7 @@ const struct command commands[] = {
 		"does that, or durawheel journal replay.\n"
 		"\n"
 		"  durawheel journal list FILE [--json]\n"
-		"  durawheel journal replay FILE [--timeout DURATION]\n"
+		"  durawheel journal replay FILE [--timeout DURATION] [--yes]\n"
 		"  durawheel journal drop FILE (ID... | --yes)\n",
 	.example = "durawheel journal list orders.journal",
 	.words_max = 1,
@@ -386,13 +386,14 @@ const struct command commands[] = {
     {
 	.name = "journal replay",
 	.summary = "gives Redis what waits in a journal",
-	.synopsis = "FILE [--timeout DURATION]",
+	.synopsis = "FILE [--timeout DURATION] [--yes]",
 	.help = "  --timeout D       how long to wait for Redis (default: 30s)\n"
+		"  --yes             also if the rows were written for another server\n"
 		"\n"
 		"Exit 1: Redis had something else for a timer; each is named. Exit 6: Redis is\n"
 		"away, or another program has the file.\n",
 	.example = "durawheel journal replay orders.journal --name orders",
-	.options = OPTIONS(OPT_TIMEOUT),
+	.options = OPTIONS(OPT_TIMEOUT, OPT_YES),
 	.words_min = 1,
 	.words_max = 1,
 	.run = command_journal_replay,

@@ -12,7 +12,7 @@ _durawheel_options()
 	show | stats | check | 'journal list') echo '--json' ;;
 	cancel) echo '--topic --prefix --due-from --due-before --dry-run --yes --json --journal' ;;
 	move) echo '--in --at --journal' ;;
-	'journal replay') echo '--timeout' ;;
+	'journal replay') echo '--timeout --yes' ;;
 	'journal drop') echo '--yes' ;;
 	list) echo '--topic --prefix --due-from --due-before --recurring --limit --json' ;;
 	'dead list') echo '--topic --limit --json' ;;

@@ -201,6 +201,17 @@ static int find(const char *path)
 	return status == DW_OK ? EXIT_DONE : fail(path, status, message);
 }
 
+/* adopt: the server of this command gets the rows, whichever they were for. */
+static int adopt(const char *path)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+	int status = dw_journal_drop(path, "", NULL, message);
+
+	return status == DW_OK || (status == DW_ENOENT && !message[0])
+		   ? EXIT_DONE
+		   : fail(path, status, message);
+}
+
 int command_journal_replay(const struct options *options)
 {
 	struct journal_replay replay = {0};
@@ -212,6 +223,8 @@ int command_journal_replay(const struct options *options)
 		code = options_duration(options, OPT_TIMEOUT, &patience);
 	if (code == EXIT_DONE)
 		code = find(options->words[1]);
+	if (code == EXIT_DONE && options->value[OPT_YES])
+		code = adopt(options->words[1]);
 	if (code == EXIT_DONE)
 		code = session_look(options,
 				    (dw_options){.role = DW_CLIENT,

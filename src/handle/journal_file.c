@@ -114,7 +114,8 @@ static int each_row(struct opened *opened, void (*fn)(const dw_row *, void *user
 			return DW_ENOMEM;
 		status = page->status;
 		for (const dw_row *row = page->rows; row; row = row->next)
-			fn(row, user);
+			if (!row_is_origin(row))
+				fn(row, user);
 		more = page->row_count == PAGE;
 		after = page->after;
 		op_free(&opened->alloc, page);
@@ -208,7 +209,7 @@ static int drop_one(struct opened *opened, const char *id, uint64_t *count)
 	dw_op *answer = ask(opened, op_new(&opened->alloc, DW_OP_CANCEL, id, NULL, 0));
 	int status = answer ? answer->status : (int)DW_ENOMEM;
 
-	*count += status == DW_OK;
+	*count += status == DW_OK && strcmp(id, ORIGIN_ID) != 0;
 	op_free(&opened->alloc, answer);
 	return status;
 }
@@ -242,7 +243,7 @@ int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count, char 
 
 	if (status != DW_OK)
 		return status;
-	status = id ? drop_one(&opened, id, &count) : drop_all(&opened, &count);
+	status = id ? drop_one(&opened, *id ? id : ORIGIN_ID, &count) : drop_all(&opened, &count);
 	close_file(&opened);
 	if (ret_count)
 		*ret_count = count;

@@ -66,6 +66,30 @@ test_journal_replay_names_what_was_gone() {
 	prints 'replayed 1 timers'
 }
 
+# A journal's rows are for the server that it was opened for, even if that never answered.
+test_journal_of_another_server_is_refused() {
+	lasting_redis
+	redis_kill
+	expect 0 durawheel add --topic t --id a --in 1h --journal j
+	mv socket gone 2>/dev/null || true
+	mkdir other
+	cd other || fail "no folder other"
+	lasting_redis
+	expect 2 durawheel journal replay ../j
+	says 'j has timers for unix://.*another server: open it there'
+	expect 2 durawheel add --topic t --id b --in 1h --journal ../j
+	says 'has timers for unix://'
+	expect 0 durawheel journal list ../j
+	grep -q a out
+	expect 0 durawheel list --json
+	[ ! -s out ] || fail "$(cat out)"
+	expect 0 durawheel journal replay ../j --yes
+	prints 'replayed 1 timers'
+	expect 0 durawheel list --json
+	[ "$(ids_of out)" = a ]
+	expect 0 durawheel add --topic t --id b --in 1h --journal ../j
+}
+
 test_journal_of_bad_files() {
 	lasting_redis
 	expect 6 durawheel journal list none

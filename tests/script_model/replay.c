@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AT = 8, STEP = 10, BODY_CRC_AT = 2, LOCAL = 1, HOLDS = 2, WITHDRAWN = 4, CLAIMED = 8 };
+enum {
+	AT = 8,
+	STEP = 10,
+	BODY_CRC_AT = 2,
+	LOCAL = 1,
+	HOLDS = 2,
+	WITHDRAWN = 4,
+	CLAIMED = 8,
+	UNSURE = 16
+};
 
 #define LATE_FOR 60000000.0
 
@@ -98,7 +107,7 @@ static int judge_cancel(const struct run *run, const struct row *row)
 {
 	if (!row->value.at)
 		return ENOENT_CODE;
-	if (is_later(row))
+	if (is_later(row) && !has(row, UNSURE))
 		return EEXIST_CODE;
 	return row->sound && !is_free(run, row) ? LATE_CODE : 0;
 }

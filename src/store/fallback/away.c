@@ -77,6 +77,7 @@ static struct writing *prepare(struct fallback *fallback, struct row *row, dw_op
 		return NULL;
 	}
 	writing->row->writes++;
+	writing->row->at = fallback->now;
 	writing->op = op;
 	writing->effect = merge->effect;
 	writing->status = merge->status;
@@ -91,13 +92,13 @@ void away_take(struct fallback *fallback, dw_op *op)
 	struct row *row = rows_index_find(&fallback->journal.rows, op->id);
 	struct writing *writing;
 	struct merge merge;
-	dw_replay stamp = {0};
+	dw_replay stamp;
 
 	if (row && row->is_leaving) {
 		op_queue_push(&row->behind, op);
 		return;
 	}
-	fallback->front->type->stamp(fallback->front, op->id, &stamp);
+	server_stamp(fallback, op->id, &stamp);
 	merge = merge_op(op, row, &stamp);
 	op->level = DW_NOTHING;
 	if (merge.effect == MERGE_REFUSE || is_full(fallback, op)) {

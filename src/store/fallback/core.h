@@ -1,9 +1,11 @@
 /* The store that is Redis and a journal. Its parts, each of which calls only those above it:
  *
  *	row.c, rows.c  the rows
+ *	origin.c     for which server they are
  *	merge.c      what an operation makes of its id's row
  *	journal.c    the file
  *	tell.c       events
+ *	server.c     what the file knows of the server
  *	away.c       operations while Redis is away: into the journal
  *	replay.c     Redis is back: its rows
  *	fallback.c   the class: which operation goes where, and when Redis counts as away
@@ -51,6 +53,7 @@ struct fallback {
 	struct op_queue ready;    /* held no more: they find their way again */
 	struct replay replay;
 	struct told *told_first, *told_last;
+	dw_usec note_at; /* steady: look again whether the origin has changed */
 };
 
 /* fallback_answer hands an operation over to the engine. */
@@ -66,6 +69,15 @@ void tell_timer(struct fallback *, dw_event_kind, int status, const char *id, co
 void tell_all(struct fallback *, dw_event_kind, int status, uint64_t count, const char *words);
 bool tell_take(struct fallback *, dw_store_event *ret_event);
 void tell_free(struct fallback *);
+
+/* server.c
+ * server_stamp: as the front's stamp(). A floor that is a guess is not earlier than the last one,
+ * nor than what the file knows of the server. */
+void server_stamp(struct fallback *, const char *id, dw_replay *ret_stamp);
+
+/* server_note: the file gets what has changed of the server and its clock. at_once: the server may
+ * not answer for long. */
+void server_note(struct fallback *, bool at_once);
 
 /* away.c
  * away_take: an operation that merge_takes() goes into the journal, or is answered. */

@@ -159,7 +159,9 @@ static void file_answered(struct fallback *fallback, dw_op *op)
 {
 	struct row *row = op->id ? rows_index_find(&fallback->journal.rows, op->id) : NULL;
 
-	if (op->kind == DW_OP_SCAN)
+	if (ticket_of(op)->call == &fallback->journal)
+		journal_noted(&fallback->journal, op);
+	else if (op->kind == DW_OP_SCAN)
 		replay_read(fallback, op);
 	else if (row && row->is_leaving)
 		replay_deleted(fallback, op);
@@ -167,25 +169,22 @@ static void file_answered(struct fallback *fallback, dw_op *op)
 		away_written(fallback, op);
 }
 
+static void each_answer(struct fallback *fallback, dw_op *op,
+			void (*answered)(struct fallback *, dw_op *))
+{
+	while (op) {
+		dw_op *next = op->next;
+
+		op->next = NULL;
+		answered(fallback, op);
+		op = next;
+	}
+}
+
 static void take_answers(struct fallback *fallback)
 {
-	dw_op *op = fallback->front->type->collect(fallback->front);
-
-	while (op) {
-		dw_op *next = op->next;
-
-		op->next = NULL;
-		front_answered(fallback, op);
-		op = next;
-	}
-	op = journal_collect(&fallback->journal);
-	while (op) {
-		dw_op *next = op->next;
-
-		op->next = NULL;
-		file_answered(fallback, op);
-		op = next;
-	}
+	each_answer(fallback, fallback->front->type->collect(fallback->front), front_answered);
+	each_answer(fallback, journal_collect(&fallback->journal), file_answered);
 }
 
 static dw_op *fallback_collect(dw_store *base)
@@ -220,6 +219,7 @@ static void go_away(struct fallback *fallback, const char *why)
 	char words[DW_MESSAGE_SIZE + 64];
 
 	fallback->state = DW_JOURNAL_TAKES;
+	server_note(fallback, true);
 	if (!fallback->is_told) {
 		(void)snprintf(words, sizeof words,
 			       "Redis is away, and the journal takes what is asked: %s",
@@ -276,7 +276,10 @@ static void work(struct fallback *fallback)
 	words[0] = '\0';
 	driven_turn(fallback->front, fallback->now);
 	trouble = driven_trouble(fallback->front, words, sizeof words);
-	if (is_through(fallback) && trouble == DW_OK && !fallback->ready.first)
+	if (fallback->state == DW_JOURNAL_READY && trouble == DW_OK)
+		server_note(fallback, false);
+	if (is_through(fallback) && trouble == DW_OK && !fallback->ready.first &&
+	    !fallback->journal.is_noting)
 		return;
 	take_answers(fallback);
 	watch(fallback, trouble, words);
@@ -437,6 +440,8 @@ static int fallback_stop(dw_store *base, dw_usec patience)
 	fallback->now = steady(fallback);
 	until = usec_add(fallback->now, patience);
 	finish_replay(fallback, usec_add(fallback->now, patience / 2));
+	if (fallback->state == DW_JOURNAL_READY)
+		server_note(fallback, true);
 	fallback->stopped = true;
 	status = fallback->front->type->stop(fallback->front,
 					     usec_max(usec_sub(until, steady(fallback)), 0));

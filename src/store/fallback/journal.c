@@ -74,6 +74,23 @@ bool journal_read(struct journal *journal, size_t limit, void *context)
 	return begin(journal, page_op(journal, &(dw_cursor){0}, limit), context);
 }
 
+void journal_note(struct journal *journal, const struct origin *origin)
+{
+	if (journal->is_noting)
+		return;
+	journal->origin_writes = *origin;
+	journal->is_noting =
+	    begin(journal, origin_op(&journal->alloc, journal->name, origin), journal);
+}
+
+void journal_noted(struct journal *journal, dw_op *op)
+{
+	journal->is_noting = false;
+	if (op->status == DW_OK)
+		journal->origin = journal->origin_writes;
+	op_free(&journal->alloc, op);
+}
+
 dw_op *journal_collect(struct journal *journal)
 {
 	return journal->file->type->collect(journal->file);
@@ -130,7 +147,15 @@ static int add_row(struct journal *journal, const dw_row *stored, const struct r
 	journal->rows.bytes += row->bytes;
 	if (!journal->oldest)
 		journal->oldest = (dw_usec)stored->head.generation;
+	if (journal->floor < words->floor)
+		journal->floor = words->floor;
 	return DW_OK;
+}
+
+static bool is_of_namespace(const struct record *record, const char *name)
+{
+	return record->topic_size == strlen(name) &&
+	       memcmp(record->topic, name, record->topic_size) == 0;
 }
 
 static int learn_row(struct journal *journal, const dw_row *stored, size_t *damaged,
@@ -153,8 +178,13 @@ static int learn_row(struct journal *journal, const dw_row *stored, size_t *dama
 		return set_aside(journal, stored);
 	}
 	(void)record_of_row(stored, &record); /* row_read() has decoded it */
-	if (record.topic_size != strlen(journal->name) ||
-	    memcmp(record.topic, journal->name, record.topic_size) != 0)
+	if (row_is_origin(stored)) {
+		if (is_of_namespace(&record, journal->name))
+			origin_read(&journal->origin, &words, body, size);
+		journal->ahead = journal->origin.ahead;
+		return DW_OK;
+	}
+	if (!is_of_namespace(&record, journal->name))
 		return refuse_foreign(journal, &record, ret_message);
 	return add_row(journal, stored, &words);
 }

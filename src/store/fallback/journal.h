@@ -5,16 +5,22 @@
 #define DW_STORE_FALLBACK_JOURNAL_H
 
 #include "store/fallback/fallback.h"
+#include "store/fallback/origin.h"
 #include "store/fallback/rows.h"
 
 struct journal {
 	struct alloc alloc;
 	dw_store *file;
 	struct rows_index rows;
-	uint64_t session; /* of this opening */
-	dw_usec oldest;   /* when the first of the rows was written, wall */
-	char name[64];    /* of the namespace */
-	char path[128];   /* for words; cut if long */
+	uint64_t session;            /* of this opening */
+	dw_usec oldest;              /* when the first of the rows was written, wall */
+	struct origin origin;        /* as the file has it */
+	dw_usec ahead;               /* as it was when this process opened the file */
+	struct origin origin_writes; /* as it will, if it is_noting */
+	bool is_noting;
+	uint64_t floor; /* of the last row whose floor was a guess */
+	char name[64];  /* of the namespace */
+	char path[128]; /* for words; cut if long */
 };
 
 /* journal_open opens or makes the file and reads its rows. On failure ret_message says why:
@@ -36,6 +42,10 @@ bool journal_delete(struct journal *, const struct row *, void *context);
 /* journal_bury sets a damaged row aside, among the file's dead letters. */
 bool journal_bury(struct journal *, const dw_row *damaged, void *context);
 bool journal_read(struct journal *, size_t limit, void *context);
+/* journal_note writes the origin, unless that is being done. The journal is the context; its owner
+ * hands the answer to journal_noted(). */
+void journal_note(struct journal *, const struct origin *);
+void journal_noted(struct journal *, dw_op *);
 dw_op *journal_collect(struct journal *);
 
 #endif

@@ -1,7 +1,11 @@
 #include "store/fallback/merge.h"
 
+#include <string.h>
+
 bool merge_takes(const dw_op *op, bool fires)
 {
+	if (op->id && strcmp(op->id, ORIGIN_ID) == 0)
+		return false;
 	switch (op->kind) {
 	case DW_OP_PUT: /* nobody can know whether the id is free */
 		return !(op->flags & (DW_OP_NEW | DW_OP_AGAIN | DW_OP_EXACT));
@@ -26,10 +30,11 @@ static struct row_words inherited(const dw_op *op, const struct row *row, const 
 				  .attempt = op->head.attempt,
 				  .base = op->head.generation,
 				  .floor = stamp->floor,
-				  .fence = stamp->fence};
+				  .fence = stamp->fence,
+				  .flags = stamp->flags & DW_REPLAY_UNSURE};
 
 	if (op->flags & DW_OP_WITHDRAWN)
-		words.flags = DW_REPLAY_WITHDRAWN;
+		words.flags |= DW_REPLAY_WITHDRAWN;
 	if (!row)
 		return words;
 	words.base = row->words.base;
@@ -137,6 +142,8 @@ static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 		return pass(merge, row);
 	merge.words.what = DW_OP_CANCEL;
 	merge.words.floor = row->generation; /* a client's later put stays */
+	merge.words.flags &= ~DW_REPLAY_UNSURE;
+	merge.words.flags |= row->words.flags & DW_REPLAY_UNSURE;
 	if (!is_here_only(row))
 		merge.words.flags &= ~ROW_ABSENT;
 	return merge;

@@ -1,4 +1,6 @@
 /* Opening: first the file, and then Redis, which may be away. */
+#include <stdio.h>
+
 #include "base/usec.h"
 #include "port/driven.h"
 #include "store/fallback/core.h"
@@ -34,11 +36,43 @@ static bool has_ownership(const struct fallback *fallback)
 	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
 }
 
+/* check_origin: rows for another server are not for this one. */
+static int check_origin(struct fallback *fallback, char *message)
+{
+	const struct journal *journal = &fallback->journal;
+	dw_origin server;
+
+	fallback->front->type->origin(fallback->front, &server);
+	if (journal->rows.table.count == 0 || !origin_differs(&journal->origin, &server))
+		return DW_OK;
+	(void)snprintf(message, DW_MESSAGE_SIZE,
+		       "%.50s has timers for %.40s, and this %s: open it there, name another file, "
+		       "or `durawheel journal replay --yes` it",
+		       journal->path, journal->origin.server.address,
+		       server.era[0] ? "is another server"
+				     : "may be another server"); /* cut if long */
+	return DW_EINVAL;
+}
+
+static void give_up(struct fallback *fallback)
+{
+	struct alloc alloc = fallback->alloc;
+
+	if (fallback->front) {
+		(void)fallback->front->type->stop(fallback->front,
+						  DW_SECONDS(1)); /* or its lease ends */
+		fallback->front->type->free(fallback->front);
+	}
+	(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
+	journal_free(&fallback->journal);
+	tell_free(fallback);
+	alloc_free(&alloc, fallback);
+}
+
 int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, const dw_store_env *env,
 		  char *ret_message)
 {
 	dw_store_env own = *env;
-	struct alloc alloc;
 	struct fallback *fallback = NULL;
 	int status = make(&fallback, parts, env, ret_message);
 
@@ -48,15 +82,14 @@ int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, cons
 	if (own.role == DW_STANDBY)
 		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
 	status = parts->open_front(&fallback->front, parts->url, &own, ret_message);
+	if (status == DW_OK)
+		status = check_origin(fallback, ret_message);
 	if (status != DW_OK) {
-		(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
-		journal_free(&fallback->journal);
-		tell_free(fallback);
-		alloc = fallback->alloc;
-		alloc_free(&alloc, fallback);
+		give_up(fallback);
 		return status;
 	}
 	fallback->now = env->steady(env->steady_user);
+	server_note(fallback, false);
 	fallback->replay.awaits_owner = env->role != DW_CLIENT && !has_ownership(fallback);
 	fallback->state = DW_JOURNAL_READY;
 	if (fallback->journal.rows.table.count > 0)

@@ -60,6 +60,27 @@ static void note_claim(const struct fallback *fallback, const struct row *row, c
 		words->base = row->generation;
 }
 
+/* raise_floor: the row's floor was a guess, and now the server has told its time. A floor is never
+ * lowered: the engine knows a timer by it. The row of an earlier process has been written when this
+ * machine's clock showed its floor. */
+static void raise_floor(struct fallback *fallback, const struct row *row, struct row_words *words)
+{
+	dw_usec now = fallback->env.now(fallback->env.now_user);
+	dw_usec wrote = usec_sub((dw_usec)words->floor, fallback->journal.ahead);
+	dw_usec age = row->at ? usec_sub(fallback->now, row->at) : usec_sub(now, wrote);
+	dw_usec at;
+	dw_replay stamp;
+
+	if (!(words->flags & DW_REPLAY_UNSURE))
+		return;
+	server_stamp(fallback, row->id, &stamp);
+	if (stamp.flags & DW_REPLAY_UNSURE)
+		return;
+	at = usec_sub((dw_usec)stamp.floor, usec_max(age, 0));
+	if (at > (dw_usec)words->floor)
+		words->floor = (uint64_t)at;
+}
+
 /* is_idle: a claim that holds, and has not started the timer. */
 static bool is_idle(const dw_op *op)
 {
@@ -82,6 +103,7 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 	if (row_read(stored, &words, &body, &size) != DW_OK)
 		return set_aside(fallback, row, stored);
 	note_claim(fallback, row, &stored->head, &words);
+	raise_floor(fallback, row, &words);
 	op = row_replay(&fallback->alloc, stored, &words, body, size);
 	if (!op)
 		return false;
@@ -91,6 +113,15 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 	fallback->replay.idle += is_idle(op);
 	op_queue_push(batch, op);
 	return true;
+}
+
+static size_t count_rows(const dw_op *page)
+{
+	size_t count = page->row_count;
+
+	for (const dw_row *row = page->rows; row; row = row->next)
+		count -= row_is_origin(row);
+	return count;
 }
 
 void replay_read(struct fallback *fallback, dw_op *page)
@@ -105,7 +136,7 @@ void replay_read(struct fallback *fallback, dw_op *page)
 			sent = send(fallback, row, &batch);
 	/* What was written before this page was read is in it: rows that it lacks were never
 	 * written. */
-	if (page->status == DW_OK && page->row_count == 0)
+	if (page->status == DW_OK && count_rows(page) == 0)
 		rows_index_clear(&fallback->journal.rows, &fallback->alloc);
 	if (batch.count == 0)
 		pause_replay(fallback);

@@ -48,9 +48,19 @@ dw_op *row_op(const struct alloc *alloc, const char *name, const struct row_writ
 	return op;
 }
 
+bool row_is_origin(const dw_row *row)
+{
+	return strcmp(row->id, ORIGIN_ID) == 0;
+}
+
+static bool has_body(dw_op_kind what)
+{
+	return what == DW_OP_PUT || what == ROW_ORIGIN;
+}
+
 static bool is_known(dw_op_kind what)
 {
-	return what == DW_OP_PUT || what == DW_OP_CANCEL || what == DW_OP_MOVE ||
+	return has_body(what) || what == DW_OP_CANCEL || what == DW_OP_MOVE ||
 	       what == DW_OP_SETTLE || what == DW_OP_RETRY || what == DW_OP_CLAIM;
 }
 
@@ -78,7 +88,8 @@ int row_read(const dw_row *row, struct row_words *ret_words, const void **ret_bo
 					.session = bytes_get(bytes + 32, 8)};
 	*ret_body = bytes + WORDS_SIZE;
 	*ret_size = record.data_size - WORDS_SIZE;
-	if (!is_known(ret_words->what) || (*ret_size > 0) != (ret_words->what == DW_OP_PUT))
+	if (!is_known(ret_words->what) || (*ret_size > 0) != has_body(ret_words->what) ||
+	    row_is_origin(row) != (ret_words->what == ROW_ORIGIN))
 		return DW_ECORRUPT;
 	return DW_OK;
 }

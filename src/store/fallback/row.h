@@ -6,7 +6,10 @@
  *
  *	0  1, the version of the layout, u8   1  what, u8   2  flags, u8   3  retries, u8
  *	4  attempt, u32    8  base, u64       16  floor, u64     24  fence, u64
- *	32 session, u64    40 the timer's record, of a put */
+ *	32 session, u64    40 the timer's record, of a put
+ *
+ * One more row, of ORIGIN_ID, says which server they are for: what is 0, base the difference of the
+ * clocks, and behind the words stand its era and its address, each with its NUL. */
 #ifndef DW_STORE_FALLBACK_ROW_H
 #define DW_STORE_FALLBACK_ROW_H
 
@@ -16,6 +19,11 @@
 #include "base/linear.h"
 #include "durawheel/store.h"
 #include "port/op.h"
+
+/* The row that says which server the others are for (origin.h). A timer of this id is not
+ * journaled. */
+#define ORIGIN_ID "durawheel: the server of this journal"
+#define ROW_ORIGIN ((dw_op_kind)0)
 
 /* Beside those of dw_replay: Redis never had the id, as far as the owner knew. */
 #define ROW_ABSENT 128u
@@ -41,6 +49,7 @@ struct row {
 	bool is_claimed;        /* the engine has claimed the timer here, and has no verdict */
 	bool has_begun;         /* by that claim: DW_REPLAY_LOCAL */
 	uint8_t claims;         /* made here */
+	dw_usec at;             /* steady: when it was written; 0: by an earlier process */
 	size_t bytes;           /* in the file, without the file's own */
 	uint8_t writes;         /* of it that the file has not answered */
 	bool is_sent;           /* Redis may have done it */
@@ -61,6 +70,8 @@ struct row_write {
 
 /* row_op: the operation on the file that writes a row of the namespace. NULL: no memory. */
 dw_op *row_op(const struct alloc *, const char *name, const struct row_write *);
+
+bool row_is_origin(const dw_row *);
 
 /* row_read: a row of the file; *ret_body leads into it. DW_OK, DW_ECORRUPT, DW_ENEWER. */
 int row_read(const dw_row *, struct row_words *ret_words, const void **ret_body, size_t *ret_size);

@@ -134,6 +134,30 @@ static void layout_lost(struct redis_store *store, struct redis_request *request
 	request_free(store, request);
 }
 
+static void era_answered(struct redis_store *store, struct redis_request *request,
+			 const struct reply *reply)
+{
+	request_free(store, request);
+	if (reply->kind == REPLY_BULK && reply->size < sizeof store->layout.era)
+		memcpy(store->layout.era, reply->bytes, reply->size + 1);
+}
+
+static void era_lost(struct redis_store *store, struct redis_request *request)
+{
+	request_free(store, request);
+}
+
+void layout_ask_era(struct redis_store *store)
+{
+	char key[96];
+
+	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
+	command_begin(store, COMMAND_HGET);
+	command_text(&store->pipeline.words, key);
+	command_text(&store->pipeline.words, "era");
+	(void)request_post(store, NULL, era_answered, era_lost, NULL); /* else it stays unknown */
+}
+
 int layout_ask(struct redis_store *store)
 {
 	struct layout *layout = &store->layout;

@@ -6,6 +6,7 @@
 
 #include "durawheel/store.h"
 #include "redis/reply.h"
+#include "store/redis/token.h"
 
 struct redis_store;
 struct shard;
@@ -18,16 +19,20 @@ struct layout {
 	bool is_fresh; /* the first shard was asked since the last operation was submitted */
 	bool is_asked; /* the first shard is being asked */
 	bool is_answered;
-	bool is_wrong;       /* the first shard's number is not a number */
-	bool passes;         /* the server refused the question, but will accept it later */
-	dw_usec pause_until; /* steady; after a refusal */
-	unsigned found;      /* the number in the last reply; 0: none */
+	bool is_wrong;              /* the first shard's number is not a number */
+	bool passes;                /* the server refused the question, but will accept it later */
+	dw_usec pause_until;        /* steady; after a refusal */
+	unsigned found;             /* the number in the last reply; 0: none */
+	char era[INCARNATION_SIZE]; /* of the first shard, when the store was opened; "": none */
 	dw_usec empty_since; /* steady; when a shard without a number was found; 0: not found */
 	char words[DW_MESSAGE_SIZE];
 };
 
 /* layout_ask asks the first shard for the number. DW_OK, DW_ENOMEM. */
 int layout_ask(struct redis_store *);
+
+/* layout_ask_era asks for layout.era. The answer comes before that of a later layout_ask(). */
+void layout_ask_era(struct redis_store *);
 
 /* layout_is_known: true if commands sent now go to the right shards, as far as this store can know.
  * If not, it asks the first shard. */

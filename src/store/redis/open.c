@@ -82,6 +82,7 @@ static int layout_await(struct redis_store *store, dw_usec until)
 {
 	const struct layout *layout = &store->layout;
 
+	layout_ask_era(store);
 	if (layout_ask(store) != DW_OK)
 		return DW_ENOMEM;
 	do {

@@ -222,7 +222,28 @@ static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 		replay->floor = clock_version(store);
 	} else {
 		replay->floor = (uint64_t)usec_max(store->env.now(store->env.now_user), 0);
+		replay->flags |= DW_REPLAY_UNSURE;
 	}
+}
+
+static void redis_origin(const dw_store *base, dw_origin *ret_origin)
+{
+	const struct redis_store *store = (const struct redis_store *)base;
+	const struct server_clock *clock = &store->clock;
+	const char *era = store->ownership.role == DW_OWNER ? store->shards[0].lease.incarnation
+							    : store->layout.era;
+
+	*ret_origin = (dw_origin){.floor = clock->floor};
+	(void)snprintf(ret_origin->address, sizeof ret_origin->address, "%s", store->url.name);
+	(void)snprintf(ret_origin->era, sizeof ret_origin->era, "%s", era); /* it fits */
+	if (!clock_is_known(clock))
+		return;
+	ret_origin->clock = usec_add(clock->time, usec_sub(steady(store), clock->at));
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (ret_origin->floor < store->shards[i].lease.high)
+			ret_origin->floor = store->shards[i].lease.high;
+	if (ret_origin->clock > 0 && ret_origin->floor < (uint64_t)ret_origin->clock)
+		ret_origin->floor = (uint64_t)ret_origin->clock;
 }
 
 /* ---- When ------------------------------------------------------------------------------------ */
@@ -430,5 +451,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .take_part = redis_take_part,
 				    .recall = redis_recall,
 				    .stamp = redis_stamp,
+				    .origin = redis_origin,
 				    .keeps_topics = 1,
 				    .take_ready = redis_take_ready};

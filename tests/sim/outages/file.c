@@ -1,6 +1,7 @@
 #include "sim/outages/file.h"
 
 #include "sim/core/sim.h"
+#include "store/fallback/row.h"
 #include "store/store.h"
 #include "timer/record.h"
 
@@ -222,10 +223,10 @@ bool file_is_empty(struct file *file)
 	bool empty;
 
 	op->flags = DW_OP_BY_GENERATION;
-	op->limit = 1;
+	op->limit = 2;
 	file->table->type->submit(file->table, op);
 	op = file->table->type->collect(file->table);
-	empty = op->row_count == 0;
+	empty = op->row_count == 0 || (op->row_count == 1 && row_is_origin(op->rows));
 	op_free(&alloc, op);
 	return empty && !file->written.first;
 }
