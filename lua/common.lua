@@ -163,9 +163,9 @@ local function member_of(id, value)
 	return topic .. '\0' .. pack('>I8', score(d0, d1)) .. id
 end
 
--- late_changes iterates over `late` in META: the version and the id of each late change.
+-- late_changes iterates over `late` in META: version, ';' if the timer is done, else ':', and id.
 local function late_changes()
-	return string.gmatch(call('HGET', META, 'late') or '', '(%d+):([^\n]*)\n')
+	return string.gmatch(call('HGET', META, 'late') or '', '(%d+)([:;])([^\n]*)\n')
 end
 
 -- is_open: may an earlier claim still start when this value is replaced? A damaged value may have

@@ -607,7 +607,7 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	- A client's cancel or move of a timer is certain only when the owner has read it: it is
  *	  answered a few milliseconds later, and while the owner is cut off after 5 s, with
  *	  DW_EUNKNOWN; so it is if the owner is replaced meanwhile. If the owner had claimed the
- *	  timer, a cancel gets DW_ELATE, and a move DW_EUNKNOWN.
+ *	  timer, a cancel gets DW_ELATE; a move DW_ELATE if it is done, else DW_EUNKNOWN.
  *	- The first claim after a takeover raises the attempt by 16, not 1: the earlier owner may
  *	  have started the timer up to 15 times since Redis heard of it last.
  *	- All clients must know this: one of an older durawheel does not wait for the owner.

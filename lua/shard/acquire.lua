@@ -101,8 +101,9 @@ if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
 -- An older library has no index by topic and no recurring timers, so it must not own this shard.
-call('HSET', META, 'fence', number, 'ver', ver, 'mark', 0, 'holder', ARGV[5],
-	'since', digits(time), 'shards', ARGV[6], 'era', era, 'conn', ARGV[2], 'format', RECORD)
+call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
+	'holder', ARGV[5], 'since', digits(time), 'shards', ARGV[6], 'era', era,
+	'conn', ARGV[2], 'format', RECORD)
 -- An owner that fires and has not released may have given attempts that Redis does not know, to
 -- versions up to now. Each such owner may have used 15 more than the one before it.
 local jump = meta[8]

@@ -4,16 +4,18 @@
 -- KEYS      the nine of the shard
 -- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
 -- returns   {'OK', ...}: 0 the owner has acknowledged it: the timer as it was before does not start
---           any more; 1 not yet; 3 there is another owner now, and nobody knows; 4 the owner had
---           claimed the timer before it knew of the change
+--           any more; 1 not yet; 2 the timer was done before the owner knew of the move; 3 there
+--           is another owner now, and nobody knows; 4 the owner had claimed the timer before it
+--           knew of the change
 -- cost      O(log N) a change
 local ids = column(1, 3)
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local meta = call('HMGET', META, 'fence', 'fire')
-local answer, late = {'OK'}, {}
+local answer, late, gone = {'OK'}, {}, {}
 
-for ver, id in late_changes() do
+for ver, mark, id in late_changes() do
 	late[id] = math.max(late[id] or 0, tonumber(ver))
+	gone[id] = gone[id] or mark == ';'
 end
 for k = 1, #ids do
 	local ver = tonumber(ARGV[3 * k - 1])
@@ -21,7 +23,7 @@ for k = 1, #ids do
 	if meta[1] ~= ARGV[3 * k] then
 		item = STALE
 	elseif (late[ids[k]] or 0) >= ver then
-		item = LATE
+		item = gone[ids[k]] and ENOENT or LATE
 	elseif meta[2] and inbox[k] and math.abs(tonumber(inbox[k])) >= ver then
 		item = 1 -- an owner that has released starts nothing
 	end

@@ -44,13 +44,21 @@ for k = 1, #ids do
 		else
 			local known = tonumber(ARGV[5 * k + 4]) == v1 * WORD + v0
 			local d0, d1 = words_of('<I4I4', ARGV[5 * k + 5])
+			-- the version that clients' moves began with, while its owner may have
+			-- started it: the settle of a journal looks at that (replay.lua)
+			local b0, b1 = 0, 0
+			if waits and c0 + c1 == 0 then
+				b0, b1 = v0, v1
+			elseif waits then
+				b0, b1 = c0, c1
+			end
 			local open = not withdrawn and flags % 65536 ~= 0 and 256 or 0
 
 			if v1 * WORD + v0 <= jumps then
 				attempt = attempt + far
 			end
 			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
-			item = encode(open, attempt, v0, v1, d0, d1, 0, 0, crc)
+			item = encode(open, attempt, v0, v1, d0, d1, b0, b1, crc)
 			made[id] = item .. body_of(value)
 			store_timer(id, made[id], score(d0, d1), value)
 			if not owner then

@@ -150,7 +150,9 @@ function what.M()
 		attempt = attempt + far
 	end
 	v0, v1 = halves(next_ver(digits(floor)))
-	store(encode(open, attempt, v0, v1, d0, d1, 0, 0, crc), body_of(value))
+	local base = claim > 0 and claim or ver -- as in move.lua
+	local b0, b1 = halves(must_wait() and flags % 256 == 0 and base or 0)
+	store(encode(open, attempt, v0, v1, d0, d1, b0, b1, crc), body_of(value))
 	post(1)
 	return 0
 end
@@ -188,8 +190,22 @@ local function same()
 	return is_free() and (attempt <= tried or claim == writer) and 0 or LATE
 end
 
+-- is_unheard: no owner has heard of the change. An owner that takes the shard again empties the
+-- inbox, and hears of it after its rows.
+local function is_unheard()
+	return told == ver or
+		(owner and told == 0 and tonumber(call('HGET', META, 'before')) == writer)
+end
+
+-- is_moved: the delivery that the row knows was moved by a client, and no owner has heard of that.
+local function is_moved()
+	return flags and has(1) and is_unheard() and flags % 256 == 0 and claim > 0 and
+		known >= claim and known < ver
+end
+
+-- S, of a delivery that is done. A client that has moved it meanwhile came too late.
 function what.S()
-	local item = same()
+	local item = is_moved() and 0 or same()
 	if item == 0 then
 		delete(DONE)
 	end
@@ -230,7 +246,7 @@ end
 -- note_change: the timer has started, and Redis does not know that. If it was moved since, the
 -- attempts of the journal count. A client that has changed it, and waits for the owner, came too
 -- late.
-local function note_change(item)
+local function note_change(item, moved)
 	local version = math.abs(told)
 	if not has(1) then
 		return
@@ -240,14 +256,14 @@ local function note_change(item)
 		store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), sub(value, BODY))
 	end
 	if told ~= 0 and version ~= known then
-		insert(late, digits(version) .. ':' .. id .. '\n')
+		insert(late, digits(version) .. (moved and ';' or ':') .. id .. '\n')
 	end
 end
 
 local function store_late()
-	for ver, name in late_changes() do
+	for ver, mark, name in late_changes() do
 		if tonumber(ver) > now - LATE_FOR then
-			insert(late, ver .. ':' .. name .. '\n')
+			insert(late, ver .. mark .. name .. '\n')
 		end
 	end
 	call('HSET', META, 'late', table.concat(late))
@@ -268,8 +284,9 @@ for k = 1, #ids do
 	local item = 0
 	if tonumber(ARGV[at + 1]) > done then
 		load(k)
+		local moved = ARGV[at + 2] == 'S' and is_moved()
 		item = value and is_newer(value) and NEWER or what[ARGV[at + 2]]()
-		note_change(item)
+		note_change(item, moved)
 	else
 		load(k)
 		item = again(ARGV[at + 2])

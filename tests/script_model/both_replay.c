@@ -23,12 +23,14 @@ static void say_row(struct both *both, const char *id, uint64_t number)
 	uint64_t fence = both_draw(both, 2) ? stored_word(both, id, 24, 8) : 0;
 	char what = whats[both_draw(both, sizeof whats - 1)];
 
+	if (what == 'S' && fence > 0 && both_draw(both, 2))
+		ver = fence; /* of a timer that clients have moved */
 	if (what == 'P')
 		ver = both_time(both, 1000000, 100000);
 	both_text(both, id);
 	both_number(both, number);
 	both_bytes(both, &what, 1);
-	both_number(both, both_draw(both, 16) + 256 * both_draw(both, 3));
+	both_number(both, both_draw(both, 32) + 256 * both_draw(both, 3));
 	both_number(both, ver);
 	both_number(both, attempt + both_draw(both, 3));
 	both_number(both, both_time(both, 1000000, 100000));

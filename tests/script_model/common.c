@@ -544,7 +544,9 @@ bool late_next(struct bytes *left, struct late_change *ret_change)
 {
 	if (!left->at || left->size == 0)
 		return false;
-	ret_change->ver = cut(left, ':');
+	ret_change->ver = (struct bytes){left->at, strspn(left->at, "0123456789")};
+	ret_change->gone = left->at[ret_change->ver.size] == ';';
+	(void)cut(left, ret_change->gone ? ';' : ':');
 	ret_change->id = cut(left, '\n');
 	return true;
 }

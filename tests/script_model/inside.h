@@ -177,6 +177,7 @@ bool must_wait(const struct run *);
 void item_wait(struct run *, size_t at, double ver, int code);
 struct late_change {
 	struct bytes ver, id;
+	bool gone;
 };
 bool late_next(struct bytes *left, struct late_change *ret_change);
 /* letter_name writes a member into room (NAME_ROOM bytes). */

@@ -173,9 +173,11 @@ static void take(struct run *run)
 	bool again = arg(run, 9).size > 0;
 	bool is_own = again || is_of(key_string(run->lease), arg(run, 1));
 	struct bytes shards = key_text(run->meta, "shards");
-	char before[32] = "";
+	char before[32] = "", last_fence[32];
 	char format[32];
 
+	(void)snprintf(last_fence, sizeof last_fence, "%.*s", fence.at ? (int)fence.size : 1,
+		       fence.at ? fence.at : "0");
 	if (shards.at)
 		(void)snprintf(before, sizeof before, "%.*s", (int)shards.size, shards.at);
 	(void)digits(larger(larger((fence.at ? number_of(fence) : 0) + 1, time), floor), number);
@@ -185,6 +187,7 @@ static void take(struct run *run)
 	made = token_of(run, text_of(number), token, sizeof token);
 	set_token(run, made, arg(run, 3));
 	set(run, "fence", text_of(number));
+	set(run, "before", text_of(last_fence));
 	set(run, "ver", text_of(ver));
 	set(run, "mark", text_of("0"));
 	set(run, "holder", arg(run, 5));

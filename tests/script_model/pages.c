@@ -151,16 +151,18 @@ void model_ack(struct run *run)
 
 /* ---- confirm -------------------------------------------------------------------------------- */
 
-/* late_of: the last version of the id that came too late. */
-static double late_of(const struct run *run, struct bytes id)
+/* late_of: the last version of the id that came too late; *ret_gone: the timer was done. */
+static double late_of(const struct run *run, struct bytes id, bool *ret_gone)
 {
 	struct bytes left = key_text(run->meta, "late");
 	struct late_change change;
 	double last = 0;
 
 	while (late_next(&left, &change))
-		if (same(change.id, id))
+		if (same(change.id, id)) {
 			last = fmax(last, number_of(change.ver));
+			*ret_gone |= change.gone;
+		}
 	return last;
 }
 
@@ -169,11 +171,12 @@ static int confirm_one(const struct run *run, int at)
 	struct bytes id = arg(run, at);
 	const struct entry *told = key_find(run->inbox, id);
 	double ver = number_of(arg(run, at + 1));
+	bool gone = false;
 
 	if (!same(key_text(run->meta, "fence"), arg(run, at + 2)))
 		return STALE_CODE;
-	if (late_of(run, id) >= ver && run->model->bug != MODEL_LATE_UNSAID)
-		return LATE_CODE;
+	if (late_of(run, id, &gone) >= ver && run->model->bug != MODEL_LATE_UNSAID)
+		return gone ? ENOENT_CODE : LATE_CODE;
 	return key_text(run->meta, "fire").at && told && fabs(told->score) >= ver;
 }
 

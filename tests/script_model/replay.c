@@ -120,10 +120,27 @@ static bool is_taken_over(const struct run *run, const struct row *row)
 	       number_of(fence) > row->writer;
 }
 
+static bool is_unheard(const struct run *run, const struct row *row)
+{
+	return row->told == ver_of(&row->words) ||
+	       (run->owner && row->told == 0 &&
+		number_of(key_text(run->meta, "before")) == row->writer);
+}
+
+static bool is_moved(const struct run *run, const struct row *row)
+{
+	double base = row->sound ? claim_of(&row->words) : 0;
+
+	return row->what == 'S' && base > 0 && has(row, LOCAL) && !is_claimed(row) &&
+	       is_unheard(run, row) && row->known >= base && row->known < ver_of(&row->words);
+}
+
 static int judge_delivery(const struct run *run, const struct row *row)
 {
 	if (is_taken_over(run, row))
 		return LATE_CODE;
+	if (is_moved(run, row))
+		return 0;
 	if (!row->sound)
 		return row->value.at ? CORRUPT_CODE : ENOENT_CODE;
 	if (ver_of(&row->words) != row->known)
@@ -232,6 +249,12 @@ static void move(struct run *run, const struct row *row)
 			      .d1 = row->due.d1,
 			      .crc = row->words.crc};
 
+	if (must_wait(run) && !is_claimed(row)) {
+		words.c0 = row->words.c0;
+		words.c1 = row->words.c1;
+		if (claim_of(&words) == 0)
+			halves(ver_of(&row->words), &words.c0, &words.c1);
+	}
 	take_version(run, row, &words);
 	put(run, row, &words, body_of(row));
 	untell(run, row);
@@ -356,24 +379,24 @@ struct late {
 	size_t size;
 };
 
-static void add_late(struct late *late, struct bytes ver, struct bytes id)
+static void add_late(struct late *late, struct bytes ver, struct bytes id, bool gone)
 {
 	late->text = realloc(late->text, late->size + ver.size + id.size + 2);
 	if (!late->text)
 		abort();
 	memcpy(late->text + late->size, ver.at, ver.size);
-	late->text[late->size + ver.size] = ':';
+	late->text[late->size + ver.size] = gone ? ';' : ':';
 	memcpy(late->text + late->size + ver.size + 1, id.at, id.size);
 	late->size += ver.size + id.size + 2;
 	late->text[late->size - 1] = '\n';
 }
 
-static void note_late(struct late *late, const struct row *row)
+static void note_late(const struct run *run, struct late *late, const struct row *row)
 {
 	char room[32];
 
 	if (is_late(row))
-		add_late(late, digits(fabs(row->told), room), row->id);
+		add_late(late, digits(fabs(row->told), room), row->id, is_moved(run, row));
 }
 
 static void store_late(struct run *run, struct late *late)
@@ -385,7 +408,7 @@ static void store_late(struct run *run, struct late *late)
 		return;
 	while (late_next(&left, &change))
 		if (number_of(change.ver) > run->now - LATE_FOR)
-			add_late(late, change.ver, change.id);
+			add_late(late, change.ver, change.id, change.gone);
 	key_set_text(run->model, run->meta, "late", (struct bytes){late->text, late->size});
 	free(late->text);
 }
@@ -419,7 +442,7 @@ void model_replay(struct run *run)
 
 		if (row.number <= done)
 			continue;
-		note_late(&late, &row);
+		note_late(run, &late, &row);
 		apply(run, &row, (int)run->reply->items[1 + i].integer);
 	}
 	touch(run);

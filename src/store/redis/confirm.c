@@ -7,7 +7,7 @@
 enum { WAIT = 8 }; /* the script's code for a change that waits */
 
 /* What confirm.lua says of one. */
-enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_LATE = 4 };
+enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_GONE = 2, CODE_LATE = 4 };
 
 #define FIRST DW_MILLISECONDS(2)
 #define LAST DW_MILLISECONDS(64)
@@ -55,15 +55,15 @@ static void be_idle(struct redis_store *store, struct shard *shard)
 	shard_remove(&store->sets.unconfirmed, shard->number);
 }
 
-/* take_item: a move that came too late is done, but the timer starts at its earlier deadline as
- * well. */
+/* take_item: a move that came too late is done, but the timer has started at its earlier deadline
+ * as well, unless that delivery has ended it. */
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
 	if (code == CODE_SURE)
 		answer(store, op, op->status);
 	else if (code == CODE_WAITS)
 		op_queue_push(&shard->confirm.ops, op);
-	else if (code == CODE_LATE && op->kind == DW_OP_CANCEL)
+	else if (code == CODE_GONE || (code == CODE_LATE && op->kind == DW_OP_CANCEL))
 		answer(store, op, DW_ELATE);
 	else
 		answer_unknown(store, op);

@@ -56,6 +56,7 @@ struct outages {
 	uint32_t open_calls;
 	struct start starts[NUMBERS_MAX]; /* the last one of each timer */
 	bool moved[NUMBERS_MAX];          /* somebody has asked for that */
+	bool move_done[NUMBERS_MAX];      /* a move was answered DW_OK */
 	bool stored[NUMBERS_MAX];         /* the put is in Redis, and confirmed */
 };
 

@@ -103,6 +103,8 @@ static void answered(dw *handle, const dw_result *result, void *user)
 	}
 	if (told.kind == HISTORY_PUT_ANSWERED && result->level == DW_STORED)
 		member->outages->stored[told.number] = true;
+	if (told.kind == HISTORY_MOVE_ANSWERED && result->status == DW_OK)
+		member->outages->move_done[told.number] = true;
 	if (told.kind == HISTORY_CANCEL_ANSWERED)
 		cancelled(&told, result);
 	note(member, (struct history_event){
@@ -143,7 +145,7 @@ static void check_bans(struct member *member, uint32_t number)
 	struct outages *outages = member->outages;
 	const struct ban *ban = &member->bans[number];
 
-	if (ban->settled && outages->starts[number].by == member && !outages->moved[number])
+	if (ban->settled && outages->starts[number].by == member && !outages->move_done[number])
 		broken(outages->sim, "J4", "t%03u started where it was settled", number);
 	if (ban->cancelled)
 		broken(outages->sim, "J3", "t%03u started where it was cancelled", number);

@@ -244,6 +244,64 @@ static void client_is_told_that_its_cancel_came_too_late(void **state)
 	journaled_end(&owner);
 }
 
+/* done_unheard: the owner has done both timers, and Redis does not know that. */
+static void done_unheard(struct program *owner, struct program *client)
+{
+	journaled_begin(owner, DW_OWNER);
+	put(owner, "0", DW_SECONDS(1));
+	put(owner, "1", DW_SECONDS(1));
+	lose_redis(owner);
+	turn_until(owner, &owner->ids[0].starts, 1);
+	turn_until(owner, &owner->ids[1].starts, 1);
+	turn_seconds(owner, 0.2);
+	redis_server_restart(&journaled_server);
+	client_begin(client);
+}
+
+/* A move of a timer that is done comes too late. A put makes another timer of the id. */
+static void what_is_done_is_not_moved(void **state)
+{
+	struct program owner, client;
+
+	(void)state;
+	done_unheard(&owner, &client);
+	begin_move(&client, "0", DW_SECONDS(2));
+	turn_seconds(&client, 0.2);
+	begin_move(&client, "0", DW_SECONDS(1)); /* behind the first one */
+	put(&client, "1", DW_SECONDS(1));
+	begin_move(&client, "1", DW_SECONDS(2));
+	turn_seconds(&client, 0.2);
+	turn_until(&owner, &owner.replays, 1);
+	turn_until(&client, &client.ids[0].answers, 2);
+	assert_int_not_equal(client.ids[0].status, DW_OK);
+	turn_until(&client, &client.ids[1].answers, 1);
+	turn_until(&owner, &owner.ids[1].starts, 2);
+	turn_seconds(&owner, 1);
+	assert_int_equal(owner.ids[0].starts, 1);
+	assert_int_equal(owner.ids[1].starts, 2);
+	journaled_close(&client);
+	journaled_end(&owner);
+}
+
+static void mover_hears_that_it_came_too_late(void **state)
+{
+	struct program owner, client;
+
+	(void)state;
+	done_unheard(&owner, &client);
+	begin_move(&client, "0", DW_SECONDS(2));
+	turn_seconds(&client, 0.2);
+	assert_int_equal(client.ids[0].answers, 0);
+	turn_until(&owner, &owner.replays, 1);
+	turn_until(&client, &client.ids[0].answers, 1);
+	assert_answer(&client, "0", DW_ELATE, DW_NOTHING);
+	turn_seconds(&owner, 2.5);
+	assert_int_equal(owner.ids[0].starts, 1);
+	assert_int_equal(owner.odd, 0);
+	journaled_close(&client);
+	journaled_end(&owner);
+}
+
 static void takeover_raises_the_attempt(void **state)
 {
 	struct program silent, owner;
@@ -290,6 +348,8 @@ int main(void)
 	    cmocka_unit_test_setup(nothing_starts_after_the_lease, setup),
 	    cmocka_unit_test_setup(clients_change_waits_for_the_owner, setup),
 	    cmocka_unit_test_setup(client_is_told_that_its_cancel_came_too_late, setup),
+	    cmocka_unit_test_setup(what_is_done_is_not_moved, setup),
+	    cmocka_unit_test_setup(mover_hears_that_it_came_too_late, setup),
 	    cmocka_unit_test_setup(takeover_raises_the_attempt, setup),
 	    cmocka_unit_test_setup(client_fires_nothing, setup),
 	};
