@@ -54,7 +54,7 @@ end
 
 -- rule_at: where the numbers of a recurring timer's rule begin in its value (src/timer/record.h),
 -- and what is behind its record; or nil. They are NUMBERS bytes, and change with each occurrence.
-local NUMBERS = 28
+local NUMBERS = 36
 local function rule_at(value)
 	if (byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
 		#value < 71 then

@@ -57,6 +57,9 @@
  *    DW_MISSED_SKIP goes on with the first one that is not due yet. DW_MISSED_ALL delivers each of
  *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
  *    DW_EVENT_MISSED tells of those that no delivery tells of at once.
+ *  - If the machine's clock is set back by less than 3 h, no occurrence comes again. If it was
+ *    further ahead, what it computed is computed anew, also the back-offs of retries: nothing waits
+ *    for a time at which the clock only once was. What was given or moved stays.
  *  - The zone's file is looked at again each hour. If the rules of a zone have changed, a pending
  *    occurrence that the rule no longer has is moved; but what is due is delivered. A timer whose
  *    zone this machine does not know waits, and is tried again each hour and by the next owner:

@@ -100,8 +100,8 @@ local function crc32c(text)
 	return bit.bnot(crc) % WORD
 end
 
--- rule: the block of a recurring timer (src/timer/record.h): occurrence, start, until, missed,
--- text.
+-- rule: the block of a recurring timer (src/timer/record.h): occurrence, start, until,
+-- computed (0: given), missed, text.
 local function rule()
 	local units = {{86400000000, 'd'}, {3600000000, 'h'}, {60000000, 'm'}, {1000000, 's'},
 		{1000, 'ms'}, {1, 'us'}}
@@ -111,7 +111,7 @@ local function rule()
 	end
 	local text = 'every ' .. digits(every / units[k][1]) .. units[k][2] .. '\0'
 	return pack('<BBI2I8I8', 1, 1, NUMBERS + #text, due, due) ..
-		string.rep('\255', 7) .. '\127' .. '\0\0\0\0' .. text
+		string.rep('\255', 7) .. '\127' .. string.rep('\0', 12) .. text
 end
 
 -- stored_body: the body as it is stored. Its checksum covers the whole record, including the id.

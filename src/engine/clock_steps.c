@@ -25,6 +25,8 @@ void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 		return;
 	if (step < 0)
 		claim_clock_stepped_back(engine);
+	if (step < -DERIVED_AGAIN)
+		derive_again(engine);
 	/* Work that was put off until a wall time must not wait longer because the clock was set
 	 * back. */
 	recovery_hurry(&engine->recovery, now);

@@ -3,11 +3,13 @@
 #define DW_ENGINE_CLOCK_STEPS_H
 
 #include "durawheel/durawheel.h"
+#include "engine/derive.h"
 
 struct engine;
 
 struct clock_steps {
 	dw_usec skew; /* wall clock minus steady clock */
+	struct derive derive;
 };
 
 void clock_steps_init(struct engine *);

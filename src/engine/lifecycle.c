@@ -1,6 +1,7 @@
 #include "engine/lifecycle.h"
 
 #include "engine/core.h"
+#include "engine/put_off.h"
 #include "engine/urgent.h"
 
 #define RESCHEDULED_A_TURN 512u
@@ -134,6 +135,18 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- What is next -------------------------------------------------------------------------- */
 
+/* back_off_again gives the claim of a retry back that was put off too far. */
+static void back_off_again(struct engine *engine, struct timer *timer)
+{
+	dw_usec delay =
+	    settings_retry_delay(&timer->topic->settings, timer->head.retries - 1, &engine->rng);
+
+	timer->verdict = DW_RETRY;
+	timer->uncounted = true;
+	timer->retry_at = put_off_due(usec_add(engine_now(engine), delay), true);
+	timer_set_state(engine, timer, TIMER_VERDICT);
+}
+
 /* go_on does what the timer's state asks for, because no call waits. */
 static void go_on(struct engine *engine, struct timer *timer)
 {
@@ -147,10 +160,14 @@ static void go_on(struct engine *engine, struct timer *timer)
 			timer_arm_claim(engine, timer);
 		break;
 	case TIMER_CLAIMED:
-		if (engine->drive.closing)
+		if (engine->drive.closing) {
 			urgent_give_back(engine, timer);
-		else if (timer->place == PLACE_NONE)
+		} else if (put_off_is(engine, timer)) {
+			back_off_again(engine, timer);
+			urgent_verdict(engine, timer);
+		} else if (timer->place == PLACE_NONE) {
 			timer_arm_fire(engine, timer, timer->head.due);
+		}
 		break;
 	case TIMER_VERDICT:
 		urgent_verdict(engine, timer);

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "calendar/rule_text.h"
 #include "engine/core.h"
+#include "engine/derive.h"
 #include "timer/record.h"
 
 #define MISSED_AFTER DW_SECONDS(60)
@@ -66,6 +67,7 @@ static struct record_rule rule_of_timer(const dw_timer *timer, dw_usec now, cons
 	return (struct record_rule){.text = text,
 				    .start = rule->start > 0 ? rule->start : begun,
 				    .until = rule->end > 0 ? rule->end : DW_NEVER,
+				    .computed = timer->occurrence > 0 ? 0 : now,
 				    .missed =
 					(uint32_t)usec_min((dw_usec)timer->missed, MISSED_COUNTED)};
 }
@@ -104,10 +106,34 @@ int occurrence_first(struct engine *engine, struct first_occurrence *first)
 
 /* ---- The next one -------------------------------------------------------------------------- */
 
+/* is_put_off: the occurrence was computed by a clock that was set back since, by so much that what
+ * comes before it is not skipped. */
+static bool is_put_off(const struct record_rule *rule, dw_usec now)
+{
+	return rule->computed > usec_add(now, DERIVED_AGAIN);
+}
+
+/* begin_again: a rule that began with its put, by such a clock, begins now. */
+static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now)
+{
+	struct rule_entry *entry = NULL;
+	int status;
+
+	if (of->rule->start > 0 || of->now.start <= now)
+		return DW_OK;
+	of->now.start = now;
+	of->now.until = of->rule->end > 0 ? of->rule->end : DW_NEVER;
+	status = rules_get(engine, &of->now, &entry, of->message);
+	if (status != DW_OK)
+		return status;
+	of->now.until = entry->calendar.end = until_of(of->rule, &entry->calendar, now);
+	return DW_OK;
+}
+
 /* next_op makes the operation. Behind its body stand what the handler has said (of a dead letter
  * why, else the result), and the topic. */
 static dw_op *next_op(struct engine *engine, const struct timer *timer, const struct rule_of *of,
-		      const struct record_rule *next)
+		      struct record_rule *next)
 {
 	size_t topic_size = strlen(timer->topic->name) + 1;
 	const struct said *said = timer->reason ? timer->why : timer->result;
@@ -118,6 +144,7 @@ static dw_op *next_op(struct engine *engine, const struct timer *timer, const st
 	if (!op)
 		return NULL;
 	memcpy(op_room(op), timer->body, timer->body_size);
+	next->computed = engine_now(engine);
 	record_renew(op_room(op), next);
 	if (said_size > 0)
 		memcpy(op_room(op) + timer->body_size, said->bytes, said_size);
@@ -184,6 +211,14 @@ static void skip(struct engine *engine, const struct timer *timer, const struct 
 		tell_missed(engine, timer, count);
 }
 
+/* last_of: behind which time the next occurrence comes. */
+static dw_usec last_of(struct engine *engine, const struct rule_of *of)
+{
+	dw_usec now = engine_now(engine);
+
+	return is_put_off(&of->now, now) ? usec_min(now, of->now.occurrence) : of->now.occurrence;
+}
+
 int occurrence_next(struct engine *engine, struct timer *timer, dw_op **ret_op)
 {
 	struct rule_of of;
@@ -196,7 +231,7 @@ int occurrence_next(struct engine *engine, struct timer *timer, dw_op **ret_op)
 	if (timer->skips) {
 		skip(engine, timer, &of, &next);
 	} else {
-		next.occurrence = calendar_next(of.calendar, of.now.occurrence);
+		next.occurrence = calendar_next(of.calendar, last_of(engine, &of));
 		next.missed = 0;
 	}
 	if (next.occurrence == DW_NEVER)
@@ -209,20 +244,26 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 {
 	struct rule_of of;
 	struct record_rule next;
+	bool stays;
 
 	if (timer->busy || timer->state != TIMER_PENDING || timer->head.retries > 0 ||
 	    rule_of(engine, timer, &of) != DW_OK || of.now.occurrence <= now)
 		return NULL;
+	/* A timer that somebody has moved stays where it is. */
+	if (usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
+	    timer->head.due < of.now.occurrence)
+		return NULL;
 	/* An occurrence that the rule still has stays, even if there is one before it: that one may
-	 * have been delivered already, by a clock that was set back since, or after a move. */
-	if (calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence)
+	 * have been delivered already, by a clock that was set back a little since, or after a
+	 * move. */
+	stays = calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence;
+	if (stays && !is_put_off(&of.now, now))
+		return NULL;
+	if (is_put_off(&of.now, now) && begin_again(engine, &of, now) != DW_OK)
 		return NULL;
 	next = of.now;
 	next.occurrence = calendar_next(of.calendar, now);
-	/* A timer that somebody has moved stays where it is. */
-	if (next.occurrence == DW_NEVER ||
-	    usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
-	    timer->head.due < of.now.occurrence)
+	if (next.occurrence == DW_NEVER || (stays && next.occurrence >= of.now.occurrence))
 		return NULL;
 	return next_op(engine, timer, &of, &next);
 }

@@ -1,4 +1,5 @@
 #include "engine/core.h"
+#include "engine/put_off.h"
 
 #include <assert.h>
 
@@ -151,8 +152,10 @@ static void list_remove(struct timer_list *list, struct timer *timer)
 
 void timer_arm_claim(struct engine *engine, struct timer *timer)
 {
+	dw_usec at = put_off_is(engine, timer) ? engine_now(engine) : timer->head.due;
+
 	assert(timer->place == PLACE_NONE);
-	if (schedule_add(&engine->timers.claim, timer, timer->head.due) == DW_OK)
+	if (schedule_add(&engine->timers.claim, timer, at) == DW_OK)
 		timer->place = PLACE_CLAIM;
 	else
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);

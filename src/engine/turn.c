@@ -197,6 +197,7 @@ static void work(struct engine *engine, dw_usec now)
 	registry_round(engine, now);
 	workers_round(engine);
 	zones_round(engine);
+	derive_round(engine);
 	takes_round(engine, now);
 	deliver(engine, now);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/core.h"
 #include "engine/occurrences.h"
+#include "engine/put_off.h"
 
 void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 {
@@ -82,16 +83,19 @@ static dw_op *settle_op(struct engine *engine, const struct timer *timer)
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = verdict_op(engine, timer, DW_OP_RETRY, timer->why);
+	bool is_computed;
 
 	if (!op)
 		return NULL;
-	if (timer->retry_in < 0)
+	is_computed = timer->retry_in < 0;
+	if (is_computed)
 		timer->retry_in = settings_retry_delay(&timer->topic->settings, timer->head.retries,
 						       &engine->rng);
 	/* If the outcome is unknown, the operation is sent again and must name the same
 	 * deadline. */
 	if (timer->retry_at == 0)
-		timer->retry_at = usec_add(engine_now(engine), timer->retry_in);
+		timer->retry_at =
+		    put_off_due(usec_add(engine_now(engine), timer->retry_in), is_computed);
 	op->flags |= timer->uncounted ? 0 : DW_OP_VERDICT;
 	op->head = timer->head;
 	op->head.due = timer->retry_at;

@@ -26,8 +26,9 @@ enum {
 	TIME_SIZE = 8, /* of a block that is one time or duration */
 	RULE_START = 8,
 	RULE_UNTIL = 16,
-	RULE_MISSED = 24,
-	RULE_TEXT = 28,
+	RULE_COMPUTED = 24,
+	RULE_MISSED = 32,
+	RULE_TEXT = 36,
 	SEAL_SIZE = 8 + 8 + 4 + 4 + 4 + 1 + 1 + 8 + 4,
 };
 
@@ -202,6 +203,15 @@ int record_decode(const void *body, size_t size, struct record *ret_record)
 
 /* ---- The rule ------------------------------------------------------------------------------ */
 
+static void put_numbers(unsigned char *at, const struct record_rule *rule)
+{
+	bytes_put(at, (uint64_t)rule->occurrence, 8);
+	bytes_put(at + RULE_START, (uint64_t)rule->start, 8);
+	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
+	bytes_put(at + RULE_COMPUTED, (uint64_t)rule->computed, 8);
+	bytes_put(at + RULE_MISSED, rule->missed, 4);
+}
+
 size_t record_rule_write(const struct record_rule *rule, unsigned char *ret_blocks)
 {
 	size_t size = strlen(rule->text) + 1;
@@ -211,10 +221,7 @@ size_t record_rule_write(const struct record_rule *rule, unsigned char *ret_bloc
 	ret_blocks[0] = TAG_RULE;
 	ret_blocks[1] = BLOCK_MUST;
 	bytes_put(ret_blocks + 2, RULE_TEXT + size, 2);
-	bytes_put(at, (uint64_t)rule->occurrence, 8);
-	bytes_put(at + RULE_START, (uint64_t)rule->start, 8);
-	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
-	bytes_put(at + RULE_MISSED, rule->missed, 4);
+	put_numbers(at, rule);
 	memcpy(at + RULE_TEXT, rule->text, size);
 	return BLOCK_HEAD_SIZE + RULE_TEXT + size;
 }
@@ -248,6 +255,7 @@ bool record_rule(const void *body, struct record_rule *ret_rule)
 					 .occurrence = (dw_usec)bytes_get(at, 8),
 					 .start = (dw_usec)bytes_get(at + RULE_START, 8),
 					 .until = (dw_usec)bytes_get(at + RULE_UNTIL, 8),
+					 .computed = (dw_usec)bytes_get(at + RULE_COMPUTED, 8),
 					 .missed = (uint32_t)bytes_get(at + RULE_MISSED, 4)};
 	return true;
 }
@@ -257,10 +265,7 @@ void record_renew(unsigned char *body, const struct record_rule *rule)
 	unsigned char *at = body + rule_at(body);
 
 	assert(at > body);
-	bytes_put(at, (uint64_t)rule->occurrence, 8);
-	bytes_put(at + RULE_START, (uint64_t)rule->start, 8);
-	bytes_put(at + RULE_UNTIL, (uint64_t)rule->until, 8);
-	bytes_put(at + RULE_MISSED, rule->missed, 4);
+	put_numbers(at, rule);
 	bytes_put(body + AT_CRC, body_crc(body, size_of(body)), 4);
 }
 

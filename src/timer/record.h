@@ -18,9 +18,9 @@
  *
  *	tag, u8; flags, u8 (1: who does not know the tag leaves the timer alone); size, u16; bytes
  *
- * Tag 1 is the rule of a recurring timer: the occurrence, i64; start, i64; until, i64; missed, u32;
- * and the rule as text, which ends with NUL. Only these four numbers change from one occurrence to
- * the next one.
+ * Tag 1 is the rule of a recurring timer: the occurrence, i64; start, i64; until, i64; computed,
+ * i64; missed, u32; and the rule as text, which ends with NUL. Only these five numbers change from
+ * one occurrence to the next one.
  *
  * Tag 2 is the series of a debounced timer: when its first put was, i64.
  *
@@ -62,6 +62,7 @@ struct record_rule {
 	dw_usec occurrence; /* without jitter */
 	dw_usec start;      /* of the rule: given, or when the timer was put */
 	dw_usec until;      /* no occurrence is later */
+	dw_usec computed;   /* when the occurrence was, wall; 0: it was given */
 	uint32_t missed;    /* occurrences before this one that were not delivered */
 };
 
@@ -105,7 +106,7 @@ size_t record_rule_write(const struct record_rule *, unsigned char *ret_blocks);
 /* record_rule reads the rule of an intact body. False: it has none. */
 bool record_rule(const void *body, struct record_rule *ret_rule);
 
-/* record_renew changes the four numbers of a body's rule, and its checksum. */
+/* record_renew changes the five numbers of a body's rule, and its checksum. */
 void record_renew(unsigned char *body, const struct record_rule *);
 
 /* record_series_write writes the block of a series, which began at `since`, and returns its size.
@@ -120,7 +121,7 @@ dw_usec record_series(const void *body);
 size_t record_keep_write(dw_usec keep, unsigned char *ret_blocks);
 dw_usec record_keep(const void *body);
 
-/* record_recurs: true if both are timers with a rule, and differ at most in these four numbers. */
+/* record_recurs: true if both are timers with a rule, and differ at most in these five numbers. */
 bool record_recurs(const void *body, const void *other);
 
 /* record_version returns the version of an intact body. */

@@ -379,6 +379,14 @@ dw_usec settings_retry_delay(const dw_topic_settings *settings, uint32_t retries
 	return delay - jitter + (dw_usec)rng_below(rng, (uint64_t)(2 * jitter) + 1);
 }
 
+dw_usec settings_retry_delay_max(const dw_topic_settings *settings)
+{
+	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
+	dw_usec first = settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
+
+	return usec_mul(usec_max(most, first), 2); /* more than with any jitter */
+}
+
 dw_usec settings_returns_at(const dw_topic_settings *settings, const dw_head *asked,
 			    uint32_t retries, dw_usec now)
 {

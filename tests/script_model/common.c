@@ -148,7 +148,7 @@ bool is_newer(struct bytes value)
 /* record_in: the record of a value, if its sizes are those of a timer with a rule; or NULL. */
 static const char *record_in(struct bytes value)
 {
-	enum { AT_RECORD_SIZE = 4, AT_NAMES = 12, AT_DATA_SIZE = 16, NUMBERS = 28 };
+	enum { AT_RECORD_SIZE = 4, AT_NAMES = 12, AT_DATA_SIZE = 16, NUMBERS = 36 };
 	const unsigned char *record = (const unsigned char *)value.at + VALUE_MIN;
 	double size, at;
 

@@ -119,6 +119,7 @@ struct harness *harness_make(void (*set)(struct engine_env *))
 	harness->steady = DW_SECONDS(1000);
 	if (set)
 		set(&env);
+	harness->env = env;
 	if (engine_new(&harness->engine, &env) != DW_OK ||
 	    memory_store_open(&harness->store, &store_env) != DW_OK)
 		abort();
@@ -134,14 +135,29 @@ struct harness *harness_new_with(void (*set)(struct engine_env *))
 	return harness;
 }
 
+static void begin(struct harness *harness)
+{
+	if (engine_on(harness->engine, "t", harness_handler, harness) != DW_OK)
+		abort();
+	harness_turn(harness);
+}
+
 struct harness *harness_new(void)
 {
 	struct harness *harness = harness_new_with(NULL);
 
-	if (engine_on(harness->engine, "t", harness_handler, harness) != DW_OK)
-		abort();
-	harness_turn(harness);
+	begin(harness);
 	return harness;
+}
+
+void harness_restart(struct harness *harness)
+{
+	engine_abandon(harness->engine);
+	engine_free(harness->engine);
+	if (engine_new(&harness->engine, &harness->env) != DW_OK)
+		abort();
+	engine_attach(harness->engine, harness->store);
+	begin(harness);
 }
 
 struct alloc harness_alloc(struct harness *harness)

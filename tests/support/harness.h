@@ -18,6 +18,7 @@ struct start {
 
 struct harness {
 	struct engine *engine;
+	struct engine_env env;
 	dw_store *store;
 	dw_usec wall;
 	dw_usec steady;
@@ -49,6 +50,9 @@ struct harness *harness_new_with(void (*set)(struct engine_env *));
 /* harness_make: the same, but the store is not attached to the engine yet. */
 struct harness *harness_make(void (*set)(struct engine_env *));
 void harness_free(struct harness *);
+/* harness_restart: the engine ends as by a kill, and another one, with the handler, loads the
+ * store. */
+void harness_restart(struct harness *);
 struct alloc harness_alloc(struct harness *);
 
 /* harness_turn turns until the engine has nothing to do at this moment. */

@@ -34,12 +34,13 @@ enum { GOLDEN_NEWER_SIZE = sizeof golden_newer - 1 };
 
 /* A recurring timer, of version 2. */
 static const unsigned char golden_rule[] =
-    "\x44\x57\x54\x02\x7c\x00\x00\x00\x23\x5d\x39\xaf\x0a\x0a\x00\x00"
+    "\x44\x57\x54\x02\x84\x00\x00\x00\x56\x12\x23\xf2\x0a\x0a\x00\x00"
     "\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
     "exam.today"
     "exam.today"
-    "\x01\x01\x45\x00\x00\x00\xd9\x18\x01\x61\x06\x00\x00\xb8\xb1\x6b"
-    "\xff\x60\x06\x00\xff\xff\xff\xff\xff\xff\xff\x7f\x02\x00\x00\x00"
+    "\x01\x01\x4d\x00\x00\x00\xd9\x18\x01\x61\x06\x00\x00\xb8\xb1\x6b"
+    "\xff\x60\x06\x00\xff\xff\xff\xff\xff\xff\xff\x7f\x01\xb8\xb1\x6b"
+    "\xff\x60\x06\x00\x02\x00\x00\x00"
     "cron 0 8 * * mon-fri; zone Europe/London\0"
     "\x00\xff"
     "a";
@@ -350,6 +351,7 @@ static void body_with_a_rule_is_as_it_was_written(void **state)
 				   .occurrence = INT64_C(1795507200000000),
 				   .start = INT64_C(1795500000000000),
 				   .until = DW_NEVER,
+				   .computed = INT64_C(1795500000000001),
 				   .missed = 2};
 	unsigned char blocks[RECORD_BLOCKS_MAX], body[GOLDEN_RULE_SIZE];
 	struct record record = golden_record(), again;
@@ -372,13 +374,14 @@ static void body_with_a_rule_is_as_it_was_written(void **state)
 	assert_int_equal(found.occurrence, rule.occurrence);
 	assert_int_equal(found.start, rule.start);
 	assert_int_equal(found.until, rule.until);
+	assert_int_equal(found.computed, rule.computed);
 	assert_int_equal(found.missed, rule.missed);
 	assert_false(record_rule(golden, &found));
 }
 
 static void renewed_body_differs_only_in_its_occurrence(void **state)
 {
-	enum { AT_FLAGS = 28 + 20 + 1, AT_TEXT = AT_FLAGS + 31 };
+	enum { AT_FLAGS = 28 + 20 + 1, AT_TEXT = AT_FLAGS + 39 };
 	unsigned char body[GOLDEN_RULE_SIZE], other[GOLDEN_RULE_SIZE];
 	struct record_rule rule;
 	struct record record;

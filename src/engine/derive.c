@@ -1,0 +1,45 @@
+#include "engine/derive.h"
+
+#include "engine/core.h"
+#include "engine/lifecycle.h"
+#include "engine/put_off.h"
+#include "engine/zones.h"
+
+#define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many had to change */
+
+static void visit(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+
+	if (timer->busy || timer->state != TIMER_PENDING)
+		return;
+	if (submit_is_urgent_full(&engine->submit)) {
+		engine->clock_steps.derive.is_wanted = true;
+		return;
+	}
+	if (timer->recurs)
+		zones_correct(engine, timer);
+	if (!timer->busy && timer->place == PLACE_CLAIM && put_off_is(engine, timer)) {
+		timer_disarm(engine, timer);
+		lifecycle_resume(engine, timer);
+	}
+}
+
+void derive_again(struct engine *engine)
+{
+	engine->clock_steps.derive = (struct derive){.is_wanted = true};
+}
+
+void derive_round(struct engine *engine)
+{
+	static const struct walker walker = {visit, NULL};
+	struct derive *derive = &engine->clock_steps.derive;
+
+	if (!derive->is_wanted || engine->ownership.role != DW_OWNER ||
+	    !recovery_is_over(&engine->recovery) || walk_is_on(&engine->walk) ||
+	    engine_steady(engine) < derive->at)
+		return;
+	derive->is_wanted = false;
+	derive->at = usec_add(engine_steady(engine), LOOK_AGAIN);
+	walk_begin(engine, &walker);
+}
