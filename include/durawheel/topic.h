@@ -90,6 +90,17 @@ typedef struct dw_topic_settings {
 	dw_usec keep_us;
 } dw_topic_settings;
 
+/* Why timers that are due do not start. The last two are on purpose. */
+typedef enum dw_waits {
+	DW_WAITS_NOT = 0,
+	DW_WAITS_STORE = 1,   /* the owner's lease is over, or their shard has no owner */
+	DW_WAITS_HANDLER = 2, /* the topic has no handler */
+	DW_WAITS_QUEUE = 3,   /* its queue is full */
+	DW_WAITS_WORKERS = 4, /* all workers, or jobs of `run`, are at work */
+	DW_WAITS_PAUSED = 5,  /* the topic is paused, or the owner's handle */
+	DW_WAITS_BATCH = 6    /* a batch gathers */
+} dw_waits;
+
 /* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,
  * and every 10 s while it is idle. */
 typedef struct dw_topic_info {
@@ -119,10 +130,14 @@ typedef struct dw_topic_info {
 	uint64_t started; /* starts of handlers, and messages that were made of timers */
 	uint64_t late;    /* later than their late_after */
 	uint64_t timed;   /* 1: the times below are known: of the first 200 topics that are used */
-	/* How late handlers started, and how long they ran, or held until dw_settle(): of the last
-	 * 1,024 to 2,048; a quantile may be a quarter too high. The maximum is of all. */
+	/* How late handlers started, but for what they waited on purpose (paused, or for a batch),
+	 * and how long they ran, or held until dw_settle(): of the last 1,024 to 2,048; a quantile
+	 * may be a quarter too high. The maximum is of all. */
 	dw_usec late_p50_us, late_p99_us, late_max_us;
 	dw_usec took_p50_us, took_p99_us, took_max_us;
+
+	uint64_t waits;      /* why those that are due do not start, a dw_waits */
+	uint64_t on_purpose; /* of those that are due: paused, or waiting for their batch */
 } dw_topic_info;
 
 /* ---- Settings ------------------------------------------------------------------------------ */

@@ -18,6 +18,9 @@ void asks_end_list(struct asks *, dw_usec began, bool was_away);
 /* asks_letter asks for the dead letter of an id, as a list of one. */
 int asks_letter(dw *, struct ask *);
 
+/* asks_timer asks for a timer of an id, or its end. */
+int asks_timer(dw *, struct ask *);
+
 /* asks_list asks for timers or letters, and answers the ask. */
 int asks_list(dw *, struct ask *);
 

@@ -32,6 +32,35 @@ const char *pause_name(unsigned paused)
 	return names[paused % 4];
 }
 
+/* The last one is of a newer owner. */
+static const char *const waits[][2] = {
+    [DW_WAITS_NOT] = {"", ""},
+    [DW_WAITS_STORE] = {"store", "their part of the store has no owner now"},
+    [DW_WAITS_HANDLER] = {"handler", "the owner has no handler for the topic"},
+    [DW_WAITS_QUEUE] = {"queue", "the queue is full"},
+    [DW_WAITS_WORKERS] = {"workers", "all workers or jobs are at work"},
+    [DW_WAITS_PAUSED] = {"paused", "the topic or its owner is paused"},
+    [DW_WAITS_BATCH] = {"batch", "a batch gathers"},
+    {"other", "durawheel of the owner knows"},
+};
+
+static const char *const *waits_of(uint64_t reason)
+{
+	size_t last = sizeof waits / sizeof *waits - 1;
+
+	return waits[reason < last ? reason : last];
+}
+
+const char *waits_name(uint64_t reason)
+{
+	return waits_of(reason)[0];
+}
+
+const char *waits_words(uint64_t reason)
+{
+	return waits_of(reason)[1];
+}
+
 /* add_number adds a number that differs from its default. */
 static void add_number(json_t *object, const char *name, int64_t number)
 {
@@ -75,6 +104,9 @@ json_t *object_of_topic(const dw_topic_info *info)
 		json_decref(object);
 		return NULL;
 	}
+	if (info->waits)
+		(void)json_object_set_new(object, "waits",
+					  json_string(waits_name(info->waits))); /* or less */
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);
 	add_number(object, "late_p50_us", info->late_p50_us);

@@ -11,6 +11,11 @@
 json_t *object_of_status(const dw_store_status *);
 json_t *object_of_topic(const dw_topic_info *);
 
+/* waits_name and waits_words: why timers that are due do not start, as a word for programs, and for
+ * people. A number of a newer owner has words, too. */
+const char *waits_name(uint64_t waits);
+const char *waits_words(uint64_t waits);
+
 /* pause_name: "no", "delivery", "intake" or "both". */
 const char *pause_name(unsigned paused);
 

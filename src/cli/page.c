@@ -1,9 +1,12 @@
 #include "cli/page.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/objects.h"
 #include "cli/text.h"
+#include "durawheel/topic.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
 
@@ -83,23 +86,44 @@ static void put_head(struct html *html, const struct web_page *page)
 
 struct banner {
 	const char *kind, *words;
+	char why[96]; /* behind the words; or "" */
 };
+
+/* waiting: timers are due, and do not start for a reason that is no batch. */
+static struct banner waiting(const json_t *report)
+{
+	struct banner banner = {"ok", "Firing", ""};
+	const json_t *counts = json_object_get(report, "waits");
+
+	for (size_t i = DW_WAITS_STORE; i < DW_WAITS_BATCH; i++) {
+		json_int_t count = json_integer_value(json_array_get(counts, i));
+
+		if (count == 0)
+			continue;
+		banner.kind = "warn";
+		(void)snprintf(banner.why, sizeof banner.why, ", but %lld due wait: %s",
+			       (long long)count, waits_words(i));
+		return banner;
+	}
+	return banner;
+}
 
 static struct banner banner_of(const struct web_page *page)
 {
 	const json_t *report = json_object_get(page->store, "owner_report");
 
 	if (!page->store)
-		return (struct banner){"bad", "The store does not answer"};
+		return (struct banner){"bad", "The store does not answer", ""};
 	if (*page->away)
-		return (struct banner){"bad", "The store can be read, but fails every change"};
+		return (struct banner){"bad", "The store can be read, but fails every change", ""};
 	if (!*page_string(page->store, "owner"))
-		return (struct banner){"bad", "Nothing fires: no owner"};
+		return (struct banner){"bad", "Nothing fires: no owner", ""};
 	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
-		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does"};
+		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does",
+				       ""};
 	if (json_is_true(json_object_get(report, "recovering")))
-		return (struct banner){"warn", "The owner loads its timers"};
-	return (struct banner){"ok", "Firing"};
+		return (struct banner){"warn", "The owner loads its timers", ""};
+	return waiting(report);
 }
 
 /* put_banner: only the words are a status for screen readers, because the times change with each
@@ -111,8 +135,8 @@ static void put_banner(struct html *html, const struct web_page *page)
 	const char *standby = page_string(page->store, "standby");
 	char since[TEXT_SPAN_SIZE];
 
-	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s</p>\n",
-		    banner.kind, banner.words);
+	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s%s</p>\n",
+		    banner.kind, banner.words, banner.why);
 	html_put(html, "<p class=\"under\">");
 	if (page->store && *page->away) {
 		html_text(html, page->away);

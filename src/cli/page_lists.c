@@ -235,6 +235,8 @@ static void put_timer(struct html *html, const struct web_page *page)
 	if (*page_string(timer, "rule"))
 		put_text_fact(html, "Rule", page_string(timer, "rule"));
 	put_text_fact(html, "State", page_string(timer, "state"));
+	if (*page_string(timer, "waits"))
+		put_text_fact(html, "Due, and waits for", page_string(timer, "waits"));
 	put_number_fact(html, "Attempts", page_integer(timer, "attempt"));
 	put_number_fact(html, "Retries", page_integer(timer, "retries"));
 	if (*late_after)

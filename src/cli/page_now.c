@@ -263,6 +263,7 @@ static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 {
 	const char *name = page_string(topic, "topic");
 	const char *paused = page_string(topic, "paused");
+	const char *waits = page_string(topic, "waits");
 
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?topic=");
 	html_url(html, name);
@@ -273,6 +274,9 @@ static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 		html_put(html, " <span class=\"tag\">queue</span>");
 	if (strcmp(paused, "no") != 0)
 		html_put(html, " <span class=\"tag warn\">paused</span>");
+	else if (*waits)
+		html_format(html, " <span class=\"tag %s\">waits: %s</span>",
+			    strcmp(waits, "batch") == 0 ? "" : "warn", waits);
 	html_put(html, "</th>");
 	put_cell(html, topic, "pending", "");
 	put_cell(html, topic, "due", "warn");

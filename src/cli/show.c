@@ -7,10 +7,12 @@
 #include "cli/ending.h"
 #include "cli/errors.h"
 #include "cli/line.h"
+#include "cli/objects.h"
 #include "cli/rule.h"
 #include "cli/session.h"
 #include "cli/table.h"
 #include "durawheel/ended.h"
+#include "durawheel/topic.h"
 
 /* The last end of the id is asked for first, because it is shown with the timer. */
 struct show {
@@ -74,6 +76,21 @@ static int print_json(struct show *show, const dw_info *info)
 		code = complain(EXIT_FAILED, "out of memory");
 	line_free(&line);
 	return code;
+}
+
+/* show_topic_answered says why a timer that is due does not start. */
+static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+				void *user)
+{
+	const char *words = "nobody owns the store: nothing fires until an owner runs";
+
+	(void)d;
+	(void)user;
+	if (status != DW_OK || (count > 0 && topics->is_counted && !topics->waits))
+		return;
+	if (count > 0 && topics->is_counted)
+		words = waits_words(topics->waits);
+	table_row_text("waits", words, strlen(words));
 }
 
 /* print_absent: there is no such timer. */
@@ -150,6 +167,9 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 		show->code = print_json(show, timers);
 	else
 		print(timers, &show->ending);
+	if (!show->json && timers->due <= session_now() && timers->state == DW_PENDING)
+		(void)dw_topic_list(d, timers->topic, show_topic_answered,
+				    show); /* or less is shown */
 }
 
 static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user)

@@ -247,19 +247,23 @@ static void put_topic(FILE *to, const struct top_view *view, const json_t *topic
 	static const char *const keys[] = {"pending", "due",     "running", "waiting",
 					   "done",    "retried", "dead"};
 	char count[7][24], oldest[TEXT_SPAN_SIZE], late[TEXT_SPAN_SIZE], line[1024];
-	const char *paused = words(topic, "paused");
+	const char *paused = words(topic, "paused"), *waits = words(topic, "waits");
+	char why[32] = "";
 
 	for (int i = 0; i < 7; i++) /* those of timers are missing without an owner */
 		if (json_object_get(topic, keys[i]))
 			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
 		else
 			(void)snprintf(count[i], sizeof count[i], "-");
+	if (strcmp(paused, "no") != 0)
+		(void)snprintf(why, sizeof why, " (PAUSED)");
+	else if (*waits)
+		(void)snprintf(why, sizeof why, " (WAITS: %s)", waits);
 	(void)snprintf(line, sizeof line, "%7s %6s %5s %6s %6s %7s %7s %6s %5s  %s%s%s", count[0],
 		       count[1], count[2], count[3], oldest_text(view, topic, oldest),
 		       span_text(number(topic, "late_p99_us"), late), count[4], count[5], count[6],
 		       words(topic, "topic"),
-		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "",
-		       strcmp(paused, "no") == 0 ? "" : " (PAUSED)");
+		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "", why);
 	put_line(to, view, line);
 }
 

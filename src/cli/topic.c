@@ -394,6 +394,9 @@ static void print_timers(const dw_topic_info *info)
 {
 	table_row_count("pending", info->pending);
 	table_row_count("due", info->due);
+	if (info->waits)
+		table_row_text("due waits", waits_words(info->waits),
+			       strlen(waits_words(info->waits)));
 	table_row_count("running", info->running);
 	table_row_count("done", info->done);
 	table_row_count("retried", info->retried);

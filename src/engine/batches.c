@@ -90,16 +90,25 @@ static void run_here(struct engine *engine, struct job *job, dw_usec now)
 	run.returned = true;
 }
 
+/* may_start_at: when the batch was full, or its wait was over. */
+static dw_usec may_start_at(const struct topic *topic)
+{
+	return topic_batch_is_full(topic) ? topic->gathered_last->head.due
+					  : topic_wait_ends(topic->gathered);
+}
+
 /* start calls the handler for the first gathered timers that may start. It returns how many these
  * are. */
 static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	const struct handler *handler = &topic->handler;
+	dw_usec at = may_start_at(topic);
 	struct load load = sift(engine, topic, now);
 	struct job *job;
 
 	if (load.count == 0)
 		return 1;
+	topic->held_until = usec_max(topic->held_until, at);
 	job = job_new(&engine->alloc, topic->name, load.count,
 		      handler->on_worker ? load.size : SIZE_MAX);
 	if (!job) {
@@ -127,16 +136,6 @@ static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 
 /* ---- When it starts ------------------------------------------------------------------------ */
 
-static bool is_full(const struct topic *topic)
-{
-	return topic->gathered_count >= topic->handler.batch_max;
-}
-
-static dw_usec end_of_wait(const struct timer *timer)
-{
-	return usec_add(timer->head.due, timer->topic->handler.batch_wait);
-}
-
 /* wait_until puts a gathered timer that came out of its schedule too soon back into it. */
 static uint32_t wait_until(struct engine *engine, struct timer *timer, dw_usec at)
 {
@@ -152,7 +151,8 @@ void batches_claimed(struct engine *engine, struct timer *timer)
 	dw_usec now = engine_now(engine);
 
 	topic_claimed(timer);
-	if (topic->claiming_count == 0 && topic->gathered && now >= end_of_wait(topic->gathered))
+	if (topic->claiming_count == 0 && topic->gathered &&
+	    now >= topic_wait_ends(topic->gathered))
 		(void)wait_until(engine, topic->gathered, now); /* for what is due in this turn */
 }
 
@@ -162,9 +162,9 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	dw_usec last = topic->gathered_last->head.due;
 	dw_usec came = timer->slot_time;
 
-	if (!is_full(topic) && now < end_of_wait(timer))
-		return wait_until(engine, timer, end_of_wait(timer));
-	if (!is_full(topic) && topic->claiming_count > 0)
+	if (!topic_batch_is_full(topic) && now < topic_wait_ends(timer))
+		return wait_until(engine, timer, topic_wait_ends(timer));
+	if (!topic_batch_is_full(topic) && topic->claiming_count > 0)
 		return wait_until(engine, timer, usec_add(now, CLAIMS_LOOK));
 	if (topic->handler.on_worker && !from_work) {
 		timer_await_worker(engine, timer, last);
@@ -184,15 +184,15 @@ uint32_t batches_add(struct engine *engine, struct timer *timer, dw_usec now, bo
 {
 	struct topic *topic = timer->topic;
 
-	if (is_full(topic) && topic->handler.on_worker && !from_work) {
+	if (topic_batch_is_full(topic) && topic->handler.on_worker && !from_work) {
 		timer_await_worker(engine, timer,
 				   timer->head.due); /* the full batch waits for one, too */
 		return 0;
 	}
 	/* The time-out is not before now, so all timers that are due now come out of the schedule
 	 * first. */
-	timer_gather(engine, timer, usec_max(end_of_wait(timer), now));
-	if (!timer->gathered || !is_full(topic))
+	timer_gather(engine, timer, usec_max(topic_wait_ends(timer), now));
+	if (!timer->gathered || !topic_batch_is_full(topic))
 		return 1;
 	schedule_remove(&engine->timers.fire, timer);
 	timer->place = PLACE_NONE;

@@ -53,10 +53,28 @@ dw_firing delivery_firing(struct engine *engine, const struct timer *timer, dw_t
 	return firing;
 }
 
-static void count_start(struct engine *engine, const struct timer *timer)
+/* waited_until: how long the timer waited on purpose: paused, or for its batch. That is no
+ * lateness. */
+static float waited_until(const struct engine *engine, const struct timer *timer, dw_usec now)
+{
+	dw_usec until = usec_max(timer->topic->held_until, engine->delivery.held_until);
+	dw_usec waited = usec_sub(usec_min(until, now), timer->head.due);
+
+	return waited > 0 ? (float)waited : 0;
+}
+
+static dw_usec lateness(const struct timer *timer)
 {
 	dw_usec late = usec_sub(timer->started, timer->head.due);
 
+	return usec_max(usec_sub(late, (dw_usec)timer->waited), 0);
+}
+
+static void count_start(struct engine *engine, const struct timer *timer)
+{
+	dw_usec late = lateness(timer);
+
+	engine->report.waited += (uint64_t)timer->waited;
 	engine->stats.lag_us = late;
 	engine->stats.lag_max_us = usec_max(engine->stats.lag_max_us, late);
 	histogram_add(&engine->report.late, late);
@@ -67,8 +85,9 @@ static void count_start(struct engine *engine, const struct timer *timer)
  * is later still. */
 static void uncount_start(struct engine *engine, struct timer *timer)
 {
-	dw_usec late = usec_sub(timer->started, timer->head.due);
+	dw_usec late = lateness(timer);
 
+	engine->report.waited -= (uint64_t)timer->waited;
 	histogram_take(&engine->report.late, late);
 	topic_not_started(&engine->topics, timer->topic, late);
 	timer->started = 0;
@@ -82,6 +101,7 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	timer_forget_said(timer, &engine->alloc);
 	timer->no_retry = false;
 	timer->started = now;
+	timer->waited = waited_until(engine, timer, now);
 	engine->stats.fired++;
 	count_start(engine, timer);
 }
@@ -289,6 +309,8 @@ int engine_retry_in(struct engine *engine, dw_usec delay)
 
 void engine_pause(struct engine *engine, bool paused)
 {
+	if (engine->delivery.paused && !paused)
+		engine->delivery.held_until = engine_now(engine);
 	engine->delivery.paused = paused;
 	if (!paused)
 		engine_touch(engine);

@@ -16,6 +16,7 @@ struct delivery {
 	uint64_t on_workers;  /* timers in the jobs that workers have */
 	struct job *out;      /* these jobs */
 	bool paused;
+	dw_usec held_until; /* wall: when it was resumed last; 0: it was never paused */
 };
 
 /* delivery_may_start: true if a handler may start at this moment. */

@@ -11,7 +11,7 @@ struct engine;
 #define REPORT_SIZE 3072
 
 /* engine_report writes the owner's counters and the last error (0: none) as JSON. */
-void engine_report(const struct engine *, char ret_text[REPORT_SIZE]);
+void engine_report(struct engine *, char ret_text[REPORT_SIZE]);
 
 /* engine_topic_numbers calls fn at once with the topics in memory, without their queues. */
 void engine_topic_numbers(struct engine *, dw_topic_fn, void *user);

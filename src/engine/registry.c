@@ -12,6 +12,7 @@
 #include "engine/topic_calls.h"
 #include "engine/handlers.h"
 #include "engine/numbers.h"
+#include "engine/topic_numbers.h"
 #include "port/driven.h"
 
 /* ---- Reading settings ---------------------------------------------------------------------- */
@@ -60,6 +61,8 @@ static void apply(struct engine *engine, struct topic *topic, const dw_topic_set
 	    memcmp(&topic->settings, settings ? settings : &none, sizeof none) == 0)
 		return;
 	handlers_release(engine, topic);
+	if (topic->settings.paused & DW_PAUSE_DELIVERY)
+		topic->held_until = engine_now(engine);
 	topic_set(&engine->topics, topic, settings);
 }
 
@@ -165,120 +168,6 @@ void registry_changed(struct engine *engine, dw_op *op)
 {
 	registry_old(&engine->recovery.registry);
 	call_answer_ask(engine, op);
-}
-
-/* ---- Numbers ------------------------------------------------------------------------------- */
-
-/* count_due: timers are claimed a little before they are due. */
-static void count_due(const struct topic *topic, dw_usec now, dw_topic_info *info)
-{
-	bool is_behind = topic->ready && topic->ready->head.due <= now;
-	const struct timer *first[] = {topic->waiting, topic->gathered,
-				       is_behind ? topic->ready : NULL};
-
-	info->due = topic->waiting_count + topic->gathered_count;
-	info->due += topic->overdue_count + (is_behind ? topic->ready_count : 0);
-	info->oldest = topic->overdue_count > 0 ? topic->overdue_first : 0;
-	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-		if (first[i] && (info->oldest == 0 || first[i]->head.due < info->oldest))
-			info->oldest = first[i]->head.due;
-}
-
-static void count_times(const struct topic_times *times, dw_topic_info *info)
-{
-	info->timed = 1;
-	info->late_p50_us = spread_quantile(&times->late, 50);
-	info->late_p99_us = spread_quantile(&times->late, 99);
-	info->late_max_us = times->late.max;
-	info->took_p50_us = spread_quantile(&times->took, 50);
-	info->took_p99_us = spread_quantile(&times->took, 99);
-	info->took_max_us = times->took.max;
-}
-
-static void count_topic(const struct topic *topic, dw_usec now, dw_topic_info *info)
-{
-	count_due(topic, now, info);
-	info->running = topic->running;
-	info->pending = topic->timer_count - info->due - info->running;
-	info->started = topic->counts[TOPIC_STARTED];
-	info->done = topic->counts[TOPIC_DONE];
-	info->retried = topic->counts[TOPIC_RETRIED];
-	info->dead = topic->counts[TOPIC_DEAD];
-	info->late = topic->counts[TOPIC_LATE];
-	if (topic->times)
-		count_times(topic->times, info);
-}
-
-/* Text that grows line by line; at most DW_TOPICS_MAX lines. */
-struct lines {
-	struct alloc alloc;
-	char *text;
-	size_t size, room;
-	size_t count;
-	bool failed;
-	dw_usec now;
-};
-
-static bool make_room(struct lines *lines, size_t more)
-{
-	size_t room = lines->room ? 2 * lines->room : 4096;
-	char *text;
-
-	if (lines->room - lines->size >= more)
-		return true;
-	room = room < lines->size + more ? lines->size + more : room;
-	text = lines->alloc.resize(lines->alloc.user, lines->text, room);
-	if (!text)
-		return false;
-	lines->text = text;
-	lines->room = room;
-	return true;
-}
-
-static void add_line(struct topic *topic, void *user)
-{
-	char numbers[SETTINGS_TEXT_SIZE];
-	struct lines *lines = user;
-	dw_topic_info info = {.size = 0};
-
-	count_topic(topic, lines->now, &info);
-	if (lines->failed || lines->count == DW_TOPICS_MAX ||
-	    (topic->timer_count == 0 && !topic_has_counted(topic)))
-		return;
-	(void)numbers_write(&info, numbers);
-	if (!make_room(lines, DW_TOPIC_MAX + SETTINGS_TEXT_SIZE + 3)) {
-		lines->failed = true;
-		return;
-	}
-	lines->count++;
-	lines->size += (size_t)snprintf(lines->text + lines->size, lines->room - lines->size,
-					"%s\t%s\n", topic->name, numbers); /* always fits */
-}
-
-static void free_lines(struct lines *lines)
-{
-	alloc_free(&lines->alloc, lines->text);
-}
-
-void registry_tell(struct engine *engine)
-{
-	struct lines lines AT_END(free_lines) = {.alloc = engine->alloc, .now = engine_now(engine)};
-	struct registry *registry = &engine->recovery.registry;
-	uint32_t told;
-	dw_op *op;
-
-	if (!driven_keeps_topics(engine->store) || !registry->is_loaded)
-		return; /* it is not known yet what an earlier owner has told */
-	topics_each(&engine->topics, add_line, &lines);
-	told = crc32c(0, lines.text, lines.size);
-	if (lines.failed || (registry->has_told && told == registry->told))
-		return;
-	op = op_new(&engine->alloc, DW_OP_TOPIC_COUNT, NULL, lines.text, lines.size);
-	if (!op)
-		return; /* the next report brings them */
-	registry->told = told;
-	registry->has_told = true;
-	submit_push(engine, op, false);
 }
 
 /* ---- Calls --------------------------------------------------------------------------------- */
@@ -446,7 +335,7 @@ static void show_own(struct topic *topic, void *user)
 	if (topic->timer_count || topic_has_counted(topic) || topic->is_set)
 		item = item_shown(shown, topic->name);
 	if (item)
-		count_topic(topic, engine_now(shown->engine), item);
+		topic_numbers_count(shown->engine, topic, item);
 }
 
 static int by_name(const void *a, const void *b)
@@ -454,10 +343,21 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const dw_topic_info *)a)->name, ((const dw_topic_info *)b)->name);
 }
 
+/* note_pause: the settings may be newer than the owner's numbers. */
+static void note_pause(dw_topic_info *item)
+{
+	if (item->due == 0 || !(item->settings.paused & DW_PAUSE_DELIVERY))
+		return;
+	item->waits = DW_WAITS_PAUSED;
+	item->on_purpose = item->due;
+}
+
 static void finish_shown(struct shown *shown)
 {
-	for (size_t i = 0; i < shown->count; i++)
+	for (size_t i = 0; i < shown->count; i++) {
 		shown->items[i].is_counted = shown->is_counted;
+		note_pause(&shown->items[i]);
+	}
 	if (shown->count > 0)
 		qsort(shown->items, shown->count, sizeof *shown->items, by_name);
 }

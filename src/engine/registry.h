@@ -30,8 +30,6 @@ void registry_answered(struct engine *, dw_op *);
 /* registry_changed takes the answer to a change of settings. */
 void registry_changed(struct engine *, dw_op *);
 
-/* registry_tell writes the numbers of the owner's topics into the store, if they have changed. */
-void registry_tell(struct engine *);
 void registry_show(struct engine *, const struct call *);
 
 /* registry_may_deliver: false until the owner knows which topics are paused, or are queues. */

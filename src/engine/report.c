@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "engine/topic_numbers.h"
 #include "engine/numbers.h"
 #include "port/driven.h"
 
@@ -166,23 +167,26 @@ static size_t histogram_text(char *text, size_t used, const char *name,
 }
 
 /* more_text adds what newer owners tell. */
-static void more_text(const struct engine *engine, const dw_stats *stats, char *text)
+static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 {
+	uint64_t waits[WAITS_COUNT];
 	size_t used = strlen(text);
 
 	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
 				 ",\"put\":%" PRIu64 ",\"cancelled\":%" PRIu64 ",\"moved\":%" PRIu64
 				 ",\"duplicates\":%" PRIu64 ",\"running\":%" PRIu64
-				 ",\"store_operations\":%" PRIu64,
+				 ",\"store_operations\":%" PRIu64 ",\"waited_us\":%" PRIu64,
 				 stats->put, stats->cancelled, stats->moved, stats->duplicates,
-				 stats->running, stats->store_operations);
+				 stats->running, stats->store_operations, engine->report.waited);
 	used = histogram_text(text, used, "lateness", &engine->report.late);
 	used = histogram_text(text, used, "handler", &engine->report.took);
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);
+	topic_numbers_waits(engine, waits);
+	used = counts_text(text, used, "waits", waits, WAITS_COUNT);
 	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* all of it always fits */
 }
 
-void engine_report(const struct engine *engine, char ret_text[REPORT_SIZE])
+void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 {
 	dw_stats stats = {.size = sizeof stats};
 	char journal[96];
@@ -246,7 +250,7 @@ void report_round(struct engine *engine, dw_usec now)
 	}
 	if (!report_is_wanted(engine) || now < engine->report.at)
 		return;
-	registry_tell(engine);
+	topic_numbers_tell(engine);
 	engine_report(engine, text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)

@@ -20,6 +20,7 @@ struct report_state {
 };
 
 struct report {
+	uint64_t waited; /* us, on purpose, of all starts */
 	dw_usec at;
 	struct report_state told; /* by the last report */
 	bool early;

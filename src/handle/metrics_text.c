@@ -153,6 +153,8 @@ struct figure {
 
 static const struct figure figures[] = {
     {"loading", "gauge", "recovering", PLAIN, "1 while the owner loads its timers."},
+    {"waited_seconds_total", "counter", "waited_us", SPAN,
+     "How long starts waited on purpose: paused, or for their batch."},
     {"unhandled", "gauge", "unhandled", PLAIN, "Timers that are due and have no handler."},
     {"held", "gauge", "held", PLAIN, "Timers that are held, and wait for dw_settle."},
     {"put_total", "counter", "put", PLAIN, "Timers put by the owner's program."},
@@ -236,6 +238,8 @@ static const struct topic_figure topic_figures[] = {
     {"ended_total", NULL, NULL, "end=\"dead\"", IN_TOPIC(dead), PLAIN},
     {"late_total", "counter", "Timers that were later than their late_after.", "", IN_TOPIC(late),
      PLAIN},
+    {"on_purpose", "gauge", "Timers that are due, and paused, or waiting for their batch.", "",
+     IN_TOPIC(on_purpose), PLAIN},
     {"oldest_due_timestamp_seconds", "gauge", "The earliest deadline that waits for a handler.", "",
      IN_TOPIC(oldest), TIME},
     {"topic_lateness_seconds", "summary", "How late the last handlers of the topic started.",

@@ -67,6 +67,7 @@ struct timer {
 	size_t body_size;
 	const void *data;
 	uint32_t data_size;
+	float waited;      /* us, of the delivery under way: on purpose, paused or for its batch */
 	uint16_t failures; /* failures of the store in a row */
 	uint8_t state;
 	uint8_t place;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "base/usec.h"
 #include "topic/topic.h"
 
 void topic_gather(struct timer *timer)
@@ -43,4 +44,20 @@ void topic_ungather(struct timer *timer)
 	timer->prev = timer->next = NULL;
 	timer->gathered = false;
 	topic->gathered_count--;
+}
+
+bool topic_batch_is_full(const struct topic *topic)
+{
+	return topic->gathered_count >= topic->handler.batch_max;
+}
+
+dw_usec topic_wait_ends(const struct timer *timer)
+{
+	return usec_add(timer->head.due, timer->topic->handler.batch_wait);
+}
+
+bool topic_gathers(const struct topic *topic, dw_usec now)
+{
+	return topic->gathered && !topic_batch_is_full(topic) &&
+	       now < topic_wait_ends(topic->gathered);
 }

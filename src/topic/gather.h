@@ -2,7 +2,12 @@
 #ifndef DW_TOPIC_GATHER_H
 #define DW_TOPIC_GATHER_H
 
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
 struct timer;
+struct topic;
 
 /* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
 void topic_gather(struct timer *);
@@ -12,5 +17,11 @@ void topic_ungather(struct timer *);
  * if it was counted. */
 void topic_claims(struct timer *);
 void topic_claimed(struct timer *);
+
+/* topic_wait_ends: a batch with this timer as its first one starts then, if it is not full before.
+ * topic_gathers: there is a batch that still waits. */
+bool topic_batch_is_full(const struct topic *);
+dw_usec topic_wait_ends(const struct timer *);
+bool topic_gathers(const struct topic *, dw_usec now);
 
 #endif

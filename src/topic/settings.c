@@ -73,6 +73,7 @@ static const struct settings_field timer_fields[] = {
     NUMBER("late99", late_p99_us),  NUMBER("late100", late_max_us),
     NUMBER("took50", took_p50_us),  NUMBER("took99", took_p99_us),
     NUMBER("took100", took_max_us), NUMBER("timed", timed),
+    NUMBER("waits", waits),         NUMBER("purpose", on_purpose),
 };
 
 /* The numbers that a store tells of a queue. */

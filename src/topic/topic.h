@@ -32,6 +32,7 @@ struct topic {
 	struct timer *ready; /* claimed or held, and not started; by deadline, but for crowds */
 	struct timer *ready_last;
 	uint64_t ready_count;
+	dw_usec held_until;     /* wall: until then its due timers waited on purpose */
 	uint64_t overdue_count; /* due while the handle is paused */
 	dw_usec overdue_first;  /* the deadline of the first of them that came */
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */

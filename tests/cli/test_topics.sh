@@ -52,6 +52,27 @@ test_topic_pause_says_what_it_has_paused() {
 	[ ! -s err ] || fail "it says $(cat err)"
 }
 
+waits_for_handler() {
+	durawheel topic show mail --json | grep -q '"waits":"handler"'
+}
+
+test_topic_says_why_what_is_due_waits() {
+	empty_store
+	expect 0 durawheel add --topic mail --in 0 --id a
+	expect 0 durawheel show a
+	grep -q '^waits  *nobody owns the store' out
+	start --topic other --exec true
+	await waits_for_handler
+	expect 0 durawheel topic show mail
+	grep -q '^due waits  *the owner has no handler for the topic$' out
+	expect 0 durawheel show a
+	grep -q '^waits  *the owner has no handler for the topic$' out
+	expect 0 durawheel topic pause mail
+	expect 0 durawheel show a
+	grep -q '^waits  *the topic or its owner is paused$' out
+	stop_owner
+}
+
 test_topic_pause_of_the_intake_alone() {
 	empty_store
 	expect 0 durawheel add --topic q --id a --in 0
