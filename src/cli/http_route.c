@@ -185,6 +185,18 @@ static struct http_reply reply_standby(const struct ask *ask)
 	return reply_text(200, words);
 }
 
+/* reply_away: why the store has failed, but not where it is: who asks needs no token. The place has
+ * a slash, and the reason comes behind it. */
+static struct http_reply reply_away(const char *words, const char *away)
+{
+	const char *place = strrchr(away, '/');
+	const char *reason = place ? strstr(place, ": ") : NULL;
+	char text[DW_MESSAGE_SIZE];
+
+	(void)snprintf(text, sizeof text, "%s%s", words, reason ? reason : ""); /* cut if long */
+	return reply_text(503, text);
+}
+
 static struct http_reply reply_ready(const struct ask *ask, const struct http_facts *facts)
 {
 	const dw *owner = facts->owner;
@@ -198,11 +210,13 @@ static struct http_reply reply_ready(const struct ask *ask, const struct http_fa
 			return reply_standby(ask);
 		return status == DW_OK ? reply_text(200, "ready") : reply_text(503, message);
 	}
-	if (ask->status != DW_OK) /* without a token: not where the store is */
-		return reply_text(503, ask->status == DW_ESTORE ? "the store does not answer"
-								: dw_strerror(ask->status));
-	why = *facts->away ? "the store can be read, but fails every change"
-			   : namespace_health(ask->value);
+	if (ask->status == DW_ESTORE)
+		return reply_away("the store does not answer", facts->away);
+	if (ask->status != DW_OK)
+		return reply_text(503, dw_strerror(ask->status));
+	if (*facts->away)
+		return reply_away("the store can be read, but fails every change", facts->away);
+	why = namespace_health(ask->value);
 	return reply_text(why ? 503 : 200, why ? why : "ready");
 }
 
