@@ -225,7 +225,8 @@ typedef enum dw_op_kind {
 #define DW_OP_CLAIMED 2u   /* PUT: stored as claimed by this token at once, attempt 1 */
 #define DW_OP_WITHDRAWN 4u /* PUT, CANCEL, MOVE: the owner took its claim back unstarted */
 #define DW_OP_VERDICT 8u   /* RETRY: a handler's verdict (counts), not a claim given back */
-#define DW_OP_AGAIN 16u    /* PUT: sent before, and its outcome is unknown */
+/* PUT: sent before, and its outcome is unknown. In the answer of an INBOX: see reread(). */
+#define DW_OP_AGAIN 16u
 /* In the answer of a PUT. With DW_OK: it was done before, or has changed nothing. rows has the
  * timer of that id as it is stored now, or nothing; head has no meaning. With DW_EUNKNOWN: it must
  * not be done again; a PUT with this flag only looks whether it was done. */
@@ -428,10 +429,13 @@ typedef struct dw_store_class {
 	 * DW_ESTORE; and with DW_EUNKNOWN what it has begun for callers that have waited for
 	 * doubt_patience.
 	 * stamp: sets floor and fence of a row about id that is written now, and DW_REPLAY_UNSURE.
-	 * origin: the server that it is connected with, or was last. */
+	 * origin: the server that it is connected with, or was last.
+	 * reread: an INBOX is answered, also if nothing is new, with all that is there now. Its
+	 * answer has DW_OP_AGAIN. */
 	void (*recall)(dw_store *, dw_usec doubt_patience);
 	void (*stamp)(dw_store *, const char *id, dw_replay *);
 	void (*origin)(const dw_store *, dw_origin *ret_origin);
+	void (*reread)(dw_store *);
 	/* began: the owner starts the timer that it has claimed; inside its turn. */
 	void (*began)(dw_store *, const char *id);
 	/* take_event: the next event; 0: none. journal: how it stands with the journal. */

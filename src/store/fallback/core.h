@@ -31,6 +31,7 @@ struct replay {
 	size_t under_way;  /* rows of the page that are not gone yet */
 	size_t idle;       /* of them: claims that have not started, and must not until answered */
 	bool has_void;     /* a claim was not there any more: the inbox says what became of it */
+	bool rereads;      /* what the inbox said of ids that have rows was left out */
 	dw_usec at;        /* steady: not before */
 	uint64_t count;    /* rows since the outage began */
 	bool awaits_owner; /* the handle asks for the ownership first */
@@ -69,6 +70,7 @@ void tell_timer(struct fallback *, dw_event_kind, int status, const char *id, co
 void tell_all(struct fallback *, dw_event_kind, int status, uint64_t count, const char *words);
 bool tell_take(struct fallback *, dw_store_event *ret_event);
 void tell_free(struct fallback *);
+void tell_rows_left(const struct fallback *); /* a line of the log */
 
 /* server.c
  * server_stamp: as the front's stamp(). A floor that is a guess is not earlier than the last one,
@@ -89,6 +91,10 @@ void away_written(struct fallback *, dw_op *write);
 /* replay.c
  * replay_work reads the next page when there is nothing under way. False: no row is left. */
 bool replay_work(struct fallback *);
+
+/* replay_leave_out takes rows out of an answered INBOX: until an id's row is replayed, the row is
+ * the truth, and not what the inbox says. They are read again at the end. */
+void replay_leave_out(struct fallback *, dw_op *inbox);
 
 /* The answers of the file, and of Redis. */
 void replay_read(struct fallback *, dw_op *page);

@@ -27,7 +27,6 @@ static dw_usec steady(const struct fallback *fallback)
 static bool waits(const dw_op *op)
 {
 	switch (op->kind) {
-	case DW_OP_INBOX:
 	case DW_OP_AUDIT:
 		return true;
 	case DW_OP_SCAN:
@@ -90,10 +89,10 @@ static void take(struct fallback *fallback, dw_op *op)
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	op->next = NULL;
-	if (op->kind == DW_OP_OWN)
+	if (op->kind == DW_OP_OWN) { /* the ownership was lost, and every claim with it */
 		fallback->replay.has_void = false;
-	if (op->kind == DW_OP_OWN) /* the ownership was lost, and every claim with it */
 		rows_index_each(&fallback->journal.rows, lose_claim, NULL);
+	}
 	if (fallback->stopped)
 		fallback_answer(fallback, op, DW_ECLOSED);
 	else if (fallback->state == DW_JOURNAL_TAKES)
@@ -145,8 +144,11 @@ static void front_answered(struct fallback *fallback, dw_op *op)
 
 	if (op->kind == DW_OP_OWN && !recalled)
 		fallback->replay.awaits_owner = false;
-	if (op->kind == DW_OP_INBOX && op->status == DW_OK)
-		fallback->replay.has_void = false;
+	if (op->kind == DW_OP_INBOX && op->status == DW_OK) {
+		replay_leave_out(fallback, op);
+		if (op->flags & DW_OP_AGAIN && fallback->state == DW_JOURNAL_READY)
+			fallback->replay.has_void = false;
+	}
 	if (op->kind == DW_OP_REPLAY)
 		replay_answered(fallback, op);
 	else if (recalled && (merge_takes(op, fires(fallback)) || waits_away(op)))
@@ -237,6 +239,7 @@ void fallback_come_back(struct fallback *fallback)
 {
 	fallback->state = DW_JOURNAL_REPLAYS;
 	fallback->replay.at = 0;
+	op_queue_append(&fallback->ready, op_queue_take(&fallback->held));
 }
 
 /* be_ready: Redis has all rows. */
@@ -253,6 +256,9 @@ static void be_ready(struct fallback *fallback)
 	}
 	fallback->is_told = false;
 	fallback->replay.count = 0;
+	if (fallback->replay.rereads || fallback->replay.has_void)
+		fallback->front->type->reread(fallback->front);
+	fallback->replay.rereads = false;
 	op_queue_append(&fallback->ready, op_queue_take(&fallback->held));
 }
 
@@ -417,20 +423,6 @@ static void close_all(struct fallback *fallback, struct op_queue *queue)
 		fallback_answer(fallback, op, DW_ECLOSED);
 }
 
-static void log_rows(const struct fallback *fallback)
-{
-	char line[DW_MESSAGE_SIZE];
-	uint32_t count = fallback->journal.rows.table.count;
-
-	if (count == 0 || !fallback->env.log)
-		return;
-	(void)snprintf(line, sizeof line,
-		       "%u timer%s left in the journal %s, for the next program that opens it",
-		       count, count == 1 ? " is" : "s are",
-		       fallback->journal.path); /* cut if long */
-	fallback->env.log(DW_LOG_WARN, line, fallback->env.log_user);
-}
-
 static int fallback_stop(dw_store *base, dw_usec patience)
 {
 	struct fallback *fallback = fallback_of(base);
@@ -452,7 +444,7 @@ static int fallback_stop(dw_store *base, dw_usec patience)
 	close_all(fallback, &fallback->journal.rows.behind);
 	close_all(fallback, &fallback->held);
 	close_all(fallback, &fallback->ready);
-	log_rows(fallback);
+	tell_rows_left(fallback);
 	return status == DW_OK ? file : status;
 }
 

@@ -230,3 +230,24 @@ void replay_deleted(struct fallback *fallback, dw_op *deletion)
 	}
 	op_free(&fallback->alloc, deletion);
 }
+
+/* ---- The inbox ----------------------------------------------------------------------------- */
+
+void replay_leave_out(struct fallback *fallback, dw_op *inbox)
+{
+	dw_row **at = &inbox->rows;
+
+	while (*at) {
+		dw_row *row = *at;
+
+		if (!rows_index_find(&fallback->journal.rows, row->id)) {
+			at = &row->next;
+			continue;
+		}
+		*at = row->next;
+		row->next = NULL;
+		rows_free(&fallback->alloc, row);
+		inbox->row_count--;
+		fallback->replay.rereads = true;
+	}
+}

@@ -56,3 +56,17 @@ void tell_free(struct fallback *fallback)
 	while (tell_take(fallback, &unread))
 		;
 }
+
+void tell_rows_left(const struct fallback *fallback)
+{
+	char line[DW_MESSAGE_SIZE];
+	uint32_t count = fallback->journal.rows.table.count;
+
+	if (count == 0 || !fallback->env.log)
+		return;
+	(void)snprintf(line, sizeof line,
+		       "%u timer%s left in the journal %s, for the next program that opens it",
+		       count, count == 1 ? " is" : "s are",
+		       fallback->journal.path); /* cut if long */
+	fallback->env.log(DW_LOG_WARN, line, fallback->env.log_user);
+}

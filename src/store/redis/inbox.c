@@ -39,7 +39,8 @@ static void finish(struct redis_store *store)
 
 	if (store->inbox.left > 0)
 		return;
-	if (!op || (store->inbox.rows.count == 0 && !store->inbox.failed)) {
+	if (!op ||
+	    (store->inbox.rows.count == 0 && !store->inbox.failed && !store->inbox.is_whole)) {
 		rows_free(&store->alloc, store->inbox.rows.first);
 		clear_reading(store);
 		return;
@@ -48,7 +49,11 @@ static void finish(struct redis_store *store)
 	place_of(op)->floor = (uint64_t)store->inbox.since;
 	op->rows = rows_sort(store->inbox.rows.first, inbox_row_is_older);
 	op->row_count = store->inbox.rows.count;
-	answer_behind(store, op, op->row_count == 0 ? DW_ENOMEM : DW_OK);
+	if (store->inbox.is_whole && !store->inbox.failed) {
+		op->flags |= DW_OP_AGAIN;
+		store->inbox.rereads = false;
+	}
+	answer_behind(store, op, op->row_count == 0 && store->inbox.failed ? DW_ENOMEM : DW_OK);
 	clear_reading(store);
 }
 
@@ -95,8 +100,10 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 		else
 			rows_free(&store->alloc, row);
 	}
-	if (reply->count > 3 * limit)
-		shard_expect_news(store, shard); /* the inbox may have more */
+	if (reply->count > 3 * limit) { /* the inbox may have more */
+		shard_expect_news(store, shard);
+		store->inbox.is_whole = false;
+	}
 }
 
 static void inbox_answered(struct redis_store *store, struct redis_request *request,
@@ -107,10 +114,12 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 
 	store->inbox.left--;
 	shard->inbox.is_read = false;
-	if (failure == FAILURE_NONE)
+	if (failure == FAILURE_NONE) {
 		add_rows(store, shard, reply, (size_t)(uintptr_t)request->context);
-	else
+	} else {
 		shard_expect_news(store, shard);
+		store->inbox.is_whole = false;
+	}
 	if (failure == FAILURE_FENCED && store->ownership.role == DW_OWNER &&
 	    shard->channel.handshake == HANDSHAKE_DONE)
 		handshake_begin(store, shard);
@@ -124,6 +133,7 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->inbox.left--;
 	request->shard->inbox.is_read = false;
+	store->inbox.is_whole = false;
 	shard_expect_news(store, request->shard);
 	request_free(store, request);
 	finish(store);
@@ -172,6 +182,9 @@ void inbox_work(struct redis_store *store)
 	}
 	clear_reading(store);
 	store->inbox.since = store->now;
+	if (store->inbox.rereads)
+		inbox_expect_all(store);
+	store->inbox.is_whole = store->inbox.rereads;
 	for (unsigned i = shard_next(&store->sets.news, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.news, i + 1)) {
 		struct shard *shard = &store->shards[i];
@@ -181,7 +194,14 @@ void inbox_work(struct redis_store *store)
 		else if (!shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
 			 store->now >= shard->channel.pause_until && !shard_is_cut_off(shard))
 			read_shard(store, shard);
+		if (!shard->inbox.is_read && !shard_is_cut_off(shard))
+			store->inbox.is_whole = false;
 	}
+}
+
+void inbox_reread(struct redis_store *store)
+{
+	store->inbox.rereads = true;
 }
 
 void inbox_end(struct redis_store *store, int status)

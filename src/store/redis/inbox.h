@@ -14,6 +14,8 @@ struct redis_inbox {
 	unsigned left; /* shards not answered */
 	struct rows rows;
 	bool failed;
+	bool rereads;  /* the INBOX is answered when all shards were read, also with nothing */
+	bool is_whole; /* those that are read now are all */
 	dw_usec since;
 };
 
@@ -29,5 +31,6 @@ struct shard_inbox {
 void inbox_work(struct redis_store *);
 void inbox_expect_all(struct redis_store *);
 void inbox_end(struct redis_store *, int status);
+void inbox_reread(struct redis_store *);
 
 #endif

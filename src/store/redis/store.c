@@ -226,6 +226,11 @@ static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 	}
 }
 
+static void redis_reread(dw_store *base)
+{
+	inbox_reread(redis_of(base));
+}
+
 static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
@@ -452,5 +457,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .recall = redis_recall,
 				    .stamp = redis_stamp,
 				    .origin = redis_origin,
+				    .reread = redis_reread,
 				    .keeps_topics = 1,
 				    .take_ready = redis_take_ready};

@@ -54,7 +54,11 @@ static void happened(dw *handle, const dw_event *event, void *user)
 		trace(sim, "event", event->id ? event->id : "", event->kind, event->status);
 	/* Redis had something else than the row expected, and the program is told so. */
 	if (event->kind == DW_EVENT_REPLAYED && event->id)
-		member->bans[strtoul(event->id + 1, NULL, 10)] = (struct ban){false, false};
+		member->bans[strtoul(event->id + 1, NULL, 10)] = (struct ban){.settled = false};
+	if (event->kind == DW_EVENT_OWNER && member->outages->owner != member) {
+		member->outages->owner = member;
+		member->outages->owners++;
+	}
 	if (event->kind == DW_EVENT_CORRUPT)
 		broken(sim, "I11", "%s", event->message);
 }

@@ -24,6 +24,7 @@
 /* What a machine must not do with a timer any more. */
 struct ban {
 	bool settled;   /* a settle is in its journal */
+	uint32_t owner; /* then: see outages.owners */
 	bool cancelled; /* a cancel is */
 };
 
@@ -53,6 +54,8 @@ struct outages {
 	dw_usec away_until; /* steady: the server is away */
 	uint32_t puts_left;
 	uint32_t put_count;
+	struct member *owner; /* the last one that became it */
+	uint32_t owners;      /* so often another one became it */
 	uint32_t open_calls;
 	struct start starts[NUMBERS_MAX]; /* the last one of each timer */
 	bool moved[NUMBERS_MAX];          /* somebody has asked for that */

@@ -58,7 +58,9 @@ static void settled(struct member *member, const dw_result *result, uint32_t num
 						    .number = number,
 						    .generation = result->generation});
 	if (result->status == DW_OK && result->level == DW_JOURNALED)
-		member->bans[number].settled = true;
+		member->bans[number] = (struct ban){.settled = true,
+						    .owner = member->outages->owners,
+						    .cancelled = member->bans[number].cancelled};
 }
 
 /* check_cancel: a client that cancels for sure must not come after a start by an owner that lives,
@@ -138,14 +140,17 @@ static void accept(struct member *member, int status, struct done done)
 
 /* ---- The handler --------------------------------------------------------------------------- */
 
-/* check_bans: what was settled here may start here only if another owner has started it since. What
- * becomes of it then is that owner's. */
+/* check_bans: what was settled here may start here only if another owner has started it since, or
+ * has heard of a move. What becomes of it then is that owner's. */
 static void check_bans(struct member *member, uint32_t number)
 {
 	struct outages *outages = member->outages;
 	const struct ban *ban = &member->bans[number];
 
-	if (ban->settled && outages->starts[number].by == member && !outages->move_done[number])
+	bool is_heard = outages->moved[number] && ban->owner != outages->owners;
+
+	if (ban->settled && outages->starts[number].by == member && !is_heard &&
+	    !outages->move_done[number])
 		broken(outages->sim, "J4", "t%03u started where it was settled", number);
 	if (ban->cancelled)
 		broken(outages->sim, "J3", "t%03u started where it was cancelled", number);

@@ -156,6 +156,38 @@ static void rows_outlive_the_program(void **state)
 	journaled_end(&program);
 }
 
+/* The inbox does not wait for the rows: a client's timer starts while they are replayed. */
+static void clients_timer_starts_before_the_last_row(void **state)
+{
+	enum { ROWS = 20000 };
+	struct program program, client;
+
+	(void)state;
+	journaled_begin(&program, DW_OWNER);
+	put(&program, "63", DW_MINUTES(10));
+	lose_redis(&program);
+	for (int i = 0; i < ROWS; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "r%d", i);
+		assert_int_equal(dw_after(program.d, "t", id, DW_HOURS(1), NULL, 0), DW_OK);
+		if (i % 500 == 0)
+			turn_seconds(&program, 0.01);
+	}
+	while (rows(&program) < ROWS)
+		turn_once(&program, 10);
+	redis_server_restart(&journaled_server);
+	journaled_open(&client, DW_CLIENT, NULL);
+	put(&client, "0", 0);
+	assert_answer(&client, "0", DW_OK, DW_STORED);
+	turn_until(&program, &program.ids[0].starts, 1);
+	assert_true(rows(&program) > 0);
+	turn_until(&program, &program.replays, 1);
+	assert_int_equal(program.replayed, ROWS);
+	journaled_close(&client);
+	journaled_end(&program);
+}
+
 /* ---- A client ------------------------------------------------------------------------------ */
 
 static void client_has_a_journal_of_its_own(void **state)
@@ -254,6 +286,7 @@ int main(void)
 	    cmocka_unit_test(move_of_an_outage_is_done),
 	    cmocka_unit_test(verdict_of_an_outage_is_done),
 	    cmocka_unit_test(rows_outlive_the_program),
+	    cmocka_unit_test(clients_timer_starts_before_the_last_row),
 	    cmocka_unit_test(client_has_a_journal_of_its_own),
 	    cmocka_unit_test(later_put_stays),
 	    cmocka_unit_test(wrong_file_is_refused_in_words),
