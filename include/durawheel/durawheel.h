@@ -113,7 +113,7 @@ typedef enum dw_event_kind {
 	 * (too late) or DW_ECORRUPT (damaged). */
 	DW_EVENT_DEAD = 3,
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
-	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms; firings may wait. At most every 10 s */
+	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms, of puts 500 ms. At most every 10 s */
 	/* The store fails or cannot be reached: status and message say why. Once an outage. */
 	DW_EVENT_STORE_FAILED = 6,
 	DW_EVENT_STORE_BACK = 7, /* it answers again, and has failed nothing for 1 s */

@@ -448,6 +448,8 @@ typedef struct dw_store_class {
 	dw_usec look_every;
 	/* 1: since the last call some queue may have got a message from another process. */
 	int (*take_ready)(dw_store *);
+	/* Why answers take so long now, in words; "": not known. Called when they do. */
+	void (*delay)(const dw_store *, char *ret_words, size_t size);
 } dw_store_class;
 
 struct dw_store {

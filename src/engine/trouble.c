@@ -133,9 +133,16 @@ void trouble_tell(struct engine *engine)
 	}
 }
 
+/* slow_after: what a firing waits for is answered sooner than a mass of puts. */
+static dw_usec slow_after(const struct engine *engine)
+{
+	return engine->submit.urgent_inflight > 0 ? SLOW_AFTER : SLOW_PUTS_AFTER;
+}
+
 void trouble_watch_slow(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_STORE_SLOW};
+	char words[DW_MESSAGE_SIZE];
 	dw_usec steady;
 	dw_usec waited;
 
@@ -143,12 +150,13 @@ void trouble_watch_slow(struct engine *engine)
 		return;
 	steady = engine_steady(engine);
 	waited = usec_sub(steady, engine->submit.progress_at);
-	if (waited < SLOW_AFTER || steady < engine->trouble.slow_until)
+	if (waited < slow_after(engine) || steady < engine->trouble.slow_until)
 		return;
 	engine->trouble.slow_until = usec_add(steady, SLOW_AGAIN);
 	event.count = engine->submit.urgent_inflight;
-	event_raise(engine, &event, "the store has not answered for %lld ms",
-		    (long long)(waited / 1000));
+	driven_delay(engine->store, words, sizeof words);
+	event_raise(engine, &event, "the store has not answered for %lld ms%s%s",
+		    (long long)(waited / 1000), words[0] ? ": " : "", words);
 }
 
 /* back_wake: when the store may be told to be back. */

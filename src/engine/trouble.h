@@ -7,9 +7,10 @@
 
 #include "durawheel/durawheel.h"
 
-#define SLOW_AFTER DW_MILLISECONDS(50)
-#define BACK_AFTER DW_SECONDS(1)  /* without a failure: the store is back */
-#define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
+#define SLOW_AFTER DW_MILLISECONDS(50)       /* of claims and verdicts */
+#define SLOW_PUTS_AFTER DW_MILLISECONDS(500) /* while there are none under way */
+#define BACK_AFTER DW_SECONDS(1)             /* without a failure: the store is back */
+#define SLOW_AGAIN DW_SECONDS(10)            /* a slow store is reported once in this time */
 
 struct engine;
 

@@ -102,3 +102,10 @@ void driven_journal(const dw_store *store, dw_journal_stats *ret_stats)
 	if (HAS(store, journal))
 		store->type->journal(store, ret_stats);
 }
+
+void driven_delay(const dw_store *store, char *ret_words, size_t size)
+{
+	ret_words[0] = '\0';
+	if (HAS(store, delay))
+		store->type->delay(store, ret_words, size);
+}

@@ -46,6 +46,9 @@ bool driven_take_ready(dw_store *);
 /* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);
 
+/* driven_delay: as delay() there; "" of a store that does not say. */
+void driven_delay(const dw_store *, char *ret_words, size_t size);
+
 /* driven_trouble: as trouble() there; DW_OK of a store that does not say. */
 int driven_trouble(const dw_store *, char *ret_words, size_t size);
 

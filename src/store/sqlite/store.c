@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "store/sqlite/locker.h"
 #include "store/sqlite/worker.h"
 
 /* How soon an owner notices a client's change or a file that is gone, if no client writes to the
@@ -88,6 +89,12 @@ static void sqlite_free(dw_store *store)
 	sqlite_worker_give_away(sqlite);
 }
 
+static void sqlite_delay(const dw_store *store, char *ret_words, size_t size)
+{
+	locker_words(((const struct sqlite_store *)store)->batch.files.path[FILE_DATABASE],
+		     ret_words, size);
+}
+
 static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .name = "sqlite",
 					    .submit = sqlite_submit,
@@ -96,7 +103,8 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .free = sqlite_free,
 					    .loads_by_generation = 1,
 					    .keeps_topics = 1,
-					    .look_every = DW_MILLISECONDS(20)};
+					    .look_every = DW_MILLISECONDS(20),
+					    .delay = sqlite_delay};
 
 /* ---- Opening ---- */
 
