@@ -1,10 +1,19 @@
 #include "store/sqlite/checkpoint.h"
 
+#include <sys/stat.h>
+
+#include "base/usec.h"
+#include "port/clock.h"
+
 enum {
 	LOG_PAGES = 2000,     /* pages in the log after which the thread copies it into the file */
 	LOG_PAGES_MAX = 8000, /* after which the writer itself copies it, and others wait */
 	LOG_PAGES_FULL = 250, /* the same, on a full disk */
 };
+
+/* A longer log was kept from being copied, by a reader of another program. */
+#define LOG_BYTES_MAX (48LL * 1024 * 1024)
+#define SHRINK_EVERY DW_SECONDS(1)
 
 /* run_once copies the log into the file once. The writer sees by the length of the log whether this
  * worked. The connection is closed after the work, so that it does not disturb when the store opens
@@ -43,9 +52,9 @@ static void *checkpoint_main(void *argument)
 	return NULL;
 }
 
-void sqlite_checkpoint_init(struct sqlite_checkpoint *checkpoint, const char *path)
+void sqlite_checkpoint_init(struct sqlite_checkpoint *checkpoint, const char *path, const char *log)
 {
-	*checkpoint = (struct sqlite_checkpoint){.path = path};
+	*checkpoint = (struct sqlite_checkpoint){.path = path, .log = log};
 	(void)pthread_mutex_init(&checkpoint->mutex, NULL); /* never fails without attributes */
 	(void)pthread_cond_init(&checkpoint->cond, NULL);
 }
@@ -84,6 +93,39 @@ static int note_log(void *user, sqlite3 *handle, const char *name, int pages)
 	return SQLITE_OK;
 }
 
+static bool is_long(const struct sqlite_checkpoint *checkpoint)
+{
+	struct stat status;
+
+	return stat(checkpoint->log, &status) == 0 && status.st_size > LOG_BYTES_MAX;
+}
+
+/* shrink: the file of the log keeps its greatest length. All of it is copied, so that is given
+ * back, unless somebody still reads it. It waits for nobody. */
+static void shrink(const struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
+{
+	bool all;
+
+	if (!is_long(checkpoint))
+		return;
+	(void)sqlite3_busy_handler(session->db.handle, NULL, NULL);
+	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_TRUNCATE, &all);
+	(void)sqlite_db_wait(session->db.handle, &session->patience);
+}
+
+/* look_at_length lets the thread copy a log that is still long, though nothing is written. */
+static void look_at_length(struct sqlite_checkpoint *checkpoint)
+{
+	struct clock clock = clock_system();
+	dw_usec now = clock.steady(clock.user);
+
+	if (now < checkpoint->shrink_at)
+		return;
+	checkpoint->shrink_at = usec_add(now, SHRINK_EVERY);
+	if (is_long(checkpoint))
+		want(checkpoint);
+}
+
 void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
 {
 	int most = session->full ? LOG_PAGES_FULL : LOG_PAGES_MAX;
@@ -99,10 +141,13 @@ void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_
 	if (done || checkpoint->log_pages >= most) {
 		(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
 		checkpoint->log_pages = 0;
+		if (done && all)
+			shrink(checkpoint, session);
 	} else if (checkpoint->log_pages >= checkpoint->log_asked + LOG_PAGES) {
 		checkpoint->log_asked = checkpoint->log_pages;
 		want(checkpoint);
 	}
+	look_at_length(checkpoint);
 }
 
 void sqlite_checkpoint_stop(struct sqlite_checkpoint *checkpoint)

@@ -12,7 +12,7 @@ struct sqlite_checkpoint {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	pthread_t thread;
-	const char *path;
+	const char *path, *log; /* FILE and FILE-wal */
 	struct sqlite_patience patience;
 	bool started;
 	bool wanted;
@@ -23,9 +23,10 @@ struct sqlite_checkpoint {
 	 * the thread. */
 	int log_pages;
 	int log_asked;
+	dw_usec shrink_at; /* steady; the length of the log's file is looked at again */
 };
 
-void sqlite_checkpoint_init(struct sqlite_checkpoint *, const char *path);
+void sqlite_checkpoint_init(struct sqlite_checkpoint *, const char *path, const char *log);
 
 /* sqlite_checkpoint_tend keeps the log short. The writer calls it after each batch. It never waits
  * for the thread. */

@@ -136,6 +136,11 @@ static int wait_for_other(void *user, int count)
 	return 1;
 }
 
+int sqlite_db_wait(sqlite3 *handle, struct sqlite_patience *patience)
+{
+	return sqlite3_busy_handler(handle, wait_for_other, patience);
+}
+
 /* ---- Opening ---- */
 
 static int configure(sqlite3 *handle, int setting, int value)
@@ -147,7 +152,7 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 {
 	int code = sqlite3_extended_result_codes(handle, 1);
 
-	code = code ? code : sqlite3_busy_handler(handle, wait_for_other, patience);
+	code = code ? code : sqlite_db_wait(handle, patience);
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1);
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0);
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_DQS_DDL, 0);

@@ -70,4 +70,7 @@ int sqlite_db_checkpoint(sqlite3 *, int mode, bool *ret_all);
 /* sqlite_db_set applies the settings that every connection to a database of timers has. */
 int sqlite_db_set(sqlite3 *, struct sqlite_patience *);
 
+/* sqlite_db_wait: the connection waits with this patience while another one writes. */
+int sqlite_db_wait(sqlite3 *, struct sqlite_patience *);
+
 #endif

@@ -156,8 +156,8 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
 	if (status == DW_OK)
 		status = sqlite_worker_open(sqlite, message);
 	if (status == DW_OK) {
-		sqlite_checkpoint_init(&sqlite->checkpoint,
-				       sqlite->batch.files.path[FILE_DATABASE]);
+		sqlite_checkpoint_init(&sqlite->checkpoint, sqlite->batch.files.path[FILE_DATABASE],
+				       sqlite->batch.files.path[FILE_LOG]);
 		status = sqlite_worker_start(sqlite, message);
 	}
 	if (status == DW_OK) {

@@ -4,8 +4,11 @@
 
 #if DW_WITH_SQLITE
 
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+#include <sqlite3.h>
 
 #include "support/environment.h"
 #include "support/faulty.h"
@@ -14,6 +17,7 @@
 enum {
 	PAGE = 4096 + 24,        /* in the log */
 	LOG_ASKED = 2200 * PAGE, /* from 2,000 pages on it is copied */
+	LOG_GROWN = 60 << 20,
 	LOG_MOST = 12000 * PAGE, /* from 8,000 pages on the writer copies, too */
 	TIMERS = 20000,
 	BATCH = 100,
@@ -86,6 +90,34 @@ static void log_of_many_timers_stays_short(void **state)
 	assert_in_range(log_size(f), 1, LOG_MOST);
 }
 
+/* Another program reads for long, so the log grows. Afterwards its file is given back, though
+ * nothing is written any more. */
+static void log_that_was_read_for_long_is_given_back(void **state)
+{
+	enum { MANY = 300 };
+	struct fixture *f = *state;
+	char path[TEMP_SIZE];
+	sqlite3 *reader;
+	dw_op *inbox;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_put_one(&f->owner, "first", DW_HOURS(1));
+	assert_int_equal(sqlite3_open(temp_file(path, f->folder, "orders.db"), &reader), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM timer", NULL, NULL, NULL), SQLITE_OK);
+	for (unsigned i = 0; i < MANY * BATCH && log_size(f) < LOG_GROWN; i += BATCH)
+		put_batch(f, i);
+	assert_true(log_size(f) >= LOG_GROWN);
+	assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+	inbox = ask_plain(DW_OP_INBOX); /* as an engine, which makes the store look each second */
+	ask_send(&f->owner, inbox);
+	for (int i = 0; i < 600 && log_size(f) >= LOG_GROWN; i++)
+		(void)poll(NULL, 0, 100);
+	assert_in_range(log_size(f), 0, PAGE);
+	ask_end(&f->owner);
+	ask_free(inbox);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -94,6 +126,7 @@ int main(void)
 	    CASE(commit_is_synced_before_its_answer),
 	    CASE(log_is_copied_by_another_thread),
 	    CASE(log_of_many_timers_stays_short),
+	    CASE(log_that_was_read_for_long_is_given_back),
 	};
 
 	faulty_install();
