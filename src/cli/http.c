@@ -233,6 +233,7 @@ static enum MHD_Result request_came(void *user, struct MHD_Connection *connectio
 	struct http_request *request = *place;
 	struct refusal refusal;
 
+	path = route_path(path, connection);
 	(void)version;
 	(void)data;
 	*data_size = 0; /* a request has no body */

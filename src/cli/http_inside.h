@@ -55,6 +55,9 @@ struct http_reply {
  * words say why. */
 struct refusal route_of(struct http_request *, const char *path);
 
+/* route_path: a target in absolute form, as a proxy sends it, is a path of our host. */
+const char *route_path(const char *target, struct MHD_Connection *);
+
 /* route_kind: what the guard has to know of a path. */
 enum path_kind route_kind(const char *path);
 

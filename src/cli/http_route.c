@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/ending.h"
 #include "cli/errors.h"
@@ -43,6 +44,20 @@ static enum route find_route(struct http_request *request, const char *path)
 	    route_name_of(path + sizeof timer - 1, DW_ID_MAX, request->question.name))
 		return ROUTE_TIMER;
 	return ROUTE_NONE;
+}
+
+const char *route_path(const char *target, struct MHD_Connection *connection)
+{
+	static const char scheme[] = "http://";
+	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+	size_t before = strlen(scheme), size = host ? strlen(host) : 0;
+	const char *rest;
+
+	if (size == 0 || strncmp(target, scheme, before) != 0 ||
+	    strncasecmp(target + before, host, size) != 0)
+		return target;
+	rest = target + before + size;
+	return *rest == '/' ? rest : *rest ? target : "/";
 }
 
 enum path_kind route_kind(const char *path)

@@ -611,6 +611,21 @@ def test_pipelining(place):
     return "30 answers in their order"
 
 
+def test_target_in_absolute_form(place):
+    place.add(3)
+    server = Server(place, *ANY)
+    for target, status in (("http://%s/api/v1/timers/mail:001" % server.host, b"200"),
+                           ("http://%s" % server.host, b"200"),
+                           ("HTTP://other.example/api/v1/timers", b"404"),
+                           ("http://other.example/api/v1/timers", b"404"),
+                           ("http://%sx/api/v1/timers" % server.host, b"404"),
+                           ("http://", b"404")):
+        with server.connect() as link:
+            link.sendall(("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % (
+                target, server.host)).encode())
+            assert link.recv(65536).split(b" ")[1] == status, target
+
+
 def test_queries(place):
     place.add(3)
     server = Server(place, *ANY)

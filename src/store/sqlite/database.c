@@ -242,6 +242,10 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_CORRUPTFS ? "a part of it cannot be read now: try again"
 						      : sqlite3_errstr(code);
+	case SQLITE_CANTOPEN:
+		if (handle && sqlite3_system_errno(handle) == EMFILE)
+			return "cannot be opened: this process has too many files open (ulimit -n)";
+		return sqlite3_errstr(code);
 	case SQLITE_CORRUPT:
 		return "is damaged: restore a backup, or save what is left with sqlite3 FILE"
 		       " .recover";
