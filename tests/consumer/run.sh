@@ -154,6 +154,16 @@ plain_case()
 	grep -q 'apt-get install libcmocka-dev' log || die "$(tail -n 30 log)"
 }
 
+# Installed in a folder whose name has a space.
+space_case()
+{
+	local flags
+	cmake --install "$build" --prefix "$root/a b" >/dev/null
+	flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$root/a b" -name durawheel.pc)") \
+		pkg-config --cflags --libs durawheel)
+	eval "cc hello.c $flags -o spaced" || die "$flags"
+}
+
 cmake --install "$build" --prefix "$root/usr" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$root" -name durawheel.pc)")
 export PKG_CONFIG_PATH
