@@ -117,6 +117,22 @@ static void next_asked_twice_is_stale_and_shows_the_first(void **state)
 	assert_int_equal(contract_status(&c->owner).pending, 1);
 }
 
+/* The verdict on another delivery renews nothing, whichever number is wrong. */
+static void next_of_another_delivery_is_stale(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation = claimed(c);
+	dw_head stored;
+
+	assert_int_equal(ask_status(&c->owner, next(generation, 0, 1500)), DW_ESTALE);
+	assert_int_equal(ask_status(&c->owner, next(generation, 2, 1500)), DW_ESTALE);
+	assert_int_equal(ask_status(&c->owner, next(generation + 1, 1, 1500)), DW_ESTALE);
+	assert_int_equal(ask_stored(&c->owner, "a", &stored), DW_OK);
+	assert_int_equal(stored.state, DW_CLAIMED);
+	assert_int_equal(stored.due, 500);
+	assert_occurrence(c, 500);
+}
+
 static void next_of_what_is_known_is_as_ever(void **state)
 {
 	struct contract *c = *state;
@@ -295,6 +311,7 @@ static void client_may_not_renew(void **state)
 const struct contract_case contract_rules[] = {
     CONTRACT_CASE(next_is_pending_at_its_next_occurrence, false),
     CONTRACT_CASE(next_asked_twice_is_stale_and_shows_the_first, false),
+    CONTRACT_CASE(next_of_another_delivery_is_stale, false),
     CONTRACT_CASE(next_of_what_is_known_is_as_ever, false),
     CONTRACT_CASE(next_of_what_a_client_has_replaced_is_stale, true),
     CONTRACT_CASE(next_of_what_is_purged_makes_nothing, false),

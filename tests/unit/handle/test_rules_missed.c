@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/ruled.h"
 #include "support/temp.h"
@@ -117,6 +118,62 @@ static void slightly_late_is_not_missed(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+static void missed_after_has_a_border(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	miss(&seen, "every 1h; missed skip; missed-after 5m", "2030-01-01T01:05:00Z");
+	assert_int_equal(seen.count, 1);
+	assert_start(&seen, 0, "2030-01-01T01:05:00Z", "2030-01-01T01:00:00Z", 0);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+	miss(&seen, "every 1h; missed skip; missed-after 5m", "2030-01-01T01:05:00.000001Z");
+	assert_int_equal(seen.count, 0);
+	assert_int_equal(seen.missed, 1);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+/* A delivery that has begun is no missed one, however late its retry comes. */
+static void late_retry_is_not_missed(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	ruled_open(&seen, 0);
+	seen.retry_at = 1;
+	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
+	assert_int_equal(ruled_put(&seen, "every 1h; missed skip"), DW_OK);
+	ruled_advance(&seen, "2030-01-01T01:00:01Z");
+	assert_int_equal(seen.count, 1);
+	assert_int_equal(dw_on(seen.d, "t", NULL, NULL), DW_OK);
+	ruled_advance(&seen, "2030-01-01T01:30:00Z");
+	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
+	ruled_advance(&seen, "2030-01-01T01:30:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_start(&seen, 1, "2030-01-01T01:30:00Z", "2030-01-01T01:00:00Z", 0);
+	assert_int_equal(seen.starts[1].attempt, 2);
+	assert_int_equal(seen.events[DW_EVENT_MISSED], 0);
+	ruled_advance(&seen, "2030-01-01T02:30:00Z");
+	assert_int_equal(seen.count, 3);
+	assert_on_time(&seen, 2, "2030-01-01T02:00:00Z");
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
+/* 29 February does not come before the rule ends. */
+static void count_of_no_occurrence_is_refused(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	ruled_open(&seen, 0);
+	assert_int_equal(ruled_put(&seen, "cron 0 0 29 2 *; end 2031-01-01T00:00:00Z; count 3"),
+			 DW_EINVAL);
+	assert_non_null(strstr(dw_last_error(seen.d), "it never comes"));
+	assert_int_equal(ruled_put(&seen, "cron 0 0 29 2 *; end 2033-01-01T00:00:00Z; count 3"),
+			 DW_OK);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static void last_occurrence_skipped_ends_the_rule(void **state)
 {
 	struct ruled seen;
@@ -175,6 +232,26 @@ static void zone_whose_rules_change_moves_what_is_pending(void **state)
 	assert_int_equal(seen.count, 2);
 	assert_on_time(&seen, 0, "2030-01-01T17:00:00Z");
 	assert_on_time(&seen, 1, "2030-01-02T17:00:00Z");
+	close_in(folder, &seen);
+}
+
+/* Whoever has moved a timer wants it there, whatever its zone does. */
+static void moved_timer_stays_when_its_zone_changes(void **state)
+{
+	char folder[TEMP_SIZE];
+	struct ruled seen;
+
+	(void)state;
+	open_in(folder, &seen);
+	assert_int_equal(
+	    dw_move(seen.d, "a", ruled_time("2030-01-01T15:00:00Z"), ruled_answer, &seen), DW_OK);
+	ruled_advance(&seen, "2030-01-01T00:30:00Z");
+	use_zone(folder, "America/New_York");
+	ruled_advance(&seen, "2030-01-01T02:00:00Z");
+	ruled_look(&seen);
+	assert_int_equal(seen.due, ruled_time("2030-01-01T15:00:00Z"));
+	ruled_advance(&seen, "2030-01-02T18:00:00Z");
+	assert_int_equal(seen.starts[0].now, ruled_time("2030-01-01T15:00:00Z"));
 	close_in(folder, &seen);
 }
 
@@ -258,8 +335,12 @@ int main(void)
 	    cmocka_unit_test(missed_all_is_bounded),
 	    cmocka_unit_test(missed_for_long_is_counted_up_to_a_limit),
 	    cmocka_unit_test(slightly_late_is_not_missed),
+	    cmocka_unit_test(missed_after_has_a_border),
+	    cmocka_unit_test(late_retry_is_not_missed),
+	    cmocka_unit_test(count_of_no_occurrence_is_refused),
 	    cmocka_unit_test(last_occurrence_skipped_ends_the_rule),
 	    cmocka_unit_test(zone_whose_rules_change_moves_what_is_pending),
+	    cmocka_unit_test(moved_timer_stays_when_its_zone_changes),
 	    cmocka_unit_test(zone_that_is_replaced_repeats_no_occurrence),
 	    cmocka_unit_test(zone_that_is_gone_keeps_its_timer),
 	    cmocka_unit_test(zone_that_is_gone_is_told_once_an_hour),
