@@ -37,6 +37,7 @@ struct take {
 	size_t at;     /* the topic that is asked */
 	size_t count;
 	struct take_topic topics[DW_TAKE_TOPICS_MAX];
+	struct take_topic last; /* of those that this round has asked; name "": none */
 };
 
 static struct take *take_of(const struct call *call)
@@ -105,14 +106,20 @@ static bool looks(const struct engine *engine, const struct take *take)
 	return take->has_looked && driven_look_every(engine->store) > 0;
 }
 
+static void find(struct engine *engine, struct take *take)
+{
+	send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
+}
+
 /* begin starts a round: the topics are asked one after the other. */
 static void begin(struct engine *engine, struct take *take)
 {
 	take->at = 0;
 	take->is_wrong = false;
 	take->comes = DW_NEVER;
+	take->last.name[0] = '\0';
 	if (take->finds)
-		send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
+		find(engine, take);
 	else
 		ask_topic(engine, take, looks(engine, take));
 }
@@ -138,51 +145,67 @@ static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 				       usec_add(steady, usec_max(usec_sub(take->comes, now), 0)));
 }
 
-/* ask_on asks the next topic, or ends the round. */
+/* ask_on asks the next topic, or finds more of them, or ends the round. */
 static void ask_on(struct engine *engine, struct take *take, dw_op *op)
 {
-	if (take->at < take->count)
+	if (take->at < take->count) {
 		ask_topic(engine, take, looks(engine, take));
-	else
+	} else if (take->finds && take->count == DW_TAKE_TOPICS_MAX) {
+		take->last = take->topics[take->count - 1];
+		find(engine, take);
+	} else {
 		wait_on(engine, take, op);
+	}
 }
 
 /* ---- All queues ---------------------------------------------------------------------------- */
 
 static int by_age(const void *a, const void *b)
 {
-	dw_usec left = ((const struct take_topic *)a)->first_due;
-	dw_usec right = ((const struct take_topic *)b)->first_due;
+	const struct take_topic *left = a, *right = b;
 
-	return (left > right) - (left < right);
+	if (left->first_due != right->first_due)
+		return left->first_due < right->first_due ? -1 : 1;
+	return strcmp(left->name, right->name);
 }
 
 /* keep_oldest keeps the topic if it is one of the first; count of them are there. */
-static void keep_oldest(struct take *take, const char *name, dw_usec first_due)
+static void keep_oldest(struct take *take, const struct take_topic *found)
 {
 	struct take_topic *last = &take->topics[DW_TAKE_TOPICS_MAX - 1];
 	struct take_topic *place = last;
 
 	if (take->count < DW_TAKE_TOPICS_MAX)
 		place = &take->topics[take->count++];
-	else if (first_due >= last->first_due)
+	else if (by_age(found, last) >= 0)
 		return;
-	place->first_due = first_due;
-	(void)snprintf(place->name, sizeof place->name, "%s", name); /* checked when it was set */
+	*place = *found;
 	qsort(take->topics, take->count, sizeof *take->topics, by_age);
 }
 
-/* find_topics finds the queues that have messages. */
+static bool is_candidate(const dw_row *row, const dw_topic_info *info)
+{
+	return row->status == DW_OK && !(info->settings.paused & DW_PAUSE_DELIVERY) &&
+	       info->waiting + info->taken + info->later > 0;
+}
+
+/* find_topics finds the oldest queues that may hand something out, behind those that were asked. So
+ * no number of queues that only hide messages keeps the others from their turn. */
 static void find_topics(struct take *take, const dw_row *row)
 {
-	take->count = 0;
+	take->at = take->count = 0;
 	for (; row; row = row->next) {
 		dw_topic_info info = {.size = 0};
+		struct take_topic found;
 
 		info_read(&info, row->body, row->body_size);
-		if (row->status == DW_OK && info.waiting + info.taken + info.later > 0)
-			keep_oldest(take, row->id,
-				    info.oldest_message ? info.oldest_message : DW_NEVER);
+		if (!is_candidate(row, &info))
+			continue;
+		found.first_due = info.oldest_message ? info.oldest_message : DW_NEVER;
+		(void)snprintf(found.name, sizeof found.name, "%s",
+			       row->id); /* checked when it was set */
+		if (!take->last.name[0] || by_age(&found, &take->last) > 0)
+			keep_oldest(take, &found);
 	}
 }
 

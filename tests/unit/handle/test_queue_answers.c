@@ -130,6 +130,69 @@ static void messages_that_are_given_up_are_letters_and_gone(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+/* push_to makes a queue of the name, with one message whose id is the letter. */
+static void push_to(struct program *program, const char *queue, char letter)
+{
+	char id[2] = {letter, '\0'};
+	dw_timer message = {.size = sizeof message, .id = id, .topic = queue};
+	dw_topic_settings settings = {
+	    .size = sizeof settings, .queue = 1, .hide_us = DW_MINUTES(1)};
+
+	assert_int_equal(dw_topic_set(program->d, queue, &settings, done, program), DW_OK);
+	assert_int_equal(dw_push(program->d, &message, 1, done, program), DW_OK);
+	pass(program, 1);
+}
+
+static void take_any(struct program *program)
+{
+	dw_take_options options = {.size = sizeof options, .max = 1};
+
+	program->count = MESSAGES + 1;
+	assert_int_equal(dw_take(program->d, &options, taken, program), DW_OK);
+	pass(program, 0);
+	assert_true(program->count <= 1);
+}
+
+/* A take of all topics comes to each queue that has something, behind any number of older ones that
+ * are paused or only hide messages. */
+static void queue_behind_many_others_has_its_turn(void **state)
+{
+	enum { MANY = 150 };
+	struct program program;
+	char name[16];
+
+	(void)state;
+	begin(&program);
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof name, "hidden%d", i);
+		push_to(&program, name, 'h');
+	}
+	for (int i = 0; i < MANY; i++) {
+		take_any(&program);
+		assert_string_equal(program.ids, "h");
+	}
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof name, "paused%d", i);
+		push_to(&program, name, 'p');
+		assert_int_equal(dw_topic_pause(program.d, name, DW_PAUSE_DELIVERY, done, &program),
+				 DW_OK);
+	}
+	push_to(&program, "z1", 'a');
+	push_to(&program, "z2", 'b');
+	take_any(&program);
+	assert_string_equal(program.ids, "a");
+	take_any(&program);
+	assert_string_equal(program.ids, "b");
+	take_any(&program);
+	assert_int_equal(program.count, 0);
+	pass(&program, DW_MINUTES(2)); /* what was hidden comes back */
+	for (int i = 0; i < MANY; i++) {
+		take_any(&program);
+		assert_string_equal(program.ids, "h");
+	}
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 static void closed(dw *d, int status, const dw_message *messages, size_t count, void *user)
 {
 	(void)d;
@@ -165,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(messages_that_are_given_up_are_letters_and_gone),
+	    cmocka_unit_test(queue_behind_many_others_has_its_turn),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
 	};
 
