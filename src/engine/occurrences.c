@@ -291,9 +291,10 @@ bool occurrence_must_wait(struct engine *engine, struct timer *timer)
 
 	if (!timer->recurs || occurrence_is_known(engine, timer, message))
 		return false;
-	if (!rules_note_unknown(engine, timer, message))
+	if (!timer->zone_noted && !rules_note_unknown(engine, timer, message))
 		event_raise(engine, &event, "%s waits, and is tried again in an hour: %s",
 			    timer->id, message);
+	timer->zone_noted = false;
 	timer_arm_fire(engine, timer,
 		       usec_add(usec_max(engine_now(engine), timer->head.due), ZONE_AGAIN));
 	return true;

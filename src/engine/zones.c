@@ -24,7 +24,7 @@ void zones_learnt(struct engine *engine, struct timer *timer)
 	if (occurrence_is_known(engine, timer, message))
 		zones_correct(engine, timer);
 	else
-		(void)rules_note_unknown(engine, timer, message);
+		timer->zone_noted = rules_note_unknown(engine, timer, message);
 }
 
 /* is_known_again: the zone came back since its timers were counted. */

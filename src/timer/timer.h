@@ -87,6 +87,7 @@ struct timer {
 	bool unstarted;   /* HELD: the program has not begun its work */
 	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
 	bool recurs;      /* it has a rule */
+	bool zone_noted;  /* its zone is not known: counted when it was loaded, and not due since */
 	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
 	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
 };
