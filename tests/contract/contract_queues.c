@@ -550,6 +550,27 @@ static void deadline_of_a_message_may_be_any_number(void **state)
 	}
 }
 
+/* What is taken, or comes back later, keeps its queue. */
+static void queue_with_messages_in_any_state_is_not_dropped(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	assert_int_equal(contract_push(c, "a"), DW_OK);
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_int_equal(ask_status(&c->owner, contract_op(DW_OP_TOPIC_DROP, "q", NULL, 0)),
+			 DW_EBUSY);
+	(void)contract_answer_one(&c->owner, taken.tokens[0], DW_RETRY, contract_now(c) + HIDE);
+	assert_int_equal(contract_info(&c->owner, "q").later, 1);
+	assert_int_equal(ask_status(&c->owner, contract_op(DW_OP_TOPIC_DROP, "q", NULL, 0)),
+			 DW_EBUSY);
+	contract_pass(c, 2 * HIDE);
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	(void)contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0);
+	assert_int_equal(ask_status(&c->owner, contract_op(DW_OP_TOPIC_DROP, "q", NULL, 0)), DW_OK);
+}
+
 const struct contract_case contract_queues[] = {
     CONTRACT_CASE(messages_come_once_and_in_order, false),
     CONTRACT_CASE(client_takes_what_the_owner_pushed, true),
@@ -569,6 +590,7 @@ const struct contract_case contract_queues[] = {
     CONTRACT_CASE(paused_queue_gives_and_takes_nothing, false),
     CONTRACT_CASE(paused_intake_takes_messages_of_timers, false),
     CONTRACT_CASE(messages_outlive_the_owner, true),
+    CONTRACT_CASE(queue_with_messages_in_any_state_is_not_dropped, false),
     CONTRACT_CASE(purge_takes_the_messages, false),
     CONTRACT_CASE(random_queue_keeps_its_promises, false),
     CONTRACT_CASES_END,
