@@ -46,11 +46,11 @@ test_add_keeps_a_part_of_the_timer() {
 	done
 }
 
-# debounce N: puts the timer so many times, each due 1 s later, and notes the last deadline.
+# debounce N: puts the timer so many times, each due 3 s later, and notes the last deadline.
 debounce() {
 	local i due
 	for ((i = 0; i < $1; i++)); do
-		due=$(($(date +%s%N) / 1000 + 1000000))
+		due=$(($(date +%s%N) / 1000 + 3000000))
 		echo "$due" >>dues
 		durawheel add --topic t --id a --due-latest --at "${due:0:10}.${due:10}" >/dev/null
 	done
@@ -61,11 +61,10 @@ test_debounced_by_three_clients_fires_once_at_the_last_deadline() {
 	debounce 34 & debounce 33 & debounce 33 &
 	await is_counted dues 100
 	wait %2 %3 %4
-	await is_counted fired 1
-	# A client that is slow may begin another series, after the firing.
 	last=$(sort -n dues | tail -n 1)
-	[ "$(grep -o '"due":[0-9]*' fired | head -n 1 | cut -d : -f 2)" -le "$last" ]
-	[ "$(wc -l <fired)" -gt 1 ] || grep -q "\"due\":$last," fired
+	await grep -q "\"due\":$last," fired
+	# A client that is slow may begin another series, after the firing.
+	[ "$(wc -l <fired)" -lt 100 ]
 	stop_owner
 }
 

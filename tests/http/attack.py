@@ -217,7 +217,7 @@ def test_owner_and_standby_show_themselves(place):
     assert standby.get("/healthz").body == b"ok, standby\n"
     assert owner.get("/healthz").body == b"ok\n"
     assert b"This process is a standby: it waits for the store" in standby.get("/").body
-    assert b"standby" not in owner.get("/").body
+    assert b"This process is a standby" not in owner.get("/").body
     for server in owner, standby:
         await_that(lambda: b'durawheel_timers{topic="mail",state="pending"} 3\n' in
                    server.get("/metrics").body, "metrics")
