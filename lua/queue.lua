@@ -14,6 +14,7 @@ local call, insert, unpack, match = redis.call, table.insert, unpack, string.mat
 local META, TOPICS, COUNTS, WAITING, TAKEN, LATER, MESSAGES, CONSUMERS = unpack(KEYS)
 local TOKEN = '^(%d+)%-(%d+)%-(%d+)/(%d+)$'
 local NONE = 4294967295 -- a setting that says none, where 0 is the default
+local WAITS_FOR = 5000000 -- us; a consumer that waits looks each second, and registers again
 local REMOVED_MAX = 1000 -- messages that one call removes because of the bound or their age
 
 local time = call('TIME')
@@ -82,4 +83,15 @@ local function forget(generations)
 	if generations[1] then
 		call('HDEL', MESSAGES, unpack(generations))
 	end
+end
+
+-- register notes a consumer that waits, NAME/NUMBER/PREFIX, and forgets a few that have ended. On
+-- a full server it is not noted, and looks each second.
+local function register(consumer)
+	local ended = redis.pcall('ZRANGE', CONSUMERS, '-inf', digits(now - WAITS_FOR), 'BYSCORE',
+		'LIMIT', 0, 16)
+	if ended[1] then
+		call('ZREM', CONSUMERS, unpack(ended))
+	end
+	redis.pcall('ZADD', CONSUMERS, digits(now), consumer)
 end

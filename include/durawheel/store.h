@@ -140,8 +140,12 @@ typedef struct dw_row {
  * PUSH               topic, body: messages (see     DW_OK (count: dropped), DW_ENOENT (the topic
  *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED (the
  *                                                   intake is paused; not of timers' messages)
- * TAKE               topic, limit; LOOK             DW_OK (rows: messages, with tokens; without
- *                                                   any, head.due: when one comes back), DW_ENOENT
+ * TAKE               topic, limit; LOOK;            DW_OK (rows: messages, with tokens; without
+ *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT
+ *                    if it waits, or 0
+ * AWAIT              body: what topics begin with,  DW_OK: take_call() tells of their messages
+ *                    each with its NUL;
+ *                    head.generation: as of TAKE
  * ANSWER             topic, body: tokens, each with DW_OK (rows: tokens that are not done; number:
  *                    its NUL; limit: how many;      which; DW_ESTALE, or DW_ELIMIT: the message,
  *                    verdict; head.due (RETRY; 0:   whose retries are used up)
@@ -217,6 +221,7 @@ typedef enum dw_op_kind {
 	DW_OP_LETTER,
 	DW_OP_NEXT,
 	DW_OP_ENDED,
+	DW_OP_AWAIT,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -368,6 +373,12 @@ typedef struct dw_store_event {
 	char words[DW_MESSAGE_SIZE];
 } dw_store_event;
 
+/* A message has come: which take asks for it. */
+typedef struct dw_take_call {
+	uint64_t number; /* of a TAKE or AWAIT; 0: each that waits */
+	char topic[DW_TOPIC_MAX + 1];
+} dw_take_call;
+
 typedef struct dw_store_class {
 	size_t size;
 	const char *name;
@@ -446,8 +457,10 @@ typedef struct dw_store_class {
 	/* A TAKE that waits looks again after so long, whatever it has heard. It looks first with
 	 * LOOK. 0 or absent: 1 s, and without LOOK. */
 	dw_usec look_every;
-	/* 1: since the last call some queue may have got a message from another process. */
-	int (*take_ready)(dw_store *);
+	/* 1: *ret_call: a message has come for a TAKE or an AWAIT with this number. Each message is
+	 * told to one of those that wait, in all processes. A store without this does not know
+	 * AWAIT. */
+	int (*take_call)(dw_store *, dw_take_call *ret_call);
 	/* Why answers take so long now, in words; "": not known. Called when they do. */
 	void (*delay)(const dw_store *, char *ret_words, size_t size);
 } dw_store_class;

@@ -204,8 +204,9 @@ typedef void (*dw_take_fn)(dw *, int status, const dw_message *messages, size_t 
 /* Set size to sizeof(dw_take_options) before anything else. */
 typedef struct dw_take_options {
 	size_t size;
-	/* The first of these topics that has a message; NULL (topic_count 0): all queue topics, the
-	 * one whose oldest message is the oldest. */
+	/* The first of these topics that has a message. NULL (topic_count 0): all queue topics, the
+	 * one whose oldest message is the oldest, and the others in turn. "game.*" among them: in
+	 * the same way all queues whose names begin so, and those that are named. */
 	const char *const *topics;
 	size_t topic_count; /* at most DW_TAKE_TOPICS_MAX */
 	size_t max;         /* messages, 1 to DW_TAKE_MAX */

@@ -2,7 +2,7 @@
 --
 -- uses: queue
 --
--- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
+-- KEYS      as push.lua; the last one may be left out
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
 --           dropped, and counted so   3 when they come back (us), 0: as the topic says   4 a random
 --           number   5.. their tokens

@@ -4,9 +4,12 @@
 --
 -- uses: queue
 --
--- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
--- ARGV      1 topic   2 the channel to tell
---           3.. for each group: its size, and for each message its generation (0: one is made),
+-- As many consumers that wait are called as there are new messages. A consumer that was called and
+-- waits no more calls the next one: it pushes no group.
+--
+-- KEYS      `m`, `t`, `n`, the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`, and `qc:` of the topic ''
+-- ARGV      1 topic
+--           2.. for each group: its size, and for each message its generation (0: one is made),
 --           'DUE ATTEMPT SUM ID' with a newline, and its data
 -- returns   {'OK', code, dropped, ...}, for each group; code: 0; 1 the queue is full; 2 the topic
 --           is no queue; 3 its intake is paused, and the group has no timer: its first generation
@@ -18,6 +21,10 @@ local is_queue = string.find(text, ' queue=1 ', 1, true)
 local is_closed = setting(text, 'paused', 0) >= 2
 local refuses = string.find(text, ' overflow=1 ', 1, true)
 local most = setting(text, 'max', 100000)
+local topic = ARGV[1]
+local ALL = KEYS[9] -- the consumers of many topics
+local CHANNELS = match(META, '^({.*):%d+}:') .. '}:ready:'
+local LOOKED_AT_MAX = 256 -- consumers that do not want the topic
 local answer = {'OK'}
 local order, fields, known = {}, {}, {}
 local push, last, version, shard, shards = now, nil, nil, nil, nil
@@ -37,7 +44,7 @@ end
 
 -- find_known finds out which messages are in the queue. Only a timer's can be.
 local function find_known()
-	local given, at = {}, 3
+	local given, at = {}, 2
 	while at <= #ARGV do
 		local size = tonumber(ARGV[at])
 		for k = at + 1, at + 3 * size, 3 do
@@ -121,9 +128,34 @@ local function write(length)
 	return over > 0 and drop_oldest(over) or 0
 end
 
+-- call_some calls so many of the consumers in a key, those that have looked last at first, and
+-- returns how many could not be called. A channel without a subscriber is one of a process that has
+-- ended.
+local function call_some(key, most)
+	local others = 0
+	while most > 0 and others < LOOKED_AT_MAX do
+		local consumers = redis.pcall('ZREVRANGE', key, others, others + most)
+		for _, consumer in ipairs(consumers) do
+			local name, number, prefix = match(consumer, '^(%w+)/(%d+)/(.*)$')
+			if name and most > 0 and string.find(topic, prefix, 1, true) == 1 then
+				local heard = redis.pcall('PUBLISH', CHANNELS .. name,
+					number .. ' ' .. topic)
+				most = heard == 1 and most - 1 or most
+				call('ZREM', key, consumer)
+			else
+				others = others + 1
+			end
+		end
+		if not consumers[1] then
+			break
+		end
+	end
+	return most
+end
+
 local function push_all()
 	local length = call('LLEN', WAITING) + call('ZCARD', TAKEN) + call('ZCARD', LATER)
-	local at, dropped_at = 3, nil
+	local at, dropped_at = 2, nil
 	find_known()
 	while at <= #ARGV do
 		local size, code = tonumber(ARGV[at]), 0
@@ -144,14 +176,12 @@ local function push_all()
 		answer[dropped_at] = dropped
 	end
 	count('dropped', dropped)
-	if order[1] then
-		redis.pcall('PUBLISH', ARGV[2], ARGV[1])
-	end
+	call_some(ALL, call_some(CONSUMERS, ARGV[2] and #order or 1))
 	return answer
 end
 
 if not is_queue then
-	local at = 3
+	local at = 2
 	while at <= #ARGV do
 		insert(answer, 2)
 		insert(answer, 0)

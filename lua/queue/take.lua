@@ -3,10 +3,10 @@
 --
 -- uses: queue
 --
--- KEYS      `m`, `t`, `n`, and the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`
+-- KEYS      as push.lua; the last one may be left out
 -- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
---           even if it is larger   4 a consumer that waits if there is nothing, CHANNEL/NUMBER: a
---           push then publishes 'NUMBER TOPIC'; or ''
+--           even if it is larger   4 a consumer that waits if there is nothing, NAME/NUMBER/:
+--           a push then publishes 'NUMBER TOPIC' to `{ns}:ready:NAME`, once; or ''
 -- returns   {'OK', when the next hidden message may be handed out (us), or 0, token, value, ...}.
 --           The value '': another program has deleted it, and the message is dropped.
 --           {'NONE'}: the topic has no settings. {'EMPTY'}: the shard has lost its data, and its
@@ -148,7 +148,7 @@ local function take()
 	end
 	answer[2] = digits(comes())
 	if not answer[3] and ARGV[4] ~= '' then
-		redis.pcall('ZADD', CONSUMERS, digits(now), ARGV[4])
+		register(ARGV[4])
 	end
 	return answer
 end

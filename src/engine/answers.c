@@ -64,6 +64,7 @@ static bool topic_answered(struct engine *engine, dw_op *op)
 	case DW_OP_TOPIC_LIST:
 		list_answered(engine, op);
 		return true;
+	case DW_OP_AWAIT:
 	case DW_OP_TAKE:
 		takes_answered(engine, op);
 		return true;

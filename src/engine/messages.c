@@ -95,7 +95,7 @@ static void refused(struct engine *engine, struct timer *timer, int status)
 void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->status == DW_OK)
-		takes_ready(engine);
+		takes_pushed(engine, op->topic, 1);
 	if (!ownership_is_current(&engine->ownership, op) || timer->state != TIMER_FIRING ||
 	    timer->head.generation != op->head.generation) {
 		lifecycle_resume(engine, timer);
@@ -208,8 +208,10 @@ int engine_push(struct engine *engine, const dw_timer *timers, size_t count, str
 
 void messages_pushed(struct engine *engine, dw_op *op)
 {
+	if (!ticket_of(op)->call)
+		return; /* it only called a consumer */
 	if (op->status == DW_OK)
-		takes_ready(engine);
+		takes_pushed(engine, op->topic, message_count(op->body, op->body_size));
 	call_answer_ask(engine, op);
 }
 

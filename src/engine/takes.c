@@ -9,6 +9,7 @@
 #include "base/scope.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
+#include "engine/take.h"
 #include "engine/topic_calls.h"
 #include "engine/pages.h"
 #include "port/driven.h"
@@ -17,57 +18,36 @@
 #define LOOK_EVERY DW_SECONDS(1)
 #define WAIT_MAX DW_HOURS(1)
 
-struct take_topic {
-	dw_usec first_due; /* of a topic that was found */
-	char name[DW_TOPIC_MAX + 1];
-};
-
-struct take {
-	struct take *prev, *next;
-	struct call *call;
-	bool finds;      /* it asks all queues: its topics are found in each round */
-	bool is_asked;   /* an operation is under way */
-	bool has_looked; /* a round found nothing */
-	bool is_wrong;   /* the topic at `wrong` is no queue */
-	size_t wrong;
-	size_t max;
-	dw_usec until; /* steady; the end of its wait */
-	dw_usec again; /* steady; when the next round begins */
-	dw_usec comes; /* wall; when a hidden message may be handed out again */
-	size_t at;     /* the topic that is asked */
-	size_t count;
-	struct take_topic topics[DW_TAKE_TOPICS_MAX];
-	struct take_topic last; /* of those that this round has asked; name "": none */
-};
-
-static struct take *take_of(const struct call *call)
-{
-	return call->extra;
-}
-
 /* ---- The list ------------------------------------------------------------------------------ */
 
 static void join(struct takes *takes, struct take *take)
 {
-	take->next = takes->first;
-	if (takes->first)
-		takes->first->prev = take;
-	takes->first = take;
+	take->number = ++takes->number;
+	take->prev = takes->last;
+	*(takes->last ? &takes->last->next : &takes->first) = take;
+	takes->last = take;
 	takes->count++;
 }
 
 static void leave(struct takes *takes, struct take *take)
 {
 	*(take->prev ? &take->prev->next : &takes->first) = take->next;
-	if (take->next)
-		take->next->prev = take->prev;
+	*(take->next ? &take->next->prev : &takes->last) = take->prev;
 	takes->count--;
+}
+
+/* waits: it is not finished by a round without messages. */
+static bool waits(const struct engine *engine, const struct take *take)
+{
+	return take->until > engine_steady(engine) && !engine->drive.closing;
 }
 
 /* finish answers the call. op: with the messages, or NULL. */
 static void finish(struct engine *engine, struct take *take, dw_op *op, int status)
 {
 	leave(&engine->calls.takes, take);
+	if (take->called[0])
+		take_pass_on(engine, take->called);
 	if (op)
 		take->call->op = op;
 	call_answer(engine, take->call, status);
@@ -90,13 +70,17 @@ static void send(struct engine *engine, struct take *take, dw_op *op)
 
 static void ask_topic(struct engine *engine, struct take *take, bool looks)
 {
-	dw_op *op = op_new(&engine->alloc, DW_OP_TAKE, take->topics[take->at].name, NULL, 0);
+	const char *topic = take->topics[take->at].name;
+	dw_op *op = op_new(&engine->alloc, DW_OP_TAKE, topic, NULL, 0);
 
+	if (strcmp(topic, take->called) == 0)
+		take->called[0] = '\0';
 	if (op) {
 		op->topic = op->id;
 		op->id = NULL;
 		op->limit = take->max;
 		op->flags = looks ? DW_OP_LOOK : 0;
+		op->head.generation = waits(engine, take) ? take->number : 0;
 	}
 	send(engine, take, op);
 }
@@ -111,38 +95,86 @@ static void find(struct engine *engine, struct take *take)
 	send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
 }
 
-/* begin starts a round: the topics are asked one after the other. */
+/* note tells the store what the topics begin with. Then they are found, so that no message comes in
+ * between. */
+static void note(struct engine *engine, struct take *take)
+{
+	size_t size = take->name_count == 0;
+	unsigned char *at;
+	dw_op *op;
+
+	for (size_t i = 0; i < take->name_count; i++)
+		size += take_prefix(take->names[i]) + 1;
+	op = op_new(&engine->alloc, DW_OP_AWAIT, NULL, NULL, size);
+	at = op ? op_room(op) : NULL;
+	for (size_t i = 0; op && i < take->name_count; i++) {
+		size_t prefix = take_prefix(take->names[i]);
+
+		memcpy(at, take->names[i], prefix);
+		at += prefix + 1; /* the room is zeros */
+	}
+	if (op) {
+		op->body = op_room(op);
+		op->body_size = size;
+		op->head.generation = take->number;
+	}
+	send(engine, take, op);
+}
+
+/* copy_names: the topics of the round are those that the caller has named. */
+static void copy_names(struct take *take)
+{
+	take->count = take->name_count;
+	for (size_t i = 0; i < take->count; i++)
+		memcpy(take->topics[i].name, take->names[i], sizeof take->names[i]);
+}
+
+/* begin starts a round: the topics are asked one after the other. One that was called asks only the
+ * topic that has called it. */
 static void begin(struct engine *engine, struct take *take)
 {
 	take->at = 0;
-	take->is_wrong = false;
+	take->is_wrong = take->is_noted = take->is_stale = false;
 	take->comes = DW_NEVER;
 	take->last.name[0] = '\0';
-	if (take->finds)
-		find(engine, take);
-	else
+	if (take->called[0]) {
+		take->count = 1;
+		memcpy(take->topics[0].name, take->called, sizeof take->called);
+		ask_topic(engine, take, false);
+	} else if (!take->finds) {
+		copy_names(take);
 		ask_topic(engine, take, looks(engine, take));
+	} else if (take->has_looked && driven_calls_takes(engine->store)) {
+		note(engine, take);
+	} else {
+		find(engine, take);
+	}
+}
+
+/* next_round: when the next one begins, after one in which nothing was found. */
+static dw_usec next_round(const struct engine *engine, const struct take *take)
+{
+	dw_usec steady = engine_steady(engine), every = driven_look_every(engine->store);
+	dw_usec at = usec_min(take->until, usec_add(steady, every ? every : LOOK_EVERY));
+	dw_usec comes = usec_max(usec_sub(take->comes, engine_now(engine)), 0);
+	bool is_unnoted = take->finds && !take->is_noted && driven_calls_takes(engine->store);
+
+	if (take->called[0] || take->is_stale || is_unnoted)
+		return 0;
+	return take->comes == DW_NEVER ? at : usec_min(at, usec_add(steady, comes));
 }
 
 /* wait_on ends a round in which nothing was found. */
 static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 {
-	dw_usec steady = engine_steady(engine), now = engine_now(engine);
-	dw_usec every = driven_look_every(engine->store);
-
 	if (take->is_wrong) {
 		finish(engine, take, op, DW_ENOENT);
-		return;
-	}
-	if (steady >= take->until || engine->drive.closing) {
+	} else if (!waits(engine, take)) {
 		finish(engine, take, op, engine->drive.closing ? DW_ECLOSED : DW_OK);
-		return;
+	} else {
+		take->has_looked = true;
+		take->again = next_round(engine, take);
 	}
-	take->has_looked = true;
-	take->again = usec_min(take->until, usec_add(steady, every ? every : LOOK_EVERY));
-	if (take->comes != DW_NEVER)
-		take->again = usec_min(take->again,
-				       usec_add(steady, usec_max(usec_sub(take->comes, now), 0)));
 }
 
 /* ask_on asks the next topic, or finds more of them, or ends the round. */
@@ -155,57 +187,6 @@ static void ask_on(struct engine *engine, struct take *take, dw_op *op)
 		find(engine, take);
 	} else {
 		wait_on(engine, take, op);
-	}
-}
-
-/* ---- All queues ---------------------------------------------------------------------------- */
-
-static int by_age(const void *a, const void *b)
-{
-	const struct take_topic *left = a, *right = b;
-
-	if (left->first_due != right->first_due)
-		return left->first_due < right->first_due ? -1 : 1;
-	return strcmp(left->name, right->name);
-}
-
-/* keep_oldest keeps the topic if it is one of the first; count of them are there. */
-static void keep_oldest(struct take *take, const struct take_topic *found)
-{
-	struct take_topic *last = &take->topics[DW_TAKE_TOPICS_MAX - 1];
-	struct take_topic *place = last;
-
-	if (take->count < DW_TAKE_TOPICS_MAX)
-		place = &take->topics[take->count++];
-	else if (by_age(found, last) >= 0)
-		return;
-	*place = *found;
-	qsort(take->topics, take->count, sizeof *take->topics, by_age);
-}
-
-static bool is_candidate(const dw_row *row, const dw_topic_info *info)
-{
-	return row->status == DW_OK && !(info->settings.paused & DW_PAUSE_DELIVERY) &&
-	       info->waiting + info->taken + info->later > 0;
-}
-
-/* find_topics finds the oldest queues that may hand something out, behind those that were asked. So
- * no number of queues that only hide messages keeps the others from their turn. */
-static void find_topics(struct take *take, const dw_row *row)
-{
-	take->at = take->count = 0;
-	for (; row; row = row->next) {
-		dw_topic_info info = {.size = 0};
-		struct take_topic found;
-
-		info_read(&info, row->body, row->body_size);
-		if (!is_candidate(row, &info))
-			continue;
-		found.first_due = info.oldest_message ? info.oldest_message : DW_NEVER;
-		(void)snprintf(found.name, sizeof found.name, "%s",
-			       row->id); /* checked when it was set */
-		if (!take->last.name[0] || by_age(&found, &take->last) > 0)
-			keep_oldest(take, &found);
 	}
 }
 
@@ -269,8 +250,11 @@ void takes_answered(struct engine *engine, dw_op *op)
 		pass_wrong(engine, take, op);
 	} else if (op->status != DW_OK) {
 		finish(engine, take, op, op->status);
+	} else if (op->kind == DW_OP_AWAIT) {
+		take->is_noted = true;
+		find(engine, take);
 	} else if (op->kind == DW_OP_TOPIC_LIST) {
-		find_topics(take, op->rows);
+		take_find(take, op->rows);
 		rows_free(&engine->alloc, op->rows);
 		op->rows = NULL;
 		op->row_count = 0;
@@ -299,20 +283,13 @@ void takes_made_room(struct engine *engine, const char *name)
 		topic_room(&engine->topics, topic);
 }
 
-void takes_ready(struct engine *engine)
-{
-	for (struct take *take = engine->calls.takes.first; take; take = take->next)
-		take->again = 0;
-}
-
 void takes_round(struct engine *engine, dw_usec now)
 {
 	dw_usec steady = engine->calls.takes.first ? engine_steady(engine) : 0;
 	struct take *next;
 
 	(void)now;
-	if (engine->calls.takes.first && driven_take_ready(engine->store))
-		takes_ready(engine);
+	takes_hear(engine);
 	for (struct take *take = engine->calls.takes.first; take; take = next) {
 		next = take->next;
 		if (!take->is_asked && take->again <= steady)
@@ -344,6 +321,13 @@ void takes_close(struct engine *engine)
 
 /* ---- The call ------------------------------------------------------------------------------ */
 
+/* check_topic: "*" alone is no topic, but as good a prefix as any. */
+static int check_topic(struct engine *engine, const char *topic)
+{
+	return topic && strcmp(topic, "*") == 0 ? DW_OK
+						: arguments_topic(topic, engine->events.error);
+}
+
 static int check(struct engine *engine, const dw_take_options *options)
 {
 	int status = DW_OK;
@@ -365,7 +349,7 @@ static int check(struct engine *engine, const dw_take_options *options)
 		return engine_fail(engine, DW_EINVAL, "a take names at most %d topics",
 				   DW_TAKE_TOPICS_MAX);
 	for (size_t i = 0; status == DW_OK && i < options->topic_count; i++)
-		status = arguments_topic(options->topics[i], engine->events.error);
+		status = check_topic(engine, options->topics[i]);
 	if (status == DW_OK && engine->calls.takes.count >= DW_TAKES_MAX)
 		return engine_fail(engine, DW_ELIMIT, "%d takes wait: answer some first",
 				   DW_TAKES_MAX);
@@ -382,7 +366,8 @@ int engine_take(struct engine *engine, const dw_take_options *options, dw_take_f
 		status = call_new(engine, CALL_TAKE, "", &call);
 	if (status != DW_OK)
 		return status;
-	take = alloc_new(&engine->alloc, sizeof *take);
+	take =
+	    alloc_new(&engine->alloc, sizeof *take + options->topic_count * sizeof take->names[0]);
 	if (!take) {
 		call_free(engine, call);
 		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
@@ -394,68 +379,15 @@ int engine_take(struct engine *engine, const dw_take_options *options, dw_take_f
 	take->max = options->max;
 	take->until = usec_add(engine_steady(engine), options->wait_us);
 	take->finds = options->topic_count == 0;
-	take->count = options->topic_count;
-	for (size_t i = 0; i < take->count; i++)
-		(void)snprintf(take->topics[i].name, sizeof take->topics[i].name, "%s",
+	take->name_count = options->topic_count;
+	for (size_t i = 0; i < take->name_count; i++) {
+		(void)snprintf(take->names[i], sizeof take->names[i], "%s",
 			       options->topics[i]); /* checked */
+		take->finds = take->finds || take_names_many(take->names[i]);
+	}
+	engine->calls.takes.has_waited |= options->wait_us > 0;
 	join(&engine->calls.takes, take);
 	begin(engine, take);
 	engine_touch(engine);
 	return DW_OK;
-}
-
-/* ---- Showing ------------------------------------------------------------------------------- */
-
-struct shown_messages {
-	struct alloc alloc;
-	dw_message *messages;
-	char (*tokens)[DW_TOKEN_SIZE];
-};
-
-static void free_shown_messages(struct shown_messages *shown)
-{
-	alloc_free(&shown->alloc, shown->messages);
-	alloc_free(&shown->alloc, shown->tokens);
-}
-
-/* show_message fills in a message, which is sound. */
-static void show_message(const struct take *take, const dw_row *row, dw_message *message,
-			 char *token)
-{
-	const char *topic = take->topics[take->at].name;
-	struct record record = {0};
-
-	(void)record_decode(row->body, row->body_size, &record);
-	(void)snprintf(token, DW_TOKEN_SIZE, "%s/%s", topic, row->token); /* always fits */
-	*message = (dw_message){.size = sizeof *message,
-				.id = row->id,
-				.topic = topic,
-				.due = row->head.due,
-				.attempt = row->head.attempt,
-				.data = record.data,
-				.data_size = record.data_size,
-				.token = token};
-}
-
-void takes_show(struct engine *engine, const struct call *call)
-{
-	struct shown_messages shown AT_END(free_shown_messages) = {.alloc = engine->alloc};
-	const dw_op *op = call->op;
-	size_t room = call->status == DW_OK && op ? op->row_count + 1 : 1;
-	size_t count = 0;
-	int status = call->status;
-
-	if (status == DW_ENOENT)
-		(void)engine_fail(engine, status, "%s is no queue",
-				  take_of(call)->topics[take_of(call)->wrong].name);
-	shown.messages = alloc_new(&engine->alloc, room * sizeof *shown.messages);
-	shown.tokens = alloc_new(&engine->alloc, room * sizeof *shown.tokens);
-	if (status == DW_OK && (!shown.messages || !shown.tokens))
-		status = DW_ENOMEM; /* they come back when their time-out is over */
-	for (const dw_row *row = status == DW_OK && op ? op->rows : NULL; row; row = row->next) {
-		show_message(take_of(call), row, &shown.messages[count], shown.tokens[count]);
-		count++;
-	}
-	call->on_taken(engine->env.handle, status, status == DW_OK ? shown.messages : NULL, count,
-		       call->on_messages_user);
 }

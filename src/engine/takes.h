@@ -3,6 +3,9 @@
 #ifndef DW_ENGINE_TAKES_H
 #define DW_ENGINE_TAKES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "durawheel/store.h"
 
 struct engine;
@@ -10,8 +13,10 @@ struct call;
 struct take;
 
 struct takes {
-	struct take *first; /* those that are not answered */
+	struct take *first, *last; /* those that are not answered */
 	uint64_t count;
+	uint64_t number; /* of the last one */
+	bool has_waited; /* one of them waits, or did */
 };
 
 /* takes_round asks for those whose time has come; takes_wake returns when it is. */
@@ -24,7 +29,9 @@ void takes_answered(struct engine *, dw_op *);
 /* takes_made_room: the queue of a topic may have room for due timers. */
 void takes_made_room(struct engine *, const char *topic);
 
-/* takes_ready: some queue may have got a message, so all that wait ask again. */
+/* takes_pushed: the queue has got messages, so as many of those that wait for it ask again.
+ * takes_ready: any queue may hand something out, so all ask. */
+void takes_pushed(struct engine *, const char *topic, uint64_t count);
 void takes_ready(struct engine *);
 
 /* takes_close answers those that wait, because the handle closes. */

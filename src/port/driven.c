@@ -65,9 +65,14 @@ dw_usec driven_look_every(const dw_store *store)
 	return HAS(store, look_every) ? store->type->look_every : 0;
 }
 
-bool driven_take_ready(dw_store *store)
+bool driven_calls_takes(const dw_store *store)
 {
-	return HAS(store, take_ready) && store->type->take_ready(store);
+	return HAS(store, take_call);
+}
+
+bool driven_take_call(dw_store *store, dw_take_call *ret_call)
+{
+	return HAS(store, take_call) && store->type->take_call(store, ret_call);
 }
 
 bool driven_loads_by_generation(const dw_store *store)

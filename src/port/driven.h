@@ -39,9 +39,11 @@ void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 /* driven_keeps_topics: it knows TOPIC_SET and the operations behind it. */
 bool driven_keeps_topics(const dw_store *);
 
-/* driven_look_every: 0: the store does not say. driven_take_ready: false: nothing was heard. */
+/* driven_look_every: 0: the store does not say. driven_calls_takes: it tells which take a message
+ * is for. driven_take_call: false: none was called. */
 dw_usec driven_look_every(const dw_store *);
-bool driven_take_ready(dw_store *);
+bool driven_calls_takes(const dw_store *);
+bool driven_take_call(dw_store *, dw_take_call *ret_call);
 
 /* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);

@@ -35,6 +35,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_TOPIC_LIST:
 	case DW_OP_PUSH:
 	case DW_OP_TAKE:
+	case DW_OP_AWAIT:
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
 	case DW_OP_ENDED:

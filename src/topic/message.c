@@ -40,6 +40,18 @@ bool message_next(const unsigned char **at, const unsigned char *end, struct mes
 	return true;
 }
 
+uint64_t message_count(const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+	const unsigned char *end = at + size;
+	struct message message;
+	uint64_t count = 0;
+
+	while (message_next(&at, end, &message))
+		count++;
+	return count;
+}
+
 bool message_is_new(const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;

@@ -25,6 +25,9 @@ unsigned char *message_write(unsigned char *at, const struct message *);
  * bytes come from message_write(). */
 bool message_next(const unsigned char **at, const unsigned char *end, struct message *);
 
+/* message_count counts the messages in these bytes. */
+uint64_t message_count(const void *bytes, size_t size);
+
 /* message_is_new: these bytes begin with a message without a timer. A pause of the intake refuses
  * it. A timer was accepted before, so its message enters. */
 bool message_is_new(const void *bytes, size_t size);

@@ -462,9 +462,9 @@ static void fallback_free(dw_store *base)
 	alloc_free(&alloc, fallback);
 }
 
-static int fallback_take_ready(dw_store *base)
+static int fallback_take_call(dw_store *base, dw_take_call *ret_call)
 {
-	return driven_take_ready(fallback_of(base)->front);
+	return driven_take_call(fallback_of(base)->front, ret_call);
 }
 
 const dw_store_class fallback_class = {.size = sizeof fallback_class,
@@ -487,4 +487,4 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .take_event = fallback_take_event,
 				       .journal = fallback_journal,
 				       .keeps_topics = 1,
-				       .take_ready = fallback_take_ready};
+				       .take_call = fallback_take_call};

@@ -119,18 +119,6 @@ static int add(struct queue *queue, const struct message *message, uint64_t gene
 	return DW_OK;
 }
 
-static uint64_t count_messages(const dw_op *op)
-{
-	const unsigned char *at = op->body;
-	const unsigned char *end = at + op->body_size;
-	struct message message;
-	uint64_t count = 0;
-
-	while (message_next(&at, end, &message))
-		count++;
-	return count;
-}
-
 int queue_push(struct queue *queue, dw_op *op, const struct dw_topic_settings *settings,
 	       uint64_t *generation, dw_usec now)
 {
@@ -141,7 +129,8 @@ int queue_push(struct queue *queue, dw_op *op, const struct dw_topic_settings *s
 	struct message message;
 	int status = DW_OK;
 
-	if (settings->overflow == DW_REFUSE && queue->all.count + count_messages(op) > most)
+	if (settings->overflow == DW_REFUSE &&
+	    queue->all.count + message_count(op->body, op->body_size) > most)
 		return DW_ELIMIT;
 	while (status == DW_OK && message_next(&at, end, &message)) {
 		if (message.head.generation == 0)

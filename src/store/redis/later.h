@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
+#include "store/redis/consumers.h"
 #include "store/redis/topics.h"
 
 struct redis_store;
@@ -14,6 +15,7 @@ struct later {
 	dw_op *barrier; /* NULL: none; until it is answered, later operations wait behind it: */
 	struct op_queue behind;
 	struct topic_ops topics; /* those on topics wait by themselves */
+	struct redis_consumers consumers;
 };
 
 /* later_may_begin: true if the first of these operations can be sent now. */

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/reason.h"
+#include "store/redis/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/message_row.h"
 #include "timer/record.h"
@@ -16,37 +17,36 @@
 #define WORDS_A_MESSAGE 3u           /* of a PUSH: generation, head, data */
 #define HEAD_SIZE 384u               /* id, and the numbers of a message as text */
 #define TAKE_BYTES ((int64_t)16 << 20)
-#define KEY_SIZE 160u /* a namespace and a topic of 63 bytes each */
 
-enum { QUEUE_KEYS = 7 };
-
-struct queue_keys {
-	char name[QUEUE_KEYS][KEY_SIZE];
-};
-
-/* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. keys: room for them,
- * until the command is sent. */
-static void add_keys(struct redis_store *store, const char *topic, struct queue_keys *keys)
+/* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. */
+static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
+		     struct queue_room *room)
 {
-	static const char *const ends[QUEUE_KEYS] = {"t", "n", "q:", "qt:", "ql:", "qm:", "qc:"};
-	const struct shard *shard = shard_of(store, topic);
+	static const char *const ends[QUEUE_KEYS] = {
+	    "t", "n", "q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
 
 	call_add_key(store, shard->keys.name[KEY_META]);
 	for (size_t i = 0; i < QUEUE_KEYS; i++) {
-		bool of_topic = ends[i][0] == 'q';
+		bool of_topic = ends[i][0] == 'q' && i + 1 < QUEUE_KEYS;
 
-		(void)snprintf(keys->name[i], KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
+		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
 			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
-		call_add_key(store, keys->name[i]);
+		call_add_key(store, room->keys[i]);
 	}
 }
 
-static void begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
-		  struct queue_keys *keys)
+static void begin_in(struct redis_store *store, enum redis_script_id script,
+		     const struct shard *shard, const char *topic, struct queue_room *room)
 {
 	call_begin_bare(store, script, false);
-	add_keys(store, op->topic, keys);
-	command_text(&store->pipeline.words, op->topic);
+	add_keys(store, shard, topic, room);
+	command_text(&store->pipeline.words, topic);
+}
+
+static void begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
+		  struct queue_room *room)
+{
+	begin_in(store, script, shard_of(store, op->topic), op->topic, room);
 }
 
 /* give_back puts operations in front of those that wait. */
@@ -144,7 +144,8 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 	while (op) {
 		dw_op *next = op->next;
 		size_t more = 0;
-		bool same = op->kind == DW_OP_PUSH && strcmp(op->topic, first->topic) == 0;
+		bool same = op->kind == DW_OP_PUSH && op->body_size > 0 &&
+			    strcmp(op->topic, first->topic) == 0;
 		size_t count = same && !full ? count_words(op, &more) : 0;
 
 		full = full ||
@@ -194,8 +195,7 @@ static void add_push(struct redis_store *store, const dw_op *op, char **at)
 static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
 	struct redis_request *request = request_new(store, NULL, push_answered, push_lost);
-	struct queue_keys keys;
-	char channel[80];
+	struct queue_room texts;
 	char *at;
 	size_t room;
 	int status;
@@ -207,9 +207,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 		status = DW_ENOMEM;
 	} else {
 		at = (char *)store->batch.packed;
-		begin(store, SCRIPT_PUSH, op, &keys);
-		(void)snprintf(channel, sizeof channel, "{%s}:ready", store->names.name);
-		command_text(&store->pipeline.words, channel);
+		begin(store, SCRIPT_PUSH, op, &texts);
 		for (const dw_op *each = request->ops.first; each; each = each->next)
 			add_push(store, each, &at);
 		status = request_send(store, request);
@@ -265,7 +263,7 @@ static bool drop_damaged(struct redis_store *store, dw_op *op, const struct repl
 {
 	struct redis_command *words = &store->pipeline.words;
 	const dw_row *row = op->rows;
-	struct queue_keys keys;
+	struct queue_room room;
 	size_t count = 0;
 
 	for (size_t i = 2; row; row = row->next, i += 2) {
@@ -273,7 +271,7 @@ static bool drop_damaged(struct redis_store *store, dw_op *op, const struct repl
 			continue;
 		if (count++ == 0) {
 			call_begin_bare(store, SCRIPT_ANSWER, true);
-			add_keys(store, op->topic, &keys);
+			add_keys(store, shard_of(store, op->topic), op->topic, &room);
 			command_text(words, op->topic);
 			command_text(words, "damaged");
 			command_number(words, 0);
@@ -352,13 +350,14 @@ static const char *verdict_word(dw_verdict verdict)
 	return "dead";
 }
 
-static void add_take(struct redis_store *store, const dw_op *op)
+static void add_take(struct redis_store *store, const dw_op *op, struct queue_room *room)
 {
 	struct redis_command *words = &store->pipeline.words;
 
 	command_number(words, (int64_t)op->limit);
 	command_number(words, TAKE_BYTES);
-	command_text(words, "");
+	command_text(words,
+		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
 }
 
 static void add_answer(struct redis_store *store, const dw_op *op)
@@ -371,6 +370,40 @@ static void add_answer(struct redis_store *store, const dw_op *op)
 	command_number(words, (int64_t)(op->head.generation % 4294967296));
 	for (size_t i = 0; i < op->limit; i++, token += strlen(token) + 1)
 		command_text(words, token);
+}
+
+/* ---- A call that is passed on ------------------------------------------------------------- */
+
+static void passed_on(struct redis_store *store, struct redis_request *request,
+		      const struct reply *reply)
+{
+	dw_op *op = request->context;
+
+	if (begin_answer(store, request, reply))
+		answer(store, op, DW_OK);
+}
+
+/* pass_on: a PUSH without messages calls the next consumer that waits. */
+static int pass_on(struct redis_store *store, dw_op *op)
+{
+	struct queue_room room;
+
+	begin(store, SCRIPT_PUSH, op, &room);
+	return request_post(store, NULL, passed_on, op_lost, op);
+}
+
+void queues_begin_await(struct redis_store *store, const struct shard *shard, const dw_op *op,
+			struct queue_room *room)
+{
+	struct redis_command *words = &store->pipeline.words;
+	const char *prefix = op->body;
+	const char *end = prefix + op->body_size;
+
+	begin_in(store, SCRIPT_AWAIT, shard, "", room);
+	command_text(words,
+		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
+	for (; prefix < end; prefix += strlen(prefix) + 1)
+		command_text(words, prefix);
 }
 
 /* ---- A letter ------------------------------------------------------------------------------ */
@@ -413,16 +446,18 @@ static int send_letter(struct redis_store *store, dw_op *op)
 
 int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
-	struct queue_keys keys;
+	struct queue_room room;
 	int status;
 
+	if (op->kind == DW_OP_PUSH && op->body_size == 0)
+		return pass_on(store, op) == DW_OK ? DW_OK : DW_ESTORE;
 	if (op->kind == DW_OP_PUSH)
 		return send_push(store, op, behind);
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
-	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, &keys);
+	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, &room);
 	if (op->kind == DW_OP_TAKE)
-		add_take(store, op);
+		add_take(store, op, &room);
 	else
 		add_answer(store, op);
 	status = request_post(store, NULL, op->kind == DW_OP_TAKE ? take_answered : answer_answered,

@@ -32,6 +32,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
     [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibbb|SHARDS:b|NEWER:b"},
     [SCRIPT_ANSWER] = {"answer", "OK:/a|TYPE:bbb"},
+    [SCRIPT_AWAIT] = {"await", "OK:|TYPE:bbb"},
     [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},
     [SCRIPT_CANCEL] = {"cancel", "OK:/k" REFUSED},
     [SCRIPT_CLAIM] = {"claim", "OK:/k" REFUSED},

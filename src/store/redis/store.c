@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "store/redis/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/submit.h"
 
@@ -301,8 +302,8 @@ static dw_usec store_due(const struct redis_store *store)
 		return store->now;
 	if (store->wake.link)
 		at = usec_min(at, link_due(store->wake.link));
-	if (store->later.topics.link)
-		at = usec_min(at, link_due(store->later.topics.link));
+	if (store->later.consumers.link)
+		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
@@ -433,9 +434,9 @@ void redis_free(dw_store *base)
 	alloc_free(&alloc, store);
 }
 
-static int redis_take_ready(dw_store *base)
+static int redis_take_call(dw_store *base, dw_take_call *ret_call)
 {
-	return topics_take_ready(redis_of(base));
+	return consumers_take_call(redis_of(base), ret_call);
 }
 
 const dw_store_class redis_class = {.size = sizeof redis_class,
@@ -459,4 +460,4 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .origin = redis_origin,
 				    .reread = redis_reread,
 				    .keeps_topics = 1,
-				    .take_ready = redis_take_ready};
+				    .take_call = redis_take_call};

@@ -54,6 +54,7 @@ static bool is_of_topics(const dw_op *op)
 	case DW_OP_TOPIC_COUNT:
 	case DW_OP_PUSH:
 	case DW_OP_TAKE:
+	case DW_OP_AWAIT:
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
 		return true;

@@ -6,6 +6,7 @@
 #include "durawheel/topic.h"
 #include "store/counts.h"
 #include "store/identity.h"
+#include "store/redis/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/ends.h"
 #include "store/redis/queues.h"
@@ -296,6 +297,32 @@ static void send_counts(struct redis_store *store, struct topic_call *call)
 	post(store, call, counts_answered);
 }
 
+/* ---- Consumers of many topics -------------------------------------------------------------- */
+
+/* await_answered: a shard in which the consumer is not noted calls it for no message, and it looks
+ * each second. */
+static void await_answered(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+
+	if (call_failed(store, request, reply) == FAILURE_NONE &&
+	    reply_is(&reply->items[0], "TYPE"))
+		complain_of_key(store, reply);
+	request_free(store, request);
+	call_end(store, call);
+}
+
+static void send_await(struct redis_store *store, struct topic_call *call)
+{
+	struct queue_room room;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		queues_begin_await(store, &store->shards[i], call->op, &room);
+		post(store, call, await_answered);
+	}
+}
+
 /* ---- Sending ------------------------------------------------------------------------------- */
 
 static int send_call(struct redis_store *store, dw_op *op)
@@ -308,6 +335,8 @@ static int send_call(struct redis_store *store, dw_op *op)
 		send_list(store, call);
 	else if (op->kind == DW_OP_TOPIC_COUNT)
 		send_counts(store, call);
+	else if (op->kind == DW_OP_AWAIT)
+		send_await(store, call);
 	else
 		send_reading(store, call);
 	call_end(store, call);
@@ -393,7 +422,7 @@ void topics_end(struct redis_store *store, int status)
 void redis_topics_free(struct redis_store *store)
 {
 	copies_forget(store);
-	link_free(store->later.topics.link);
+	consumers_free(store);
 }
 
 /* ---- Hearing ------------------------------------------------------------------------------- */
@@ -406,43 +435,8 @@ void topics_note_changes(struct redis_store *store, struct shard *shard, uint64_
 	store->later.topics.has_changed = true;
 }
 
-bool topics_take_ready(struct redis_store *store)
-{
-	bool ready = store->later.topics.is_ready;
-
-	if (!store->later.topics.link && store->url.name[0] && !store->stopped) {
-		(void)snprintf(store->later.topics.channel, sizeof store->later.topics.channel,
-			       "{%s}:ready", store->names.name);
-		/* If this fails, those that wait look every second. */
-		if (link_open(store, store->later.topics.channel, &store->later.topics.link) ==
-		    DW_OK)
-			wake_channel_watch(store, link_descriptor(store->later.topics.link));
-	}
-	store->later.topics.is_ready = false;
-	return ready;
-}
-
-/* listen: messages that came while there was no connection were not heard. */
-static void listen(struct redis_store *store)
-{
-	struct topic_ops *topics = &store->later.topics;
-	struct reply *reply;
-
-	if (!topics->link)
-		return;
-	link_work(topics->link, store->now);
-	if (link_connection(topics->link) != topics->connection) {
-		topics->connection = link_connection(topics->link);
-		topics->is_ready = true;
-	}
-	while ((reply = link_take(topics->link))) {
-		topics->is_ready = true;
-		reply_free(reply);
-	}
-}
-
 void topics_work(struct redis_store *store)
 {
-	listen(store);
+	consumers_listen(store);
 	send_all(store);
 }

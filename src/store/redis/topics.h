@@ -13,17 +13,13 @@ struct shard;
 
 struct topic_ops {
 	struct op_queue waiting; /* not sent yet, in the order of submission */
-	struct link *link;       /* subscribed to the channel of new messages; NULL: nobody waits */
-	uint64_t connection;     /* of it, as last seen */
-	bool is_ready;           /* something was heard */
 	bool is_reading;  /* a change reads all shards; what was submitted later waits for it */
 	bool has_changed; /* settings were changed by somebody; the inbox tells it */
-	char channel[80];
 	struct topic_copies copies; /* topic_copies.h */
 };
 
 /* topics_submit takes over an operation of a topic. topics_work sends those that can be sent, and
- * listens. topics_overdue gives up those that have waited for too long. */
+ * listens to those of consumers. topics_overdue gives up those that have waited for too long. */
 void topics_submit(struct redis_store *, dw_op *);
 void topics_work(struct redis_store *);
 void topics_overdue(struct redis_store *);
@@ -35,8 +31,5 @@ void redis_topics_free(struct redis_store *);
 /* topics_note_changes: a renewal has told the number that is another one after each change of the
  * settings in the shard. */
 void topics_note_changes(struct redis_store *, struct shard *, uint64_t changes);
-
-/* topics_take_ready: messages may have come since the last call. */
-bool topics_take_ready(struct redis_store *);
 
 #endif

@@ -121,22 +121,10 @@ static int drop_oldest(struct sqlite_session *session, const struct sqlite_topic
 	return code;
 }
 
-static int64_t count_messages(const dw_op *op)
-{
-	const unsigned char *at = op->body;
-	const unsigned char *end = at + op->body_size;
-	struct message message;
-	int64_t count = 0;
-
-	while (message_next(&at, end, &message))
-		count++;
-	return count;
-}
-
 /* refusal: DW_OK, or why nothing is pushed. */
 static int refusal(const struct sqlite_topic *topic, const dw_op *op)
 {
-	int64_t count = count_messages(op);
+	int64_t count = (int64_t)message_count(op->body, op->body_size);
 
 	if (topic->number == 0 || !topic->settings.queue)
 		return DW_ENOENT;

@@ -193,6 +193,88 @@ static void queue_behind_many_others_has_its_turn(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+static uint64_t operations(const struct program *program)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	assert_int_equal(dw_get_stats(program->d, &stats), DW_OK);
+	return stats.store_operations;
+}
+
+/* One message: one of those that wait asks for it, the one that has waited for the longest. */
+static void message_calls_one_take(void **state)
+{
+	enum { WAITING = 3 };
+	struct program program, waiting[WAITING] = {{0}};
+	const char *topic = "q";
+	dw_take_options options = {.size = sizeof options,
+				   .topics = &topic,
+				   .topic_count = 1,
+				   .max = 1,
+				   .wait_us = DW_HOURS(1)};
+	uint64_t before;
+
+	(void)state;
+	begin(&program);
+	for (int i = 0; i < WAITING; i++)
+		assert_int_equal(dw_take(program.d, &options, taken, &waiting[i]), DW_OK);
+	pass(&program, 0);
+	for (int i = 0; i < WAITING; i++) {
+		before = operations(&program);
+		push(&program, "x");
+		assert_int_equal(operations(&program) - before, 2); /* the push, and its take */
+		assert_int_equal(waiting[i].count, 1);
+		assert_int_equal(i + 1 < WAITING ? waiting[i + 1].count : 0, 0);
+	}
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
+static void take_of(struct program *program, const char *const *names, size_t count, dw_usec wait)
+{
+	dw_take_options options = {.size = sizeof options,
+				   .topics = names,
+				   .topic_count = count,
+				   .max = 1,
+				   .wait_us = wait};
+
+	program->count = 0;
+	assert_int_equal(dw_take(program->d, &options, taken, program), DW_OK);
+	pass(program, 0);
+}
+
+static void name_with_a_star_is_of_all_that_begin_so(void **state)
+{
+	static const char *const games[] = {"game.*"}, *const some[] = {"z", "game.2*"};
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	push_to(&program, "game.1", 'a');
+	push_to(&program, "other", 'o');
+	push_to(&program, "game.2", 'b');
+	push_to(&program, "game.1", 'c');
+	push_to(&program, "gam", 'g');
+	push_to(&program, "z1", 'z');
+	for (const char *id = "abc"; *id; id++) {
+		take_of(&program, games, 1, 0);
+		assert_int_equal(program.count, 1);
+		assert_int_equal(program.ids[0], *id);
+	}
+	take_of(&program, games, 1, 0);
+	assert_int_equal(program.count, 0);
+	take_of(&program, some, 2, DW_HOURS(1));
+	push_to(&program, "game.1", 'd');
+	assert_int_equal(program.count, 0);
+	push_to(&program, "game.22", 'e');
+	assert_int_equal(program.count, 1);
+	assert_int_equal(program.ids[0], 'e');
+	take_of(&program, some, 2, DW_HOURS(1));
+	push_to(&program, "z", 'f');
+	assert_int_equal(program.count, 1);
+	assert_int_equal(program.ids[0], 'f');
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 static void closed(dw *d, int status, const dw_message *messages, size_t count, void *user)
 {
 	(void)d;
@@ -229,6 +311,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(messages_that_are_given_up_are_letters_and_gone),
 	    cmocka_unit_test(queue_behind_many_others_has_its_turn),
+	    cmocka_unit_test(message_calls_one_take),
+	    cmocka_unit_test(name_with_a_star_is_of_all_that_begin_so),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
 	};
 

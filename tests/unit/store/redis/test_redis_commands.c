@@ -21,7 +21,7 @@
 
 /* README.md has this line; the name of the namespace is in it twice. */
 #define ACL                                                                                        \
-	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " &{" NAME "}:ready "         \
+	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " &{" NAME "}:ready:* "       \
 	"+ping +select +info +cluster|nodes +client|setname +time "                                \
 	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
@@ -397,7 +397,8 @@ static void check_command(const char *text, const struct line *line)
 	assert_true(line->count > 0);
 	if (is_one_of(line->words[0], channels)) {
 		assert_true(strcmp(line->words[1], CHANNEL) == 0 ||
-			    strcmp(line->words[1], "{" NAME "}:ready") == 0);
+			    strncmp(line->words[1],
+				    "{" NAME "}:ready:", sizeof "{" NAME "}:ready:" - 1) == 0);
 		return;
 	}
 	if (!keys_of(line, &from, &count))

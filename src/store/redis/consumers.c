@@ -1,0 +1,83 @@
+#include "store/redis/consumers.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "store/redis/core.h"
+
+const char *consumers_name(const struct redis_consumers *consumers, uint64_t number,
+			   char room[CONSUMER_NAME_SIZE])
+{
+	room[0] = '\0';
+	if (number != 0 && consumers->connection != 0)
+		(void)snprintf(room, CONSUMER_NAME_SIZE, "%s/%" PRIu64 "/", consumers->name,
+			       number); /* always fits */
+	return room;
+}
+
+/* ---- Hearing ------------------------------------------------------------------------------- */
+
+/* subscribe: if this fails, those that wait look each second. */
+static void subscribe(struct redis_store *store)
+{
+	struct redis_consumers *consumers = &store->later.consumers;
+
+	(void)snprintf(consumers->name, sizeof consumers->name, "%016" PRIx64, rng_seed());
+	(void)snprintf(consumers->channel, sizeof consumers->channel, "{%s}:ready:%s",
+		       store->names.name, consumers->name); /* always fits */
+	if (link_open(store, consumers->channel, &consumers->link) == DW_OK)
+		wake_channel_watch(store, link_descriptor(consumers->link));
+}
+
+void consumers_listen(struct redis_store *store)
+{
+	struct redis_consumers *consumers = &store->later.consumers;
+
+	if (!consumers->link)
+		return;
+	link_work(consumers->link, store->now);
+	if (link_connection(consumers->link) == consumers->connection)
+		return;
+	consumers->connection = link_connection(consumers->link);
+	consumers->is_anew = true;
+}
+
+/* read_call: false: it is not one. */
+static bool read_call(const struct reply *message, dw_take_call *ret_call)
+{
+	const struct reply *text = &message->items[2];
+	char *topic;
+
+	if (message->kind != REPLY_ARRAY || message->count != 3 || text->kind != REPLY_BULK)
+		return false;
+	ret_call->number = strtoull(text->bytes, &topic, 10);
+	if (ret_call->number == 0 || *topic != ' ' || strlen(topic + 1) > DW_TOPIC_MAX)
+		return false;
+	(void)snprintf(ret_call->topic, sizeof ret_call->topic, "%s", topic + 1); /* it fits */
+	return true;
+}
+
+bool consumers_take_call(struct redis_store *store, dw_take_call *ret_call)
+{
+	struct redis_consumers *consumers = &store->later.consumers;
+	struct reply *message;
+	bool is_call = consumers->is_anew;
+
+	if (!consumers->link && store->url.name[0] && !store->stopped)
+		subscribe(store);
+	*ret_call = (dw_take_call){0};
+	consumers->is_anew = false;
+	while (!is_call && consumers->link && (message = link_take(consumers->link))) {
+		is_call = read_call(message, ret_call);
+		reply_free(message);
+	}
+	return is_call;
+}
+
+void consumers_free(struct redis_store *store)
+{
+	link_free(store->later.consumers.link);
+}
