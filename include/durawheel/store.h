@@ -316,6 +316,9 @@ typedef struct dw_op {
 	dw_usec started; /* SETTLE, BURY, NEXT: when the handler started, wall; 0: it did not */
 	dw_usec asked;   /* steady: the store's patience counts from then; 0: from submit() */
 	const dw_replay *replay; /* of REPLAY */
+	/* SETTLE, NEXT, of a store with settles_messages: a PUSH that is done in the same step. If
+	 * it is refused (its status), nothing is done: DW_EBUSY. Freed with the operation. */
+	struct dw_op *message;
 
 	int status;
 	dw_level level; /* what a DW_OK of this answer means */
@@ -454,6 +457,8 @@ typedef struct dw_store_class {
 	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);
 	/* 1: the store keeps topics and their queues. */
 	int keeps_topics;
+	/* 1: it knows dw_op.message. */
+	int settles_messages;
 	/* A TAKE that waits looks again after so long, whatever it has heard. It looks first with
 	 * LOOK. 0 or absent: 1 s, and without LOOK. */
 	dw_usec look_every;

@@ -25,8 +25,9 @@
  *  - dw_ack() with DW_DONE deletes it; with DW_RETRY it comes back after a delay; with DW_DEAD, or
  *    after retries_max retries, it becomes a dead letter. An answer that comes after the message
  *    was handed out again is DW_ESTALE and changes nothing.
- *  - A message is handed out at least once, like a timer. If the owner dies between the message and
- *    the settle of its timer, the message comes twice, the second one with a higher attempt.
+ *  - A message is handed out at least once, like a timer. In SQLite the message and the end of its
+ *    timer are one step. In Redis the owner may die in between: then the message comes twice, the
+ *    second one with a higher attempt, if the first one has left the queue by then.
  *  - In Redis a message is only in Redis: unlike timers, messages are not written again when the
  *    server loses its data. */
 #ifndef DURAWHEEL_TOPIC_H

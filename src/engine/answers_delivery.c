@@ -6,6 +6,7 @@
 #include "engine/damaged.h"
 #include "engine/learn.h"
 #include "engine/lifecycle.h"
+#include "engine/messages.h"
 
 static void claim_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
@@ -101,6 +102,7 @@ static void wait_again(struct engine *engine, struct timer *timer)
 	timer->retry_at = 0;
 	timer_forget_said(timer, &engine->alloc);
 	timer->uncounted = false;
+	timer->pushes = false;
 	timer->failures = 0;
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_PENDING);
@@ -115,8 +117,14 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 		timer_retry_later(engine, timer);
 		return;
 	}
+	if (op->message && op->message->status != DW_OK) {
+		messages_refused(engine, timer, op->message->status);
+		return;
+	}
 	if (op->status == DW_ECORRUPT)
 		damaged_timer(engine, timer);
+	if (op->status == DW_OK && op->message)
+		messages_entered(engine, timer);
 	if (op->status == DW_OK)
 		count_verdict(engine, timer, op);
 	if (op->status == DW_OK && op->kind == DW_OP_RETRY) {

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
+#include "engine/message_op.h"
 #include "engine/topic_calls.h"
 #include "engine/lifecycle.h"
 #include "engine/takes.h"
@@ -18,51 +19,21 @@
 
 /* ---- A timer becomes a message ------------------------------------------------------------- */
 
-/* with_topic makes an operation of a topic with room for its bytes. NULL: no memory. */
-static dw_op *with_topic(struct engine *engine, dw_op_kind kind, const char *id, const char *topic,
-			 size_t size)
-{
-	size_t topic_size = strlen(topic) + 1;
-	dw_op *op = op_new(&engine->alloc, kind, id, NULL, size + topic_size);
-
-	if (!op)
-		return NULL;
-	memcpy(op_room(op) + size, topic, topic_size);
-	op->topic = (const char *)op_room(op) + size;
-	op->body_size = size;
-	op->body = op_room(op);
-	return op;
-}
-
-/* record_of_timer: a message has no rule, and no bound of lateness. */
-static struct record record_of_timer(const struct timer *timer)
-{
-	return (struct record){.id = timer->id,
-			       .topic = timer->topic->name,
-			       .data = timer->data,
-			       .data_size = timer->data_size,
-			       .id_size = (uint8_t)strlen(timer->id),
-			       .topic_size = (uint8_t)strlen(timer->topic->name)};
-}
-
 void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	struct record record = record_of_timer(timer);
-	struct message message = {.head = timer->head, .body_size = record_size(&record)};
-	dw_op *op = with_topic(engine, DW_OP_PUSH, timer->id, timer->topic->name,
-			       message_size(message.body_size));
+	dw_op *op;
 
-	if (!op) {
-		timer_retry_later(engine, timer);
+	if (driven_settles_messages(engine->store)) {
+		delivery_begin(engine, timer, now, false);
+		timer->pushes = true;
+		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}
-	message.head.attempt--; /* the first delivery of the message is this attempt */
-	message.head.retries = 0;
-	record_encode(&record, op_room(op) + message_size(0));
-	message.body = op_room(op) + message_size(0);
-	(void)message_write(op_room(op), &message);
-	op->head = timer->head;
-	delivery_begin(engine, timer, now, false);
+	op = message_op(engine, timer);
+	if (op) {
+		op->head = timer->head;
+		delivery_begin(engine, timer, now, false);
+	}
 	urgent_send(engine, timer, op);
 }
 
@@ -92,6 +63,21 @@ static void refused(struct engine *engine, struct timer *timer, int status)
 	timer->retry_at = timer->head.due;
 }
 
+void messages_refused(struct engine *engine, struct timer *timer, int status)
+{
+	if (status == DW_ELIMIT || status == DW_ECORRUPT)
+		refused(engine, timer, status);
+	timer->uncounted = true;
+	timer->pushes = false;
+	delivery_end(engine, timer, DW_RETRY, AGAIN);
+}
+
+void messages_entered(struct engine *engine, const struct timer *timer)
+{
+	takes_pushed(engine, timer->topic->name, 1);
+	topic_got_in(&engine->topics, timer->topic);
+}
+
 void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->status == DW_OK)
@@ -101,15 +87,12 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 		lifecycle_resume(engine, timer);
 		return;
 	}
-	if (op->status == DW_OK) {
-		topic_got_in(&engine->topics, timer->topic);
-		delivery_end(engine, timer, DW_DONE, -1);
+	if (op->status != DW_OK) {
+		messages_refused(engine, timer, op->status);
 		return;
 	}
-	if (op->status == DW_ELIMIT || op->status == DW_ECORRUPT)
-		refused(engine, timer, op->status);
-	timer->uncounted = true;
-	delivery_end(engine, timer, DW_RETRY, AGAIN);
+	topic_got_in(&engine->topics, timer->topic);
+	delivery_end(engine, timer, DW_DONE, -1);
 }
 
 /* ---- Push ---------------------------------------------------------------------------------- */
@@ -199,7 +182,7 @@ int engine_push(struct engine *engine, const dw_timer *timers, size_t count, str
 	call->done = done;
 	for (size_t i = 0; i < count; i++)
 		size += size_of(timer_at(timers, i));
-	op = with_topic(engine, DW_OP_PUSH, NULL, timers->topic, size);
+	op = op_with_topic(engine, DW_OP_PUSH, NULL, timers->topic, size);
 	at = op ? op_room(op) : NULL;
 	for (size_t i = 0; op && i < count; i++)
 		at = write_one(engine, at, timer_at(timers, i));
@@ -282,7 +265,7 @@ static dw_op *answer_op(struct engine *engine, const struct answers *answers, co
 
 	for (size_t i = 0; i < count; i++)
 		size += strlen(answers->tokens[answers->order[from + i]]) + 1 - strlen(topic) - 1;
-	op = with_topic(engine, DW_OP_ANSWER, NULL, topic, size);
+	op = op_with_topic(engine, DW_OP_ANSWER, NULL, topic, size);
 	if (!op)
 		return NULL;
 	at = op_room(op);
@@ -386,7 +369,7 @@ static void bury(struct engine *engine, struct call *call, const dw_op *answered
 {
 	const char *why = answers_of(call)->why;
 	size_t size = row->body_size + strlen(why);
-	dw_op *op = with_topic(engine, DW_OP_LETTER, row->id, answered->topic, size);
+	dw_op *op = op_with_topic(engine, DW_OP_LETTER, row->id, answered->topic, size);
 
 	if (op) {
 		memcpy(op_room(op), row->body, row->body_size);

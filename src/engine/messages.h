@@ -8,8 +8,13 @@ struct engine;
 struct call;
 struct timer;
 
-/* messages_fire puts a due timer into its topic's queue. Then the timer is settled. */
+/* messages_fire puts a due timer into its topic's queue. Then, or in the same step of the store,
+ * the timer is settled. */
 void messages_fire(struct engine *, struct timer *, dw_usec now);
+
+/* messages_refused: the queue has not taken the timer, which waits. messages_entered: it has. */
+void messages_refused(struct engine *, struct timer *, int status);
+void messages_entered(struct engine *, const struct timer *);
 
 /* These take the answers: to a PUSH of a timer, or of a call; to an ANSWER or a LETTER. */
 void messages_fired(struct engine *, struct timer *, const dw_op *);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/core.h"
+#include "engine/message_op.h"
 #include "engine/occurrences.h"
 #include "engine/put_off.h"
 
@@ -127,6 +128,18 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
+/* with_message: what was to become a message does so in the same step. NULL: no memory. */
+static dw_op *with_message(struct engine *engine, const struct timer *timer, dw_op *op)
+{
+	if (!op || !timer->pushes || op->reason || timer->skips)
+		return op;
+	op->message = message_op(engine, timer);
+	if (op->message)
+		return op;
+	op_free(&engine->alloc, op);
+	return NULL;
+}
+
 void urgent_verdict(struct engine *engine, struct timer *timer)
 {
 	dw_op *op;
@@ -136,7 +149,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	if (!timer->reason && timer->verdict == DW_RETRY && !timer->no_retry)
 		op = retry_op(engine, timer);
 	else
-		op = end_op(engine, timer);
+		op = with_message(engine, timer, end_op(engine, timer));
 	timer->judging = op != NULL;
 	urgent_send(engine, timer, op);
 }

@@ -60,6 +60,11 @@ bool driven_keeps_topics(const dw_store *store)
 	return HAS(store, keeps_topics);
 }
 
+bool driven_settles_messages(const dw_store *store)
+{
+	return HAS(store, settles_messages);
+}
+
 dw_usec driven_look_every(const dw_store *store)
 {
 	return HAS(store, look_every) ? store->type->look_every : 0;

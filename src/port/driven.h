@@ -39,6 +39,9 @@ void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 /* driven_keeps_topics: it knows TOPIC_SET and the operations behind it. */
 bool driven_keeps_topics(const dw_store *);
 
+/* driven_settles_messages: it knows dw_op.message. */
+bool driven_settles_messages(const dw_store *);
+
 /* driven_look_every: 0: the store does not say. driven_calls_takes: it tells which take a message
  * is for. driven_take_call: false: none was called. */
 dw_usec driven_look_every(const dw_store *);

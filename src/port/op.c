@@ -46,6 +46,7 @@ void op_free(const struct alloc *alloc, dw_op *op)
 		return;
 	rows_free(alloc, op->rows);
 	alloc_free(alloc, op->store_status);
+	op_free(alloc, op->message);
 	alloc_free(alloc, op);
 }
 

@@ -77,6 +77,7 @@ struct timer {
 	bool judging;     /* the operation under way is the verdict */
 	bool storing;     /* not stored yet: it belongs to the call of its put */
 	bool backing_off; /* waits in the fire schedule to try an operation again */
+	bool pushes;      /* VERDICT: with its end it becomes a message */
 	bool uncounted;   /* its DW_RETRY is not a handler's, and counts nothing */
 	bool no_retry;    /* cancelled during its delivery: a DW_RETRY is dropped */
 	bool purged;      /* a purge has deleted it in the store; its delivery still ends */

@@ -477,6 +477,30 @@ test_killed_take_loses_nothing() {
 	[ "$(wc -l <got)" -le $((messages + kills * 10)) ] || fail "$(wc -l <got) of $messages"
 }
 
+# In SQLite the message and the end of its timer are one step: an owner that is killed makes no
+# message twice.
+test_killed_owner_makes_each_message_once() {
+	local kills=${DW_LONG:+100}
+	kills=${kills:-8}
+	queue --hide 1h
+	many $((kills * 200)) | sed 's/"topic":"t"/"topic":"q"/' >lines
+	expect 0 durawheel import lines
+	for ((; kills > 0; kills--)); do
+		durawheel run >>fired 2>log &
+		owner=$!
+		sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
+		kill_owner
+	done
+	expect 0 durawheel run --until-idle
+	: >got
+	until expect 0 durawheel take --topic q --max 1000 && [ ! -s out ]; do
+		cat out >>got
+	done
+	is_counted got "$(wc -l <lines)"
+	grep -o '"id":"[0-9]*"' got | sort -u >ids
+	is_counted ids "$(wc -l <lines)"
+}
+
 # has_no_numbers TOPIC: it is listed, and nobody tells how many timers it has.
 has_no_numbers() {
 	durawheel topic list --json >listed

@@ -62,8 +62,7 @@ void contract_pass(struct contract *c, dw_usec time)
 		c->now += time;
 }
 
-/* push_messages pushes one message for each letter, in one operation. */
-static int push_messages(struct ask *ask, const char *topic, const char *letters, dw_head head)
+dw_op *contract_push_op(const char *topic, const char *letters, dw_head head)
 {
 	unsigned char room[4096], body[256];
 	unsigned char *at = room;
@@ -75,18 +74,19 @@ static int push_messages(struct ask *ask, const char *topic, const char *letters
 
 		at = message_write(at, &message);
 	}
-	return ask_status(ask, contract_op(DW_OP_PUSH, topic, room, (size_t)(at - room)));
+	return contract_op(DW_OP_PUSH, topic, room, (size_t)(at - room));
 }
 
 int contract_push_due(struct ask *ask, const char *topic, const char *letters, dw_usec due)
 {
-	return push_messages(ask, topic, letters, (dw_head){.due = due});
+	return ask_status(ask, contract_push_op(topic, letters, (dw_head){.due = due}));
 }
 
 int contract_push_timers(struct contract *c, const char *letters)
 {
-	return push_messages(&c->owner, "q", letters,
-			     (dw_head){.due = contract_now(c), .generation = 1});
+	dw_head head = {.due = contract_now(c), .generation = 1};
+
+	return ask_status(&c->owner, contract_push_op("q", letters, head));
 }
 
 int contract_push(struct contract *c, const char *letters)

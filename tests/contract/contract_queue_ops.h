@@ -28,6 +28,9 @@ size_t contract_encode(unsigned char *room, const char *id, const char *topic);
 dw_usec contract_now(const struct contract *);
 void contract_pass(struct contract *, dw_usec time);
 
+/* contract_push_op makes a PUSH with one message for each letter. */
+dw_op *contract_push_op(const char *topic, const char *letters, dw_head);
+
 /* contract_push_due pushes one message for each letter, in one operation; contract_push now, by
  * the owner; contract_push_timers: these are of timers that are due. */
 int contract_push_due(struct ask *, const char *topic, const char *letters, dw_usec due);

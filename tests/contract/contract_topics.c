@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "port/driven.h"
 #include "support/cmocka.h"
 
 static void settings_are_kept(void **state)
@@ -100,11 +101,60 @@ static void owner_hears_of_a_clients_change(void **state)
 	ask_free(op);
 }
 
+/* settle_into_queue ends a timer, whose message is made in the same step. */
+static int settle_into_queue(struct contract *c, uint64_t generation, uint32_t attempt,
+			     int *ret_pushed)
+{
+	dw_op *op = ask_about(DW_OP_SETTLE, "a", generation, attempt);
+	int status;
+
+	op->topic = "q";
+	op->message = contract_push_op("q", "a", (dw_head){.generation = generation, .due = 500});
+	ask_done(&c->owner, op);
+	status = op->status;
+	*ret_pushed = op->message->status;
+	ask_free(op);
+	return status;
+}
+
+/* The timer ends and its message is there, or neither. Other stores never get such an operation. */
+static void message_is_made_with_the_end_of_its_timer(void **state)
+{
+	struct contract *c = *state;
+	uint64_t generation;
+	dw_head stored;
+	int pushed;
+
+	if (!driven_settles_messages(c->owner.store))
+		return;
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "max=1 overflow=1", 0), DW_OK);
+	generation = contract_claim(c, "a");
+	assert_int_equal(settle_into_queue(c, generation, 2, &pushed), DW_ESTALE);
+	assert_int_equal(settle_into_queue(c, generation + 1, 1, &pushed), DW_ESTALE);
+	assert_int_equal(contract_length(c), 0);
+	assert_int_equal(contract_push(c, "b"), DW_OK);
+	assert_int_equal(settle_into_queue(c, generation, 1, &pushed), DW_EBUSY);
+	assert_int_equal(pushed, DW_ELIMIT);
+	assert_int_equal(ask_stored(&c->owner, "a", &stored), DW_OK);
+	assert_int_equal(stored.state, DW_CLAIMED);
+	assert_int_equal(contract_length(c), 1);
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "max=2 overflow=1", 0), DW_OK);
+	assert_int_equal(settle_into_queue(c, generation, 1, &pushed), DW_OK);
+	assert_int_equal(pushed, DW_OK);
+	assert_int_equal(ask_stored(&c->owner, "a", &stored), DW_ENOENT);
+	assert_int_equal(contract_length(c), 2);
+	assert_int_equal(settle_into_queue(c, generation, 1, &pushed), DW_EBUSY);
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "max=9", 0), DW_OK);
+	assert_int_equal(settle_into_queue(c, generation, 1, &pushed), DW_ENOENT);
+	assert_int_equal(contract_length(c), 2);
+}
+
 const struct contract_case contract_topics[] = {
     CONTRACT_CASE(settings_are_kept, true),
     CONTRACT_CASE(numbers_of_the_owner_are_shown, false),
     CONTRACT_CASE(closed_topic_takes_no_put, false),
     CONTRACT_CASE(client_of_a_closed_topic_hears_it, true),
     CONTRACT_CASE(owner_hears_of_a_clients_change, true),
+    CONTRACT_CASE(message_is_made_with_the_end_of_its_timer, false),
     CONTRACT_CASES_END,
 };

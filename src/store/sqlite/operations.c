@@ -325,18 +325,6 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 	return revive(session, op, &dead, &step, seal);
 }
 
-static int acknowledge(struct sqlite_session *session, const dw_op *op)
-{
-	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_ACK);
-	int code = bind_text(statement, 1, op->id);
-
-	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
-	code = run(statement, code);
-	if (sqlite3_changes(session->db.handle) > 0)
-		session->changed = true;
-	return code;
-}
-
 /* ---- Topics ---- */
 
 /* tell_owner leaves a note in the inbox that the settings of a topic have changed. */
@@ -367,6 +355,26 @@ static int put(struct sqlite_session *session, dw_op *op)
 		return apply_to_timer(session, op);
 	op->status = DW_EPAUSED;
 	return code;
+}
+
+/* end_timer ends a delivery. The message is made if the timer ends, and the timer ends if the
+ * message can be made. */
+static int end_timer(struct sqlite_session *session, dw_op *op)
+{
+	int code;
+
+	if (!op->message)
+		return apply_to_timer(session, op);
+	code = sqlite_queue_asks(session, op->message);
+	if (code != SQLITE_OK)
+		return code;
+	if (op->message->status != DW_OK) {
+		op->status = DW_EBUSY;
+		return SQLITE_OK;
+	}
+	code = apply_to_timer(session, op);
+	return code == SQLITE_OK && op->status == DW_OK ? sqlite_queue_push(session, op->message)
+							: code;
 }
 
 /* ---- The whole ---- */
@@ -413,7 +421,7 @@ bool sqlite_ops_writes(const dw_op *op)
 static bool needs_space(const dw_op *op)
 {
 	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE ||
-	       op->kind == DW_OP_PUSH;
+	       op->kind == DW_OP_PUSH || op->message;
 }
 
 int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
@@ -429,7 +437,7 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 	case DW_OP_INBOX:
 		return sqlite_page_inbox(session, op);
 	case DW_OP_ACK:
-		return acknowledge(session, op);
+		return sqlite_page_ack(session, op);
 	case DW_OP_STATUS:
 		return sqlite_status_read(session, op);
 	case DW_OP_PURGE:
@@ -463,6 +471,9 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 		return sqlite_queue_answer(session, op);
 	case DW_OP_LETTER:
 		return sqlite_dead_letter(session, op);
+	case DW_OP_SETTLE:
+	case DW_OP_NEXT:
+		return end_timer(session, op);
 	default:
 		return apply_to_timer(session, op);
 	}

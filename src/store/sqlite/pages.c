@@ -123,3 +123,15 @@ int sqlite_page_inbox(struct sqlite_session *session, dw_op *op)
 			break;
 	return sqlite_db_finish(statement, code);
 }
+
+int sqlite_page_ack(struct sqlite_session *session, const dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_ACK);
+	int code = bind_text(statement, 1, op->id);
+
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op->head.generation);
+	code = run(statement, code);
+	if (sqlite3_changes(session->db.handle) > 0)
+		session->changed = true;
+	return code;
+}

@@ -136,6 +136,16 @@ static int refusal(const struct sqlite_topic *topic, const dw_op *op)
 		   : DW_OK;
 }
 
+int sqlite_queue_asks(struct sqlite_session *session, dw_op *op)
+{
+	struct sqlite_topic topic;
+	int code = sqlite_topic_find(session, op->topic, &topic);
+
+	if (code == SQLITE_OK)
+		op->status = refusal(&topic, op);
+	return code;
+}
+
 int sqlite_queue_push(struct sqlite_session *session, dw_op *op)
 {
 	const unsigned char *at = op->body;

@@ -17,8 +17,10 @@ struct sqlite_topic {
 /* sqlite_topic_find reads the row of a topic. */
 int sqlite_topic_find(struct sqlite_session *, const char *name, struct sqlite_topic *ret_topic);
 
-/* These carry out PUSH, TAKE and ANSWER. */
+/* These carry out PUSH, TAKE and ANSWER. sqlite_queue_asks only sets the status that a PUSH would
+ * have. */
 int sqlite_queue_push(struct sqlite_session *, dw_op *);
+int sqlite_queue_asks(struct sqlite_session *, dw_op *);
 int sqlite_queue_take(struct sqlite_session *, dw_op *);
 int sqlite_queue_answer(struct sqlite_session *, dw_op *);
 

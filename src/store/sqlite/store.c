@@ -103,6 +103,7 @@ static const dw_store_class sqlite_class = {.size = sizeof sqlite_class,
 					    .free = sqlite_free,
 					    .loads_by_generation = 1,
 					    .keeps_topics = 1,
+					    .settles_messages = 1,
 					    .look_every = DW_MILLISECONDS(20),
 					    .delay = sqlite_delay};
 

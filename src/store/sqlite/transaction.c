@@ -64,6 +64,8 @@ static void forget_answers(struct sqlite_batch *batch, struct part part)
 		op->head = batch->asked[i].head;
 		op->after = batch->asked[i].after;
 		op->status = DW_OK;
+		if (op->message)
+			op->message->status = DW_OK;
 	}
 }
 
