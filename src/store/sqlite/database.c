@@ -210,11 +210,11 @@ static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const char **ret_why)
 {
 	sqlite3_int64 version = 0;
-	int code = sqlite_db_set(db->handle, patience);
+	int code = SQLITE_READONLY; /* a read would make a log that its owner cannot write */
 
+	if (!sqlite3_db_readonly(db->handle, "main"))
+		code = sqlite_db_set(db->handle, patience);
 	code = code ? code : sqlite_schema_read(db->handle, db->kind, &version, ret_why);
-	if (code == SQLITE_OK && !*ret_why && sqlite3_db_readonly(db->handle, "main"))
-		*ret_why = "cannot be written by this user";
 	if (code == SQLITE_OK && !*ret_why && version > 0)
 		code = look_at_first_page(db->handle, ret_why);
 	if (code != SQLITE_OK || *ret_why)
@@ -228,6 +228,19 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code; /* its tables are not ours */
 }
 
+/* explain_read_only: the file, or its folder, can only be read. That is not enough, because SQLite
+ * also writes beside a file that it reads. */
+static const char *explain_read_only(const char *path)
+{
+	if (access(path, W_OK) == 0)
+		return "stands in a folder that this user cannot write: run as the folder's user, "
+		       "or let this one write it";
+	if (errno == EROFS)
+		return "is on a read-only file system: mount it writable, or copy the file and "
+		       "its -wal to where they can be written";
+	return "is read-only for this user: run as the file's user, or let this one write it";
+}
+
 /* explain says why SQLite failed: in SQLite's words, or in clearer ones where we have them. */
 static const char *explain(sqlite3 *handle, const char *path, int code)
 {
@@ -237,8 +250,7 @@ static const char *explain(sqlite3 *handle, const char *path, int code)
 	case SQLITE_BUSY:
 		return "is locked by another process";
 	case SQLITE_READONLY:
-		return access(path, W_OK) == 0 ? "stands in a folder that this user cannot write"
-					       : "cannot be written by this user";
+		return explain_read_only(path);
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_CORRUPTFS ? "a part of it cannot be read now: try again"
 						      : sqlite3_errstr(code);

@@ -1,4 +1,5 @@
-/* A database file that is mounted alone has a second name, with a log and a lock of its own. */
+/* A database file that is mounted alone has a second name, with a log and a lock of its own. A file
+ * that is mounted read-only is refused in words. */
 #include "support/cmocka.h"
 
 #include <fcntl.h>
@@ -45,24 +46,58 @@ static int look(struct fixture *f)
 								    : FOLDER_IS_REFUSED;
 }
 
-static void file_that_is_mounted_alone_is_refused(void **state)
+static void is_refused(struct fixture *f, int (*look_at)(struct fixture *))
 {
-	struct fixture *f = *state;
-	pid_t child;
+	pid_t child = fork();
 	int status;
 
-	fixture_open(f, &f->owner, DW_OWNER);
-	ask_end(&f->owner);
-	child = fork();
 	if (child == 0)
-		_exit(look(f));
+		_exit(look_at(f));
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NOT_MOUNTED)
 		fail_msg("NOT TESTED: no namespace to mount in: run as root, or permit user "
 			 "namespaces");
 	assert_int_equal(WEXITSTATUS(status), IS_REFUSED);
+}
+
+static void file_that_is_mounted_alone_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	ask_end(&f->owner);
+	is_refused(f, look);
 	fixture_open(f, &f->owner, DW_OWNER); /* the other side stays */
+}
+
+/* look_read_only: the folder is mounted read-only, for every role. */
+static int look_read_only(struct fixture *f)
+{
+	static const dw_role roles[] = {DW_CLIENT, DW_STANDBY, DW_OWNER};
+
+	if (!enter_namespace() || mount(f->folder, f->folder, "none", MS_BIND, NULL) != 0 ||
+	    mount("none", f->folder, "none", MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) != 0)
+		return NOT_MOUNTED;
+	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+		if (fixture_try(f, &f->other, roles[i], f->path) != DW_ESTORE)
+			return IS_OPENED;
+		if (!strstr(f->message, "orders.db: is on a read-only file system: mount it "
+					"writable, or copy the file and its -wal to"))
+			return OTHER_WORDS;
+	}
+	return IS_REFUSED;
+}
+
+static void file_on_a_read_only_mount_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_open(f, &f->owner, DW_OWNER);
+	is_refused(f, look_read_only); /* with a log */
+	ask_end(&f->owner);
+	is_refused(f, look_read_only); /* without */
+	fixture_open(f, &f->owner, DW_OWNER);
 }
 
 /* What an old kernel tells. */
@@ -97,6 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(file_that_is_mounted_alone_is_refused, fixture_set_up,
+					    fixture_tear_down),
+	    cmocka_unit_test_setup_teardown(file_on_a_read_only_mount_is_refused, fixture_set_up,
 					    fixture_tear_down),
 	    cmocka_unit_test(table_of_mounts_is_read),
 	};
