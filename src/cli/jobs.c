@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/errors.h"
 #include "cli/session.h"
 #include "cli/shell.h"
 #include "cli/supervisor.h"
@@ -17,13 +19,16 @@ int jobs_open(struct jobs *jobs, jobs_over_fn over, void *user)
 {
 	*jobs = (struct jobs){.over = over, .user = user};
 	/* If SIGCHLD is ignored, the kernel does not report how children end. The disposition may
-	 * be inherited. */
-	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR)
-		return errno;
-	/* A container may have no init that reaps the orphans of a command. */
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
-		return errno;
-	return 0;
+	 * be inherited. A container may have no init that reaps the orphans of a command. */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+		return complain(EXIT_FAILED, "cannot run commands: %s", strerror(errno));
+	/* Else each timer would spend its retries. */
+	if (access(SHELL_SELF, X_OK) != 0)
+		return complain(EXIT_FAILED,
+				"cannot run commands without " SHELL_SELF ": %s: mount proc on "
+				"/proc",
+				strerror(errno));
+	return EXIT_DONE;
 }
 
 void jobs_close(struct jobs *jobs)

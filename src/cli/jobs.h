@@ -69,8 +69,8 @@ struct jobs {
 	size_t held; /* deliveries of all running jobs */
 };
 
-/* jobs_open: 0, or an errno. From now on this process reaps every orphan that a command leaves
- * behind. */
+/* jobs_open: EXIT_DONE, or complains if no command can start here. From now on this process reaps
+ * every orphan that a command leaves behind. */
 int jobs_open(struct jobs *, jobs_over_fn over, void *user);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);

@@ -330,7 +330,7 @@ static int own(struct runner *runner, const struct options *options, dw_options 
 
 static int prepare_and_own(struct runner *runner, const struct options *options, dw_options base)
 {
-	int code = EXIT_DONE, error = 0;
+	int code = EXIT_DONE;
 
 	outage_init(&runner->outage);
 	service_open(&runner->service);
@@ -338,9 +338,7 @@ static int prepare_and_own(struct runner *runner, const struct options *options,
 	if (runner->signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	if (runner->recipes.of_file || runner->way.words)
-		error = jobs_open(&runner->jobs, run_fire_over, runner);
-	if (error != 0)
-		code = complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
+		code = jobs_open(&runner->jobs, run_fire_over, runner);
 	if (code == EXIT_DONE)
 		code = own(runner, options, base);
 	jobs_close(&runner->jobs);

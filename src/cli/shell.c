@@ -156,8 +156,8 @@ static int spawn_with(char *const *arguments, const int streams[4], char *const 
 			error =
 			    posix_spawn_file_actions_adddup2(&actions, streams[3], SUPERVISOR_NOTE);
 		if (error == 0)
-			error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes,
-					    arguments, variables);
+			error = posix_spawn(ret_pid, SHELL_SELF, &actions, &attributes, arguments,
+					    variables);
 		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
 	}
 	(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail */

@@ -18,6 +18,9 @@ struct shell_input {
 	int note;    /* a file above SUPERVISOR_NOTE, which gets its last line on stderr */
 };
 
+/* The program itself, which is started once more for each command. */
+#define SHELL_SELF "/proc/self/exe"
+
 /* shell_start runs a command, which is its words and a NULL, below a supervisor (cli/supervisor.h),
  * whose process id becomes *ret_pid. Its stdout is the descriptor output, its stderr is ours. 0, or
  * an errno. */

@@ -295,7 +295,6 @@ int command_work(const struct options *options)
 	struct consumer consumer = {0};
 	enum log_form form;
 	int code = run_exec_read(options, &consumer.way);
-	int error;
 
 	if (code == EXIT_DONE && !options->value[OPT_EXEC])
 		code = complain(EXIT_USAGE, "work: --exec CMD is required");
@@ -315,11 +314,10 @@ int command_work(const struct options *options)
 		free(consumer.way.words);
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	}
-	error = jobs_open(&consumer.jobs, work_over, &consumer);
-	code = error == 0
-		   ? session_look(options, (dw_options){.role = DW_CLIENT, .on_event = take_event},
-				  &consumer.d)
-		   : complain(EXIT_FAILED, "cannot run commands: %s", strerror(error));
+	code = jobs_open(&consumer.jobs, work_over, &consumer);
+	if (code == EXIT_DONE)
+		code = session_look(
+		    options, (dw_options){.role = DW_CLIENT, .on_event = take_event}, &consumer.d);
 	if (code == EXIT_DONE)
 		code = session_close(consumer.d, work(&consumer));
 	jobs_close(&consumer.jobs);

@@ -59,6 +59,32 @@ test_exec_output_goes_to_stderr() {
 	is_counted out 1
 }
 
+# no_proc: the words before a command that finds nothing in /proc.
+no_proc() {
+	no_proc=(unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' sh)
+	[ "$(id -u)" = 0 ] || no_proc=(unshare --map-root-user "${no_proc[@]:1}")
+	"${no_proc[@]}" true || fail "NOT TESTED: no namespace to mount in: run as root, or permit \
+user namespaces"
+}
+
+# No command can start there, so its timers wait: a retry would be spent for nothing.
+test_exec_without_proc_says_so() {
+	no_proc
+	due a
+	expect 0 durawheel topic set q --queue
+	expect 0 durawheel push --topic q --id m
+	printf '[topic t]\nexec = true\n' >run.conf
+	for words in 'run --exec true' 'run --config run.conf' 'work --topic q --exec true'; do
+		# shellcheck disable=SC2086
+		expect 1 "${no_proc[@]}" durawheel $words
+		says 'without /proc/self/exe: No such file or directory: mount proc on /proc$'
+	done
+	expect 0 "${no_proc[@]}" durawheel take --topic q # all else works
+	grep -q '"id":"m",.*"attempt":1' out || fail "$(cat out)"
+	expect 0 durawheel run --until-idle --exec true
+	grep -q '"id":"a",.*"attempt":1,.*"exit":0}$' out || fail "$(cat out)"
+}
+
 # The reader of stderr goes away, as when the service that keeps the logs starts again.
 test_exec_ends_the_same_when_nobody_reads_stderr() {
 	local reader
