@@ -26,6 +26,10 @@ static const char ends[] = "SELECT id, body FROM ended NOT INDEXED";
 static const char messages[] = "SELECT topic.name, message.number, message.body, message.state"
 			       " FROM message NOT INDEXED"
 			       " LEFT JOIN topic ON topic.number = message.topic";
+static const char queues[] =
+    "SELECT name, messages,"
+    " (SELECT count(*) FROM message WHERE message.topic = topic.number) AS counted"
+    " FROM topic WHERE messages <> counted";
 static const char topics[] = "SELECT name, settings, closed, keep FROM topic NOT INDEXED";
 
 /* A check that is under way. */
@@ -160,6 +164,18 @@ static void check_topic_row(struct file_check *check, sqlite3_stmt *statement)
 	flaw(check, name, 0, line);
 }
 
+static void check_queue_row(struct file_check *check, sqlite3_stmt *statement)
+{
+	char words[128];
+
+	(void)snprintf(words, sizeof words,
+		       "its queue has %" PRId64 " messages, and its counter says %" PRId64
+		       ": the next owner corrects it",
+		       (int64_t)sqlite3_column_int64(statement, 2),
+		       (int64_t)sqlite3_column_int64(statement, 1)); /* always fits */
+	flaw(check, (const char *)sqlite3_column_text(statement, 0), 0, words);
+}
+
 /* look_through calls look with every row of a query. A part of the file that cannot be read is a
  * flaw, too. */
 static int look_through(struct file_check *check, const char *query,
@@ -207,5 +223,5 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 	compare(&check, "claimed timers", check.claimed, session->meta.claimed);
 	compare(&check, "dead letters", check.dead, session->meta.dead);
 	compare(&check, "ends", check.ended, session->meta.ended);
-	return SQLITE_OK;
+	return look_through(&check, queues, check_queue_row);
 }

@@ -18,6 +18,8 @@ static const char by_topic[] = "SELECT generation, topic, due FROM timer INDEXED
 			       "ORDER BY topic, due, generation";
 static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
 static const char ends[] = "SELECT count(*) FROM ended";
+static const char queues[] = "SELECT count(*) FROM topic WHERE messages <>"
+			     " (SELECT count(*) FROM message WHERE message.topic = topic.number)";
 static const char damaged[] =
     "SELECT generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"
     " why FROM timer NOT INDEXED";
@@ -34,6 +36,7 @@ struct tally {
 	int64_t claimed;
 	int64_t dead;
 	int64_t ended;
+	int64_t miscounted; /* queues */
 	bool disordered;
 
 	/* The row before. */
@@ -159,6 +162,11 @@ static void add_ends(struct tally *tally, sqlite3_stmt *statement)
 	tally->ended = sqlite3_column_int64(statement, 0);
 }
 
+static void add_queues(struct tally *tally, sqlite3_stmt *statement)
+{
+	tally->miscounted = sqlite3_column_int64(statement, 0);
+}
+
 static int read_all(struct sqlite_session *session, const char *query, struct tally *tally,
 		    void (*add)(struct tally *, sqlite3_stmt *))
 {
@@ -197,6 +205,7 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : sqlite_meta_read(session);
 	code = code ? code : read_all(session, by_table, &table, add_timer);
 	code = code ? code : read_all(session, letters, &table, add_letters);
+	code = code ? code : read_all(session, queues, &table, add_queues);
 	code = code ? code : read_index(session, by_due, &index, add_due);
 	code = code ? code : read_index(session, by_id, &index, add_id);
 	code = code ? code : read_index(session, by_topic, &index, tally_topic);
@@ -206,7 +215,8 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids &&
 		    table.topics == index.topics;
 	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
-		       table.dead == meta->dead && index.ended == meta->ended;
+		       table.dead == meta->dead && index.ended == meta->ended &&
+		       table.miscounted == 0;
 	return code;
 }
 

@@ -51,5 +51,6 @@ int sqlite_meta_recount(struct sqlite_session *session)
 		session->meta.dead = sqlite3_column_int64(statement, 2);
 		session->meta.ended = sqlite3_column_int64(statement, 3);
 	}
-	return sqlite_db_finish(statement, code);
+	code = sqlite_db_finish(statement, code);
+	return code ? code : sqlite_db_run(&session->db, SQL_TOPIC_RECOUNT);
 }

@@ -60,9 +60,5 @@ int sqlite_rescue_topics(sqlite3 *from, sqlite3 *to, int64_t *unreadable)
 
 	code = code ? code : copy(from, to, &messages, unreadable);
 	code = code ? code : copy(from, to, &ends, unreadable);
-	return code ? code
-		    : sqlite3_exec(to,
-				   "UPDATE topic SET messages = (SELECT count(*) FROM message"
-				   " WHERE message.topic = topic.number)",
-				   NULL, NULL, NULL);
+	return code ? code : sqlite3_exec(to, SCHEMA_RECOUNT, NULL, NULL, NULL);
 }

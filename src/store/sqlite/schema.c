@@ -156,6 +156,7 @@ static const char *const sql[SQL_COUNT] = {
 			 " WHERE name = ?1",
     [SQL_TOPIC_TALLY] = "UPDATE topic SET messages = messages + ?2, dropped = dropped + ?3,"
 			" expired = expired + ?4 WHERE number = ?1",
+    [SQL_TOPIC_RECOUNT] = SCHEMA_RECOUNT,
     [SQL_TOPIC_DELETE] = "DELETE FROM topic WHERE number = ?",
     [SQL_TOPIC_CLOSED] = "SELECT 1 FROM topic WHERE closed <> 0 AND (?1 IS NULL OR name = ?1)",
     [SQL_TOPIC_KEEPS] = "SELECT 1 FROM topic WHERE keep <> 0",

@@ -13,6 +13,11 @@ enum sqlite_kind {
 	SQLITE_KIND_JOURNAL = 0x44774a31 /* "DwJ1" */
 };
 
+/* Counts the messages of each queue again. */
+#define SCHEMA_RECOUNT                                                                             \
+	"UPDATE topic SET messages = (SELECT count(*) FROM message WHERE message.topic ="          \
+	" topic.number)"
+
 enum sqlite_sql {
 	SQL_BEGIN_WRITE,
 	SQL_BEGIN_READ,
@@ -63,6 +68,7 @@ enum sqlite_sql {
 	SQL_TOPIC_INSERT,
 	SQL_TOPIC_UPDATE,
 	SQL_TOPIC_TALLY,
+	SQL_TOPIC_RECOUNT,
 	SQL_TOPIC_DELETE,
 	SQL_TOPIC_CLOSED,
 	SQL_TOPIC_KEEPS,

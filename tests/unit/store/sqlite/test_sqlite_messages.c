@@ -122,12 +122,35 @@ static void damaged_message_is_dropped(void **state)
 	}
 }
 
+/* A counter that is wrong makes a queue full that is not. The next owner counts again. */
+static void counter_of_a_queue_is_checked(void **state)
+{
+	struct fixture *f = *state;
+	struct hearer hearer = {0};
+	char url[TEMP_SIZE + 8];
+	dw_options options = {.store = url};
+
+	(void)snprintf(url, sizeof url, "sqlite:%s", f->path);
+	assert_int_equal(viewer_open(&hearer.viewer, &options), DW_OK);
+	push_three(f, &hearer, 0);
+	fixture_raw(f, "DELETE FROM message WHERE length(body) = 2");
+	assert_int_equal(push(&hearer, "d"), DW_ELIMIT);
+	check_finds(f, 1, "its queue has 2 messages, and its counter says 3: the next owner");
+	viewer_close(&hearer.viewer);
+	assert_int_equal(viewer_open(&hearer.viewer, &options), DW_OK);
+	check_finds(f, 0, "");
+	assert_int_equal(push(&hearer, "d"), DW_OK);
+	assert_int_equal(push(&hearer, "e"), DW_ELIMIT);
+	viewer_close(&hearer.viewer);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(damaged_message_is_dropped),
+	    CASE(counter_of_a_queue_is_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
