@@ -406,15 +406,6 @@ test_redis_password() {
 	says 'names a user without a password'
 }
 
-# What is refused is told, and not asked without end.
-test_redis_that_loads_no_scripts() {
-	on_redis --rename-command SCRIPT ''
-	expect 6 durawheel add --topic t --in 1h
-	says 'the server refuses SCRIPT LOAD: '
-	redis INFO errorstats | tr -d '\r' >errors
-	[ "$(sed -n 's/^errorstat_NOSCRIPT:count=//p' errors)" -le 100 ]
-}
-
 test_redis_that_cannot_be_used() {
 	on_redis --maxmemory 64mb --maxmemory-policy allkeys-lru
 	expect 6 durawheel list
@@ -539,7 +530,6 @@ test_redis_user_with_the_rights_of_the_readme() {
 	kill -TERM "$standby"
 	wait "$standby"
 	standby=
-	redis SCRIPT FLUSH
 	expect 0 durawheel run --exec 'exit 1' --until-idle --topic none
 	expect 0 durawheel purge --yes
 	[ -z "$(redis ACL LOG)" ] || fail "it was denied: $(redis ACL LOG)"

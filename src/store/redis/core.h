@@ -8,6 +8,7 @@
  *	pipeline.c   the connection: commands out, replies in
  *	tombstone.c  ids whose deletion was seen in the last minute
  *	script_call.c  calls of the scripts, and what a refusal means
+ *	rights.c     does the server let us run scripts?
  *	token.c      the fencing token of a shard, and the server's clock
  *	completion.c in which order operations are answered, and when they are given up
  *	layout.c     the number of shards: known, guessed, asked for

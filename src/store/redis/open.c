@@ -7,6 +7,7 @@
 
 #include "store/identity.h"
 #include "store/redis/core.h"
+#include "store/redis/rights.h"
 #include "store/redis/store.h"
 
 /* ---- Making ---------------------------------------------------------------------------------- */
@@ -82,6 +83,7 @@ static int layout_await(struct redis_store *store, dw_usec until)
 {
 	const struct layout *layout = &store->layout;
 
+	rights_ask(store);
 	layout_ask_era(store);
 	if (layout_ask(store) != DW_OK)
 		return DW_ENOMEM;
@@ -129,6 +131,14 @@ static void tell_new(struct redis_store *store)
 		store->env.log(DW_LOG_INFO, line, store->env.log_user);
 }
 
+/* is_refused: a journal waits for a right that may be given again, as it does for the server. */
+static bool is_refused(const struct redis_store *store)
+{
+	const struct scripts *scripts = &store->scripts;
+
+	return scripts->missing[0] && (scripts->is_unknown || !store->env.may_be_away);
+}
+
 static int lay_out(struct redis_store *store, dw_usec until, char *message)
 {
 	unsigned wanted = store->env.shards;
@@ -142,6 +152,8 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	found = layout->found;
 	if (status == DW_ENOMEM)
 		return status;
+	if (is_refused(store))
+		return fail(message, DW_ESTORE, store->scripts.missing);
 	if (status != DW_OK && !layout->words[0])
 		return unreachable(store, message);
 	if (status != DW_OK)

@@ -15,6 +15,8 @@ struct scripts {
 	bool unloadable;               /* the server refused the last script that was sent to it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
 	dw_usec refused_at;            /* steady */
+	char missing[DW_MESSAGE_SIZE]; /* when it was opened: which command is refused; "": none */
+	bool is_unknown;               /* the server does not know that command */
 };
 
 /* What the caller must do with the operations of a refused call. */

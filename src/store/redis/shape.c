@@ -23,6 +23,8 @@
 #define REFUSED "|FENCED:|ERA:b|MARK:b|NOSESSION:"
 
 static const struct shape shapes[COMMAND_COUNT] = {
+    [COMMAND_EVAL] = {"EVAL", "=i"},
+    [COMMAND_EVALSHA] = {"EVALSHA", "=i"},
     [COMMAND_HGET] = {"HGET", "=v"},
     [COMMAND_HMGET] = {"HMGET", ":/v"},
     [COMMAND_HSET] = {"HSET", "=i"},

@@ -10,7 +10,9 @@
 /* The commands. After the scripts come the plain commands of Redis that this store uses.
  * PAGE_SCORES is the script page when it is asked for all scores. */
 enum redis_command_id {
-	COMMAND_HGET = SCRIPT_COUNT,
+	COMMAND_EVAL = SCRIPT_COUNT,
+	COMMAND_EVALSHA,
+	COMMAND_HGET,
 	COMMAND_HMGET,
 	COMMAND_HSET,
 	COMMAND_SCRIPT,
