@@ -1,11 +1,12 @@
 /*
  * bench_recover.c: how an owner begins. N timers (1,000,000) of 100 bytes are stored. It measures
- * the time in dw_open(), and from dw_open() until all are loaded. With --store redis it also
- * measures a bare client that reads the same bytes and makes nothing of them, the longest command
- * by which the server was blocked for others meanwhile, and the bytes that the server takes for
- * each timer.
+ * the time in dw_open(), and from dw_open() until all are loaded, and the bytes that malloc() has
+ * given to this process for each timer then. With --store redis it also measures a bare client that
+ * reads the same bytes and makes nothing of them, the longest command by which the server was
+ * blocked for others meanwhile, and the bytes that the server takes for each timer.
  */
 #include <hiredis/hiredis.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,20 +83,37 @@ static double fill(struct bench_home *home, size_t n)
 	return (after - before) / (double)n;
 }
 
-static double load(struct bench_home *home, size_t n, double *ret_opened)
+/* allocated: the bytes that malloc() has given out, in all threads, with what it needs itself. */
+static double allocated(void)
 {
-	uint64_t recovered = 0;
-	uint64_t start = bench_ns();
-	dw *d = bench_open(home, on_event, &recovered);
-	double seconds;
+	struct mallinfo2 info = mallinfo2();
 
-	*ret_opened = (double)(bench_ns() - start) / 1e9;
+	return (double)(info.uordblks + info.hblkhd);
+}
+
+/* A start of an owner. */
+struct start {
+	double opened; /* s */
+	double loaded; /* s */
+	double bytes;  /* of this process, for a timer */
+};
+
+static struct start load(struct bench_home *home, size_t n)
+{
+	struct start start;
+	uint64_t recovered = 0;
+	double before = allocated();
+	uint64_t began = bench_ns();
+	dw *d = bench_open(home, on_event, &recovered);
+
+	start.opened = (double)(bench_ns() - began) / 1e9;
 	while (recovered == 0)
 		bench_wait(d);
-	seconds = (double)(bench_ns() - start) / 1e9;
+	start.loaded = (double)(bench_ns() - began) / 1e9;
+	start.bytes = (allocated() - before) / (double)n;
 	bench_require(recovered == n + 1, "all are loaded");
 	bench_require(dw_close(d, DW_SECONDS(60)) == DW_OK, "dw_close");
-	return seconds;
+	return start;
 }
 
 static double load_bare(struct bench_home *home, size_t n)
@@ -116,22 +134,26 @@ static void note(struct bench_figure *figure, int round, double value)
 static void measure_sqlite(const struct bench_options *options)
 {
 	struct bench_metric metrics[] = {{"recover", "load", "opened", "s", options->n},
-					 {"recover", "load", "loaded", "s", options->n}};
+					 {"recover", "load", "loaded", "s", options->n},
+					 {"recover", "load", "owner", "B", options->n}};
 	struct bench_figure opened = {.system = "durawheel"};
 	struct bench_figure loaded = {.system = "durawheel"};
+	struct bench_figure owner = {.system = "durawheel"};
 	struct bench_home home;
 
 	bench_home_open(&home, "sqlite");
 	(void)fill(&home, options->n); /* a file has no figure of its memory */
 	for (int round = 0; round < ROUNDS; round++) {
-		double seconds;
+		struct start start = load(&home, options->n);
 
-		note(&loaded, round, load(&home, options->n, &seconds));
-		note(&opened, round, seconds);
+		note(&loaded, round, start.loaded);
+		note(&opened, round, start.opened);
+		note(&owner, round, start.bytes);
 	}
 	bench_home_end(&home);
 	bench_report(options, &metrics[0], &opened, 1);
 	bench_report(options, &metrics[1], &loaded, 1);
+	bench_report(options, &metrics[2], &owner, 1);
 }
 
 static void measure_redis(const struct bench_options *options)
@@ -139,11 +161,13 @@ static void measure_redis(const struct bench_options *options)
 	struct bench_metric metrics[] = {{"recover", "load", "opened", "s", options->n},
 					 {"recover", "load", "loaded", "s", options->n},
 					 {"recover", "load", "blocked", "ms", options->n},
-					 {"recover", "load", "bytes", "B", options->n}};
+					 {"recover", "load", "bytes", "B", options->n},
+					 {"recover", "load", "owner", "B", options->n}};
 	struct bench_figure opened = {.system = "durawheel"};
 	struct bench_figure loaded[] = {{.system = "durawheel"}, {.system = "bare"}};
 	struct bench_figure blocked = {.system = "durawheel"};
 	struct bench_figure bytes = {.system = "durawheel", .count = 1};
+	struct bench_figure owner = {.system = "durawheel"};
 	struct bench_home home;
 
 	bench_home_open(&home, "redis");
@@ -151,11 +175,13 @@ static void measure_redis(const struct bench_options *options)
 	bench_bare_put(home.redis, options->n, 64);
 	ask(&home, "CONFIG SET slowlog-log-slower-than 1000 slowlog-max-len 10000");
 	for (int round = 0; round < ROUNDS; round++) {
-		double seconds;
+		struct start start;
 
 		ask(&home, "SLOWLOG RESET");
-		note(&loaded[0], round, load(&home, options->n, &seconds));
-		note(&opened, round, seconds);
+		start = load(&home, options->n);
+		note(&loaded[0], round, start.loaded);
+		note(&opened, round, start.opened);
+		note(&owner, round, start.bytes);
 		note(&blocked, round, longest_command(&home));
 		note(&loaded[1], round, load_bare(&home, options->n));
 	}
@@ -164,6 +190,7 @@ static void measure_redis(const struct bench_options *options)
 	bench_report(options, &metrics[1], loaded, 2);
 	bench_report(options, &metrics[2], &blocked, 1);
 	bench_report(options, &metrics[3], &bytes, 1);
+	bench_report(options, &metrics[4], &owner, 1);
 }
 
 int main(int argc, char **argv)
