@@ -85,18 +85,25 @@ static void fill_up(struct program *program, dw_usec apart)
 	pass(program, DW_SECONDS(3));
 }
 
+/* take takes what there is. */
+static void take(struct program *program)
+{
+	const char *topic = "q";
+	dw_take_options options = {
+	    .size = sizeof options, .topics = &topic, .topic_count = 1, .max = ROOM};
+
+	program->count = 0;
+	assert_int_equal(dw_take(program->d, &options, taken, program), DW_OK);
+	pass(program, 0);
+}
+
 /* consume takes what there is, and answers it. */
 static void consume(struct program *program)
 {
-	const char *topic = "q";
 	const char *tokens[ROOM];
 	dw_answer answer = {.size = sizeof answer, .tokens = tokens};
-	dw_take_options take = {
-	    .size = sizeof take, .topics = &topic, .topic_count = 1, .max = ROOM};
 
-	program->count = 0;
-	assert_int_equal(dw_take(program->d, &take, taken, program), DW_OK);
-	pass(program, 0);
+	take(program);
 	for (size_t i = 0; i < program->count; i++)
 		tokens[i] = program->tokens[i];
 	answer.count = program->count;
@@ -146,12 +153,35 @@ static void timers_of_one_deadline_enter_in_their_order(void **state)
 	timers_enter_as_soon_as_there_is_room(0);
 }
 
+/* A take of a queue that gives messages at most once deletes them, so it makes room. */
+static void timers_enter_when_an_at_most_once_queue_is_taken_from(void **state)
+{
+	dw_topic_settings settings = {.size = sizeof settings,
+				      .queue = 1,
+				      .max = ROOM,
+				      .overflow = DW_REFUSE,
+				      .hide_us = DW_AT_MOST_ONCE};
+	struct program program;
+
+	(void)state;
+	fill_up(&program, 1);
+	assert_int_equal(dw_topic_set(program.d, "q", &settings, done, &program), DW_OK);
+	pass(&program, 0);
+	for (int i = 0; i < TIMERS && program.got < TIMERS; i++) {
+		take(&program);
+		pass(&program, DW_MILLISECONDS(1));
+	}
+	assert_int_equal(program.got, TIMERS);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(timers_of_a_full_queue_count_as_due),
 	    cmocka_unit_test(late_timers_enter_in_their_order),
 	    cmocka_unit_test(timers_of_one_deadline_enter_in_their_order),
+	    cmocka_unit_test(timers_enter_when_an_at_most_once_queue_is_taken_from),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,12 +143,18 @@ static void push_to(struct program *program, const char *queue, char letter)
 	pass(program, 1);
 }
 
-static void take_any(struct program *program)
+/* begin_take asks all queues. */
+static void begin_take(struct program *program)
 {
 	dw_take_options options = {.size = sizeof options, .max = 1};
 
 	program->count = MESSAGES + 1;
 	assert_int_equal(dw_take(program->d, &options, taken, program), DW_OK);
+}
+
+static void take_any(struct program *program)
+{
+	begin_take(program);
 	pass(program, 0);
 	assert_true(program->count <= 1);
 }
@@ -190,6 +196,38 @@ static void queue_behind_many_others_has_its_turn(void **state)
 		take_any(&program);
 		assert_string_equal(program.ids, "h");
 	}
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
+/* drop_in_a_round takes the only message of the queue, and drops the queue after another take has
+ * found it, and before that take asks it. */
+static void drop_in_a_round(struct program *program, const char *queue)
+{
+	const char *token = program->tokens[0];
+	dw_answer answer = {.size = sizeof answer, .tokens = &token, .count = 1};
+
+	take_any(program);
+	assert_int_equal(program->count, 1);
+	begin_take(program);
+	assert_int_equal(dw_ack(program->d, &answer, answered, program), DW_OK);
+	assert_int_equal(dw_topic_drop(program->d, queue, done, program), DW_OK);
+	pass(program, 0);
+}
+
+/* It fails nothing: the next queue is asked, and without one the take finds nothing. */
+static void queue_dropped_in_a_round_is_passed_over(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	push_to(&program, "a", '1');
+	push_to(&program, "b", '2');
+	drop_in_a_round(&program, "a");
+	assert_string_equal(program.ids, "2");
+	push_to(&program, "c", '3');
+	drop_in_a_round(&program, "c");
+	assert_int_equal(program.count, 0);
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
@@ -311,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(messages_that_are_given_up_are_letters_and_gone),
 	    cmocka_unit_test(queue_behind_many_others_has_its_turn),
+	    cmocka_unit_test(queue_dropped_in_a_round_is_passed_over),
 	    cmocka_unit_test(message_calls_one_take),
 	    cmocka_unit_test(name_with_a_star_is_of_all_that_begin_so),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
