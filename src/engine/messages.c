@@ -82,7 +82,7 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->status == DW_OK)
 		takes_pushed(engine, op->topic, 1);
-	if (!ownership_is_current(&engine->ownership, op) || timer->state != TIMER_FIRING ||
+	if (!ownership_is_current(&engine->ownership, op) ||
 	    timer->head.generation != op->head.generation) {
 		lifecycle_resume(engine, timer);
 		return;

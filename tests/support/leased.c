@@ -158,6 +158,14 @@ static const dw_store_class leased_class = {.size = sizeof leased_class,
 					    .trouble = trouble,
 					    .patience = LEASED_PATIENCE};
 
+void leased_keep_topics(struct leased *leased)
+{
+	leased->type = leased_class;
+	leased->type.keeps_topics = 1;
+	leased->store.type = &leased->type;
+	leased->harness->woken = 1;
+}
+
 struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
 {
 	struct harness *harness = harness_make(set);

@@ -32,6 +32,7 @@ struct leased {
 	struct op_queue answers;
 	struct op_queue kept;
 	dw_op *parked; /* the INBOX operation that waits */
+	dw_store_class type;
 };
 
 /* leased_new makes a harness. leased_free() frees it. leased_begin makes one with a handler for
@@ -40,6 +41,9 @@ struct harness *leased_new(struct leased *, void (*set)(struct engine_env *));
 void leased_free(struct leased *);
 struct harness *leased_begin(struct leased *);
 void leased_end(struct leased *);
+
+/* leased_keep_topics: from now on the store keeps topics. The engine reads their settings then. */
+void leased_keep_topics(struct leased *);
 
 /* leased_fence: another process takes over the store. leased_fenced: the engine also notices. */
 void leased_fence(struct leased *);

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "engine/lead.h"
+#include "engine/topic_calls.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
 #include "support/leased.h"
@@ -66,6 +67,47 @@ static void claim_of_another_generation_claims_nothing(void **state)
 	assert_int_equal(leased.asked[DW_OP_CLAIM], 2);
 	assert_int_equal(h->start_count, 1);
 	leased_end(&leased);
+}
+
+/* push_is_under_way: timer "a" of the queue t is due, and becomes a message. */
+static dw_op *push_is_under_way(struct leased *leased)
+{
+	struct harness *h = leased->harness;
+	dw_topic_settings queue = {.size = sizeof queue, .queue = 1};
+
+	leased_keep_topics(leased);
+	assert_int_equal(engine_topic_set(h->engine, "t", &queue, (struct done){harness_done, h}),
+			 DW_OK);
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	harness_pass(h, DW_MILLISECONDS(999)); /* it is claimed */
+	leased->keeps = true;
+	harness_pass(h, DW_MILLISECONDS(1));
+	return kept(leased, DW_OP_PUSH);
+}
+
+/* A client has replaced the timer while its message was under way. What becomes of the message says
+ * nothing about the new timer. */
+static void push_of_another_generation_ends_nothing(void **state)
+{
+	static const int statuses[] = {DW_OK, DW_ELIMIT, DW_ESTORE};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+		struct leased leased;
+		struct harness *h = leased_begin(&leased);
+		dw_op *push = push_is_under_way(&leased);
+
+		tell(&leased, "a", store_past(h, "a", DW_SECONDS(1)), false);
+		leased.keeps = false;
+		leased_say(&leased, push, statuses[i]);
+		harness_turn(h);
+		assert_int_equal(leased.asked[DW_OP_SETTLE] + leased.asked[DW_OP_RETRY], 0);
+		harness_pass(h, DW_SECONDS(5));
+		assert_int_equal(leased.asked[DW_OP_PUSH], 2);
+		assert_int_equal(leased.asked[DW_OP_SETTLE], 1);
+		assert_int_equal(harness_stats(h).timers, 0);
+		leased_end(&leased);
+	}
 }
 
 static void cancel_of_an_earlier_generation_drops_no_newer_one(void **state)
@@ -246,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(claim_of_another_generation_claims_nothing),
+	    cmocka_unit_test(push_of_another_generation_ends_nothing),
 	    cmocka_unit_test(cancel_of_an_earlier_generation_drops_no_newer_one),
 	    cmocka_unit_test(old_news_of_an_end_drops_no_newer_timer),
 	    cmocka_unit_test(hold_times_out_after_a_put_that_was_sent_again),
