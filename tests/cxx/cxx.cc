@@ -382,8 +382,11 @@ void exception_in_a_batch_is_a_retry_of_all()
 	};
 	auto timers = open_test(options);
 	CHECK(!timers.on_batch("t", {}, [&](durawheel::batch &batch) {
-		if (batch[0].attempt == 1)
+		if (batch[0].attempt == 1) {
+			batch.say(0, durawheel::verdict::dead());
+			batch.say(batch.size() - 1, durawheel::verdict::retry(24h));
 			throw std::runtime_error("no bank");
+		}
 		settled += batch.size();
 	}));
 	CHECK(!timers.after(0s, {"t"}) && !timers.after(0s, {"t"}));

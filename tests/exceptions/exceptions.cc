@@ -1,6 +1,7 @@
 // Exceptions of a C++ program that leave a callback: each passes through the library, after which
 // the handle turns and closes as before, nothing is told twice and no block of memory is lost.
 #include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
 
 #include <poll.h>
 #include <sys/resource.h>
@@ -172,6 +173,49 @@ void handler_that_throws_has_said_retry()
 	CHECK(dw_get_stats(p.d, &stats) == DW_OK);
 	CHECK(stats.fired == 2 && stats.retried == 1 && stats.settled == 1 && stats.timers == 0);
 	CHECK(p.exceptions == 1 && p.calls["handler"] == 2 && p.verdicts == "RETRYDONE");
+	close(p, patience);
+}
+
+void say_and_throw_once(dw *d, dw_batch *batch, void *user)
+{
+	program *p = static_cast<program *>(user);
+
+	CHECK(batch->count == 2);
+	if (++p->calls["batch"] > 1) {
+		dw_stop(d);
+		return;
+	}
+	batch->verdicts[0] = DW_DEAD;
+	batch->verdicts[1] = DW_RETRY;
+	batch->retry_in[1] = DW_HOURS(24);
+	throw thrown("batch");
+}
+
+// Whatever it has said of its timers before.
+void batch_handler_that_throws_has_said_retry_of_all()
+{
+	dw_batch_options two = {};
+	dw_topic_settings soon = {};
+	dw_stats stats = {};
+	program p;
+
+	open_memory(p);
+	soon.size = sizeof soon;
+	soon.backoff_first_us = DW_MILLISECONDS(1);
+	CHECK(dw_topic_set(p.d, "t", &soon, nullptr, nullptr) == DW_OK);
+	two.size = sizeof two;
+	two.max = 2;
+	two.wait_us = DW_SECONDS(10);
+	CHECK(dw_on_batch(p.d, "t", &two, say_and_throw_once, &p) == DW_OK);
+	CHECK(dw_after(p.d, "t", "a", 0, nullptr, 0) == DW_OK);
+	CHECK(dw_after(p.d, "t", "b", 0, nullptr, 0) == DW_OK);
+	run_until_stopped(p);
+	CHECK(dw_sync(p.d, patience) == DW_OK);
+	stats.size = sizeof stats;
+	CHECK(dw_get_stats(p.d, &stats) == DW_OK);
+	CHECK(stats.fired == 4 && stats.retried == 2 && stats.settled == 2 && stats.timers == 0);
+	CHECK(p.exceptions == 1 && p.calls["batch"] == 2);
+	CHECK(p.verdicts == "RETRYRETRYDONEDONE");
 	close(p, patience);
 }
 
@@ -348,6 +392,8 @@ void close_goes_on_where_it_was_left()
 
 const std::map<std::string, void (*)()> tests = {
     {"handler_that_throws_has_said_retry", handler_that_throws_has_said_retry},
+    {"batch_handler_that_throws_has_said_retry_of_all",
+     batch_handler_that_throws_has_said_retry_of_all},
     {"exception_on_a_worker_ends_the_program", exception_on_a_worker_ends_the_program},
     {"each_answer_is_told_once", each_answer_is_told_once},
     {"each_page_is_shown_once", each_page_is_shown_once},
