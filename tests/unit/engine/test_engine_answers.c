@@ -148,6 +148,57 @@ static void old_news_of_an_end_drops_no_newer_timer(void **state)
 	leased_end(&leased);
 }
 
+/* lose_race: a client puts the timer before the put that is under way reaches the store. */
+static void lose_race(struct leased *leased, dw_usec delay)
+{
+	struct harness *h = leased->harness;
+	dw_op *put = kept(leased, DW_OP_PUT);
+
+	(void)store_past(h, "a", delay);
+	h->store->type->submit(h->store, put);
+	h->woken = 1;
+	harness_turn(h);
+}
+
+/* Each time it takes from the timer that is stored by then. */
+static void put_that_takes_a_part_may_lose_races(void **state)
+{
+	static const struct {
+		unsigned flags;
+		dw_usec due;
+	} table[] = {{DW_DUE_LATEST, DW_SECONDS(30)}, {DW_DUE_EARLIEST, DW_SECONDS(20)}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct leased leased;
+		struct harness *h = leased_begin(&leased);
+		dw_usec began = h->wall;
+		dw_timer timer = {.size = sizeof timer,
+				  .id = "a",
+				  .topic = "t",
+				  .due = began + DW_SECONDS(25),
+				  .flags = table[i].flags};
+
+		leased.keeps = true;
+		assert_int_equal(engine_put(h->engine, &timer, (struct done){harness_done, h}),
+				 DW_OK);
+		harness_turn(h);
+		lose_race(&leased, DW_SECONDS(i ? 10 : 40));
+		lose_race(&leased, DW_SECONDS(15));
+		lose_race(&leased, table[i].due);
+		assert_int_equal(h->result_count, 0);
+		leased_speak(&leased);
+		harness_turn(h);
+		assert_int_equal(harness_result(h, "a").status, DW_OK);
+		assert_int_equal(harness_result(h, "a").outcome, DW_PUT_REPLACED);
+		assert_int_equal(harness_result(h, "a").due, began + table[i].due);
+		harness_pass(h, DW_MINUTES(1));
+		assert_int_equal(h->start_count, 1);
+		assert_int_equal(h->starts[0].due, began + table[i].due);
+		leased_end(&leased);
+	}
+}
+
 /* ---- A store that fails -------------------------------------------------------------------- */
 
 /* The put that is sent again takes the place of the hold's time-out; neither was stored. */
@@ -291,6 +342,7 @@ int main(void)
 	    cmocka_unit_test(push_of_another_generation_ends_nothing),
 	    cmocka_unit_test(cancel_of_an_earlier_generation_drops_no_newer_one),
 	    cmocka_unit_test(old_news_of_an_end_drops_no_newer_timer),
+	    cmocka_unit_test(put_that_takes_a_part_may_lose_races),
 	    cmocka_unit_test(hold_times_out_after_a_put_that_was_sent_again),
 	    cmocka_unit_test(failing_store_is_asked_less_and_less_often),
 	    cmocka_unit_test(timer_is_dead_after_DW_CRASHES_MAX_and_not_before),
