@@ -136,11 +136,17 @@ void due_of(struct bytes due, double *ret_d0, double *ret_d1)
 	*ret_d1 = word_at(due, 4);
 }
 
+/* form_of the body of a value. */
+static unsigned form_of(struct bytes value)
+{
+	return (unsigned char)value.at[HEAD_SIZE] % 16;
+}
+
 bool is_newer(struct bytes value)
 {
 	struct words words;
 
-	return value.size >= VALUE_MIN + 4 && (unsigned char)value.at[HEAD_SIZE] % 16 == 3 &&
+	return value.size >= VALUE_MIN + 4 && form_of(value) == 3 &&
 	       memcmp(value.at + VALUE_MIN, "DWT", 3) == 0 &&
 	       (unsigned char)value.at[VALUE_MIN + 3] > RECORD_VERSION && decode(value, &words);
 }
@@ -152,7 +158,7 @@ static const char *record_in(struct bytes value)
 	const unsigned char *record = (const unsigned char *)value.at + VALUE_MIN;
 	double size, at;
 
-	if (value.size < VALUE_MIN + RECORD_HEADER_SIZE + 1 || value.at[HEAD_SIZE] % 16 != 3 ||
+	if (value.size < VALUE_MIN + RECORD_HEADER_SIZE + 1 || form_of(value) != 3 ||
 	    memcmp(record, "DWT\2", 4) != 0)
 		return NULL;
 	size = (double)bytes_get(record + AT_RECORD_SIZE, 4);
