@@ -178,15 +178,13 @@ static void put(struct run *run, const struct row *row, const struct words *word
 	set_rank(run, row->id, words);
 }
 
-/* untell takes the text of dw_why() out of what was just stored. */
+/* untell takes the text of dw_why() out of what was just stored. The topic of a damaged value may
+ * go with it. */
 static void untell(struct run *run, const struct row *row)
 {
 	struct bytes value = key_value(run->values, row->id);
-	char *told = told_value(value, (struct bytes){"", 0}, &value.size);
 
-	value.at = told;
-	key_set(run->model, run->values, row->id, value);
-	free(told);
+	store_told(run, row->id, (struct bytes){value.at, HEAD_SIZE}, value, (struct bytes){"", 0});
 }
 
 static struct bytes body_of(const struct row *row)
