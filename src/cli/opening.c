@@ -91,14 +91,18 @@ void opening_begin_plain(struct opening *opening)
 	opening_begin(opening, signals, 2);
 }
 
-void opening_end(struct opening *opening)
+void opening_end(struct opening *opening, bool opened)
 {
 	uint64_t one = 1;
+	int signal;
 
 	if (opening->runs) {
 		(void)!write(opening->over_fd, &one, sizeof one); /* an eventfd takes it */
 		(void)pthread_join(opening->thread, NULL);        /* cannot fail */
 	}
+	signal = opened ? 0 : signal_of(opening);
+	if (signal)
+		opening->end(signal, opening->user);
 	if (opening->signal_fd >= 0)
 		(void)close(opening->signal_fd); /* no writes can be lost, as below */
 	if (opening->over_fd >= 0)

@@ -25,7 +25,8 @@ void opening_begin(struct opening *, const int *signals, size_t count);
 /* opening_begin_plain is for a program without a terminal that SIGTERM and SIGINT stop. */
 void opening_begin_plain(struct opening *);
 
-/* opening_end: after dw_open(). A signal that came meanwhile is still to be read. */
-void opening_end(struct opening *);
+/* opening_end: after dw_open(). If that has opened the store, a signal that came meanwhile is still
+ * to be read. Else the signal ends the process as it would have ended it a moment earlier. */
+void opening_end(struct opening *, bool opened);
 
 #endif

@@ -289,7 +289,7 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 		config_point_at(runner->config_path, &runner->config, options, OPT_STORE, &place);
 	opening_begin_plain(&opening);
 	code = session_open(options, base, &runner->d);
-	opening_end(&opening);
+	opening_end(&opening, code == EXIT_DONE);
 	complain_about(NULL);
 	return code;
 }

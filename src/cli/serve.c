@@ -58,7 +58,7 @@ int command_serve(const struct options *options)
 		with_address.value[OPT_HTTP] = DEFAULT_ADDRESS;
 	opening_begin_plain(&opening);
 	code = http_open(&http, &with_address, NULL);
-	opening_end(&opening);
+	opening_end(&opening, code == EXIT_DONE);
 	if (code == EXIT_DONE) {
 		service_open(&service);
 		service.shows = true;

@@ -294,7 +294,7 @@ static int open_store(struct top *top, const struct options *options)
 					 .on_log = top_log,
 					 .on_log_user = top},
 			    &top->d);
-	opening_end(&opening);
+	opening_end(&opening, code == EXIT_DONE);
 	if (code != EXIT_DONE)
 		terminal_leave(&top->terminal);
 	return code;
