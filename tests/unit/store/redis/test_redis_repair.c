@@ -313,7 +313,7 @@ static void a_value_in_a_wrong_shard_is_set_aside(void **state)
 	see_flaw(t);
 	await_whole(t, 20);
 	await_read(t);
-	assert_int_equal(t->corrupt, 1);
+	assert_true(t->corrupt > 0); /* by the inbox, and by an audit that is under way then */
 	reply = redisCommand(t->redis, "HGET {torn:%02u}:h t3", home);
 	assert_int_equal(reply->len, value->len);
 	assert_memory_equal(reply->str, value->str, value->len);
@@ -343,11 +343,12 @@ static void listed(dw *d, int status, const dw_dead *letters, size_t count, cons
 	listing->next = *next;
 }
 
-/* Two handles list by turns, so that each page begins at the cursor alone. */
+/* Two handles list by turns, so that each page begins at the cursor alone. The owner, which drops
+ * such letters as too old with its next report, is not turned meanwhile. */
 static void letters_without_a_value_are_listed_once(void **state)
 {
 	struct torn *t = *state;
-	dw *handles[] = {t->d, open_client()};
+	dw *handles[] = {open_client(), open_client()};
 	struct listing listing = {0};
 	redisReply *reply =
 	    redisCommand(t->redis, "ZADD {torn:03}:d -5 a 2.5 b 100 c 101 d 9007199254740991 e");
@@ -366,7 +367,8 @@ static void letters_without_a_value_are_listed_once(void **state)
 	}
 	assert_string_equal(listing.ids, "abcde");
 	assert_true(listing.next.ended);
-	assert_int_equal(dw_close(handles[1], PATIENCE), DW_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(dw_close(handles[i], PATIENCE), DW_OK);
 }
 
 static void await_fired(struct torn *t, int count)
