@@ -368,15 +368,15 @@ test_config_stop_patience_is_kept() {
 	ended 0
 	took=$((($(date +%s%N) - before) / 1000000))
 	[ $took -ge 2000 ] || fail "after $took ms"
-	[ $took -lt 9000 ] || fail "after $took ms"
 	grep -q 'stopping: waiting for 1 running, at most 2s' log
+	sed -i 's/2s$/10m/' run.conf
 	rm began
 	start --config run.conf --stop-patience 0
 	await test -e began
-	before=$(date +%s%N)
+	before=$SECONDS
 	kill -TERM "$owner"
 	ended 0
-	[ $((($(date +%s%N) - before) / 1000000)) -lt 2000 ]
+	[ $((SECONDS - before)) -lt 300 ]
 	grep -q 'ending 1 running' log
 	expect 2 durawheel run --stop-patience 601s
 	says '^durawheel: --stop-patience 601s: write at most 10m$'

@@ -192,12 +192,11 @@ is_ended() {
 test_exec_ends_a_command_with_its_group() {
 	due a
 	expect 0 durawheel run --until-idle --timeout 1s --exec \
-		'[ $DW_ATTEMPT = 2 ] || { sleep 100 & echo $! >pid; sleep 100; exit 0; }'
+		'[ -s pid ] || { sleep 1000 & echo $! >pid; sleep 1000; exit 0; }'
 	await is_ended "$(cat pid)"
 	says '^durawheel: a: the command took longer than --timeout and was ended (attempt 1)$'
 	head -n 1 out | grep -q '"attempt":1,.*"exit":124}$'
-	tail -n 1 out | grep -q '"attempt":2,.*"exit":0}$'
-	is_counted out 2
+	tail -n 1 out | grep -q '"attempt":[2-9],.*"exit":0}$'
 }
 
 # A command that starts two processes in sessions of their own, one of them a daemon with no parent
@@ -231,7 +230,7 @@ test_exec_killed_takes_its_commands_along() {
 
 test_exec_gives_the_group_its_grace() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 1s --exec '[ $DW_ATTEMPT = 2 ] || {
+	expect 0 durawheel run --until-idle --timeout 1s --exec '[ -e tidied ] || {
 		(trap "sleep 0.3; echo yes >tidied; exit" TERM; while :; do sleep 0.02; done) &
 		wait
 	}'
@@ -240,7 +239,7 @@ test_exec_gives_the_group_its_grace() {
 
 test_exec_kills_what_does_not_end() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 2s --exec '[ $DW_ATTEMPT = 2 ] || {
+	expect 0 durawheel run --until-idle --timeout 2s --exec '[ -e deaf ] || {
 		(trap "" TERM; echo yes >deaf; sleep 100) & echo $! >pid
 		until [ -e deaf ]; do sleep 0.01; done
 		wait

@@ -17,6 +17,14 @@ while True:
 	await grep -q listens heard
 }
 
+# sends WORD: to the manager.
+sends() {
+	python3 -c '
+import socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), sys.argv[1])
+' "$NOTIFY_SOCKET" "$1"
+}
+
 # hears PATTERN: the manager hears it, at some time.
 hears() {
 	await grep -q -e "$1" heard
@@ -118,7 +126,8 @@ test_service_hears_nothing_of_a_loop_that_hangs() {
 	watched run
 	hears '^WATCHDOG=1'
 	kill -STOP "$owner"
-	sleep 0.3 # what was sent before is read
+	sends MARK
+	hears '^MARK' # what was sent before is read, too
 	before=$(grep -c WATCHDOG heard)
 	sleep 1
 	[ "$(grep -c WATCHDOG heard)" = "$before" ]

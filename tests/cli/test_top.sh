@@ -164,8 +164,8 @@ silent_redis() {
 	kill -STOP "$redis_pid"
 }
 
-# begin_ended COMMAND...: it begins with a SIGTERM that it has not yet received. A signal that is sent
-# to a process that opens may come too late on a busy machine, because the store is given up in 5 s.
+# begin_ended COMMAND...: it begins with a SIGTERM that it has not yet received. On a busy machine a
+# signal that is sent later may come after the 5 s in which the store is given up.
 begin_ended() {
 	# shellcheck disable=SC2016
 	env --block-signal=TERM sh -c 'kill -TERM $$ && exec "$@"' sh "$@" >out 2>log &

@@ -50,11 +50,12 @@ has_why() {
 	durawheel show a >out && grep -q '^why' out
 }
 
-# says_first COMMAND TEXT: the text of its first attempt, which is stored when it is tried again.
+# says_first COMMAND TEXT [OPTION...]: the text of its first attempt, which is stored when it is
+# tried again.
 says_first() {
 	expect 0 durawheel topic set t --backoff 1h
 	expect 0 durawheel add --topic t --id a --in 0s
-	durawheel run --timeout 1s --exec "$1" >run-out 2>run-err &
+	durawheel run "${@:3}" --exec "$1" >run-out 2>run-err &
 	runner=$!
 	await grep -q '"exit"' run-out
 	await has_why
@@ -66,7 +67,8 @@ says_first() {
 
 test_why_names_a_signal_and_a_time_limit() {
 	says_first 'echo dying >&2; kill -9 $$' 'signal 9: dying'
-	says_first 'echo waiting >&2; sleep 20' 'longer than --timeout: waiting'
+	says_first 'echo waiting >&2; sleep 1000' 'longer than --timeout: waiting' \
+		--timeout 3s
 	says_first 'exit 7' 'exit status 7'
 	says_first 'echo kept >&2; printf "  \n\n" >&2; exit 7' 'exit status 7: kept'
 	says_first 'printf "10%%\r20%%\r" >&2; exit 7' 'exit status 7: 20%'
