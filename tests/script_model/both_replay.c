@@ -32,7 +32,8 @@ static void say_row(struct both *both, const char *id, uint64_t number)
 	both_bytes(both, &what, 1);
 	both_number(both, both_draw(both, 32) + 256 * both_draw(both, 3));
 	both_number(both, ver);
-	both_number(both, attempt + both_draw(both, 3));
+	attempt += both_draw(both, 4);
+	both_number(both, attempt > 0 ? attempt - 1 : 0);
 	both_number(both, both_time(both, 1000000, 100000));
 	both_number(both, fence + both_draw(both, 2));
 	both_due(both);

@@ -487,6 +487,54 @@ static void the_status_counts_and_names_the_owner(void **state)
 	assert_string_equal(s->reply->element[11]->str, "16");
 }
 
+/* ---- The journal ---- */
+
+/* claim_it claims timer "a", which has been claimed so often. */
+static void claim_it(struct scripts *s, uint64_t ver, uint64_t attempt)
+{
+	call_owner(s, "claim");
+	call_text(s, "a");
+	call_number(s, ver);
+	call_number(s, attempt);
+	assert_true(is(call_go(s), "OK"));
+}
+
+/* replay_settle replays the row that the delivery is done; the code of the row. */
+static long long replay_settle(struct scripts *s, uint64_t number, uint64_t ver, uint64_t attempt,
+			       uint64_t writer)
+{
+	call_owner(s, "replay");
+	call_text(s, "00000000000000aa");
+	call_text(s, "a");
+	call_number(s, number);
+	call_text(s, "S");
+	call_text(s, "0");
+	call_number(s, ver);
+	call_number(s, attempt);
+	call_number(s, ver); /* no version was later */
+	call_number(s, writer);
+	call_due(s, 5);
+	call_text(s, "");
+	assert_true(is(call_go(s), "OK"));
+	return s->reply->element[1]->integer;
+}
+
+/* Another owner has begun the next attempt since; that one goes on. */
+static void a_replayed_settle_ends_its_own_attempt(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t ver = put_one(s, true, "a", 5, 0);
+	uint64_t writer = s->fence;
+
+	claim_it(s, ver, 0);
+	own(s);
+	claim_it(s, ver, 1);
+	assert_int_equal(replay_settle(s, 1, ver, 1, writer), 4);
+	assert_int_equal(command(s, "HEXISTS {t:07}:h a")->integer, 1);
+	assert_int_equal(replay_settle(s, 2, ver, 2, writer), 0);
+	assert_int_equal(command(s, "HEXISTS {t:07}:h a")->integer, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +552,7 @@ int main(void)
 	    cmocka_unit_test_setup(letters_of_one_score_are_paged_by_their_members, scripts_empty),
 	    cmocka_unit_test_setup(the_oldest_letters_are_forgotten, scripts_empty),
 	    cmocka_unit_test_setup(a_purge_leaves_only_lease_and_meta, scripts_empty),
+	    cmocka_unit_test_setup(a_replayed_settle_ends_its_own_attempt, scripts_empty),
 	    cmocka_unit_test_setup(the_status_counts_and_names_the_owner, scripts_empty),
 	};
 
