@@ -92,7 +92,8 @@ static void each_cancel_of_an_outage_is_sure(void **state)
 	journaled_end(&owner);
 }
 
-/* A put that Redis may have is not exact any more: it may have started. */
+/* A put that Redis may have is not exact any more: it may have started. So it is not moved, and its
+ * cancel is told when Redis has no such timer. */
 static void cancel_of_what_was_sent_is_not_sure(void **state)
 {
 	struct program owner;
@@ -103,12 +104,16 @@ static void cancel_of_what_was_sent_is_not_sure(void **state)
 	put(&owner, "0", DW_MINUTES(10));
 	journaled_close(&owner);
 	journaled_open(&owner, DW_OWNER, journaled_file);
+	move(&owner, "0", DW_SECONDS(1));
+	assert_answer(&owner, "0", DW_ESTORE, DW_NOTHING);
 	cancel(&owner, "0");
 	assert_answer(&owner, "0", DW_EUNKNOWN, DW_JOURNALED);
 	put(&owner, "0", DW_MINUTES(10));
 	cancel(&owner, "0");
 	assert_answer(&owner, "0", DW_EUNKNOWN, DW_JOURNALED);
 	get_redis_back(&owner);
+	assert_int_equal(owner.odd, 1);
+	assert_int_equal(owner.odd_status, DW_ENOENT);
 	assert_gone(&owner, "0");
 	journaled_end(&owner);
 }
