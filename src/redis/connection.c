@@ -1,46 +1,12 @@
-#include "redis/connection.h"
-
 #include <assert.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/usec.h"
-#include "redis/dial.h"
-#include "redis/heartbeat.h"
-#include "redis/hello.h"
-#include "redis/input.h"
-#include "redis/output.h"
-#include "redis/probe.h"
-#include "redis/reconnect.h"
-
-enum state { RESTING, DIALLING, HELLO, UP };
-
-struct socket_link {
-	struct link link; /* first */
-	struct socket_options options;
-	char name[64];
-	char channel[256];
-	char probe_key[128];
-	pid_t maker;
-	int epoll_fd;
-	int fd; /* -1: no connection */
-	uint32_t watched;
-	enum state state;
-	struct dial dial;
-	struct hello hello;
-	struct probe probe;
-	struct output output;
-	struct heartbeat heart;
-	struct input input;
-	struct reconnect reconnect;
-	struct reply *ready; /* the reply that take() returns next */
-	dw_usec now;         /* steady; from the last call of work() */
-	dw_usec deadline;    /* steady; end of the pause, the dialling or the hello */
-};
+#include "redis/socket_link.h"
 
 static struct socket_link *link_of(struct link *link)
 {
@@ -71,9 +37,7 @@ static void close_connection(struct socket_link *link)
 	link->ready = NULL;
 }
 
-/* lose closes the connection and rests until the next attempt. refused: the server rejects us until
- * a person changes something. */
-static void lose(struct socket_link *link, bool refused, const char *why)
+static void end_connection(struct socket_link *link, bool refused, const char *why)
 {
 	close_connection(link);
 	link->deadline =
@@ -81,11 +45,38 @@ static void lose(struct socket_link *link, bool refused, const char *why)
 	link->state = RESTING;
 }
 
+/* lose closes the connection and rests until the next attempt. refused: the server rejects us until
+ * a person changes something. */
+static void lose(struct socket_link *link, bool refused, const char *why)
+{
+	if (link->state == UP)
+		careful_lost(&link->careful);
+	end_connection(link, refused, why);
+}
+
+/* hung_up: the server has closed the connection. is_sure: because of the oldest command. A reply
+ * that the caller has not taken is lost, too: then its oldest command is not the server's. If a
+ * command is to blame, the server is well, and others need not wait: the pause counts from the
+ * beginning of the connection. */
+static void hung_up(struct socket_link *link, bool is_sure, const char *why)
+{
+	uint64_t connection = link->ready ? 0 : link->reconnect.connections;
+	bool was_up = link->state == UP;
+
+	if (was_up)
+		careful_closed(&link->careful, connection, is_sure, link->now);
+	end_connection(link, false, why);
+	if (was_up && link->careful.blamed)
+		link->deadline =
+		    usec_sub(link->deadline, usec_sub(link->now, link->reconnect.up_since));
+}
+
 /* ---- Replies ------------------------------------------------------------------------------- */
 
 static void come_up(struct socket_link *link)
 {
 	link->state = UP;
+	careful_up(&link->careful, link->hello.server);
 	heartbeat_begin(&link->heart, link->now);
 	probe_begin(&link->probe);
 	reconnect_up(&link->reconnect, link->now);
@@ -135,6 +126,21 @@ static struct reply *hear(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
+/* says_last: the server closes the connection behind this reply, because it does not take the
+ * command. */
+static bool says_last(const struct reply *reply)
+{
+	return reply_fails(reply, "ERR Protocol error:");
+}
+
+/* hear_last: the command, which is too large, has no other reply. */
+static void hear_last(struct socket_link *link, const struct reply *reply)
+{
+	char text[160];
+
+	hung_up(link, true, hello_quote(&link->hello, reply, text, sizeof text));
+}
+
 /* accept_reply returns the reply if it belongs to the caller. The connection may be lost
  * afterwards. */
 static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
@@ -143,6 +149,8 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 		return hear(link, reply);
 	if (link->state == HELLO) {
 		judge(link, reply);
+	} else if (says_last(reply)) {
+		hear_last(link, reply);
 	} else {
 		switch (heartbeat_take(&link->heart)) {
 		case HEARTBEAT_COMMANDS:
@@ -169,7 +177,9 @@ static void pump(struct socket_link *link)
 
 		if (heard)
 			heartbeat_hear(&link->heart, link->now);
-		if (failure)
+		if (failure && link->input.closed)
+			hung_up(link, false, failure);
+		else if (failure)
 			lose(link, false, failure);
 		else if (!reply)
 			return;
@@ -180,9 +190,17 @@ static void pump(struct socket_link *link)
 
 /* ---- Commands ------------------------------------------------------------------------------ */
 
+/* room returns how many queued commands may be written now. */
+static size_t room(const struct socket_link *link)
+{
+	if (link->state != UP)
+		return link->output.count;
+	return careful_room(&link->careful, link->now);
+}
+
 static void watch(struct socket_link *link)
 {
-	uint32_t events = EPOLLIN | (link->output.count > 0 ? EPOLLOUT : 0);
+	uint32_t events = EPOLLIN | (room(link) > 0 ? EPOLLOUT : 0);
 	struct epoll_event event = {.events = events, .data.fd = link->fd};
 
 	if (link->fd < 0 || events == link->watched)
@@ -197,14 +215,15 @@ static void watch(struct socket_link *link)
  * why, so these are read first. */
 static void flush(struct socket_link *link)
 {
-	bool any = false;
-	int error = output_write(&link->output, link->fd, &any);
+	int error = output_write(&link->output, link->fd, room(link));
 
 	heartbeat_written(&link->heart, link->now);
 	if (error == 0)
 		return;
 	pump(link);
-	if (link->fd >= 0)
+	if (link->fd >= 0 && (error == EPIPE || error == ECONNRESET))
+		hung_up(link, false, strerror(error));
+	else if (link->fd >= 0)
 		lose(link, false, strerror(error));
 }
 
@@ -280,7 +299,7 @@ static void socket_work(struct link *base, dw_usec now)
 	input_allow(&link->input);
 	if ((link->state == RESTING && now >= link->deadline) || link->state == DIALLING)
 		dial(link);
-	if (link->fd >= 0 && link->output.count > 0)
+	if (link->fd >= 0 && room(link) > 0)
 		flush(link);
 	if (link->fd >= 0)
 		pump(link);
@@ -292,7 +311,7 @@ static dw_usec socket_due(const struct link *base)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	if (link->ready || (link->output.count > 0 && !(link->watched & EPOLLOUT)))
+	if (link->ready || (room(link) > 0 && !(link->watched & EPOLLOUT)))
 		return 0; /* take() has a reply, or a command was not written yet */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
@@ -375,6 +394,16 @@ static const char *socket_trouble(const struct link *base, bool *ret_fatal)
 	return link->reconnect.trouble;
 }
 
+static void socket_careful(struct link *base, dw_usec now)
+{
+	careful_begin(&link_of(base)->careful, now);
+}
+
+static uint64_t socket_blamed(const struct link *base)
+{
+	return const_link_of(base)->careful.blamed;
+}
+
 /* socket_free in a forked child leaves the connection and the epoll set as they are, because they
  * are the parent's. */
 static void socket_free(struct link *base)
@@ -395,7 +424,7 @@ static void socket_free(struct link *base)
 	alloc_free(&alloc, link);
 }
 
-static const struct link_class socket_link_class = {
+const struct link_class socket_link_class = {
     .descriptor = socket_descriptor,
     .work = socket_work,
     .due = socket_due,
@@ -404,75 +433,7 @@ static const struct link_class socket_link_class = {
     .take = socket_take,
     .drop = socket_drop,
     .trouble = socket_trouble,
+    .careful = socket_careful,
+    .blamed = socket_blamed,
     .free = socket_free,
 };
-
-/* ---- Making -------------------------------------------------------------------------------- */
-
-static void set_defaults(struct socket_options *options)
-{
-	if (options->connect_patience == 0)
-		options->connect_patience = DW_SECONDS(2);
-	if (options->reply_patience == 0)
-		options->reply_patience = DW_SECONDS(1);
-	if (options->probe_every == 0)
-		options->probe_every = DW_MILLISECONDS(400);
-	if (options->queue_max == 0)
-		options->queue_max = (size_t)64 << 20;
-}
-
-/* copy_words copies the caller's strings, which need not outlive the call. */
-static void copy_words(struct socket_link *link)
-{
-	struct socket_options *options = &link->options;
-
-	if (options->name)
-		(void)snprintf(link->name, sizeof link->name, "%s", options->name);
-	if (options->channel)
-		(void)snprintf(link->channel, sizeof link->channel, "%s", options->channel);
-	if (options->probe_key)
-		(void)snprintf(link->probe_key, sizeof link->probe_key, "%s", options->probe_key);
-	options->probe_key = options->probe_key ? link->probe_key : NULL;
-	link->probe.key = options->probe_key;
-	options->name = options->name ? link->name : NULL;
-	options->channel = options->channel ? link->channel : NULL;
-	link->hello = (struct hello){.url = options->url,
-				     .name = options->name,
-				     .channel = options->channel,
-				     .probe = options->probe_key,
-				     .log = options->log,
-				     .log_user = options->log_user};
-}
-
-int socket_link_new(struct link **ret_link, const struct socket_options *options)
-{
-	struct socket_link *link = alloc_new(&options->alloc, sizeof *link);
-
-	assert(!options->channel || strlen(options->channel) < sizeof link->channel);
-	assert(!options->probe_key || strlen(options->probe_key) < sizeof link->probe_key);
-	if (!link)
-		return DW_ENOMEM;
-	link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (link->epoll_fd < 0) {
-		alloc_free(&options->alloc, link);
-		return DW_ESYS;
-	}
-	link->link.type = &socket_link_class;
-	link->options = *options;
-	set_defaults(&link->options);
-	copy_words(link);
-	link->maker = getpid();
-	link->fd = -1;
-	link->reconnect = (struct reconnect){.server = options->url->name,
-					     .listener = options->channel != NULL,
-					     .log = options->log,
-					     .log_user = options->log_user,
-					     .rng.state = options->seed,
-					     .out_since = DW_NEVER};
-	link->heart.patience = link->options.reply_patience;
-	link->heart.probe_every = link->options.probe_every;
-	link->output.alloc = options->alloc;
-	dial_init(&link->dial, &options->alloc, options->url, link->epoll_fd);
-	*ret_link = &link->link;
-	return DW_OK;
-}

@@ -1,8 +1,9 @@
 /* A link over a socket of our own; hiredis only encodes commands and decodes replies. Its parts:
  * resolve.h looks the name up, dial.h connects the socket, hello.h sends AUTH, CLIENT SETNAME and
  * SELECT and asks what the server is, output.h keeps commands in a bounded queue, input.h reads
- * replies, heartbeat.h and probe.h keep deadlines and probe the server, and reconnect.h says when a
- * lost connection is made again. It never raises SIGPIPE.
+ * replies, heartbeat.h and probe.h keep deadlines and probe the server, careful.h finds the command
+ * on which the server hangs up, and reconnect.h says when a lost connection is made again. It never
+ * raises SIGPIPE.
  *
  * A forked child may only free the link; this leaves the parent's connection as it is. */
 #ifndef DW_REDIS_CONNECTION_H

@@ -84,6 +84,7 @@ int hello_send(struct hello *hello, struct output *output)
 	int status;
 
 	hello->count = hello->next = 0;
+	hello->server[0] = '\0';
 	status = queue_who(hello, output);
 	if (status == DW_OK && hello->channel)
 		return queue(hello, output, HELLO_SUBSCRIBE, subscribe);
@@ -178,9 +179,19 @@ static bool is_mode(const struct reply *reply, const char *mode)
 	return found && strncmp(found, mode, strlen(mode)) == 0;
 }
 
+static void note_server(struct hello *hello, const struct reply *reply)
+{
+	const char *id = field(reply, "run_id:");
+
+	if (id)
+		(void)snprintf(hello->server, sizeof hello->server, "%.*s",
+			       (int)strcspn(id, "\r\n"), id); /* cut if long */
+}
+
 static enum hello_verdict judge_server(struct hello *hello, const struct reply *reply,
 				       char *ret_words)
 {
+	note_server(hello, reply);
 	hello->clustered = is_mode(reply, "cluster");
 	if (is_mode(reply, "sentinel"))
 		return say(ret_words, HELLO_REFUSED,

@@ -4,6 +4,7 @@
 #define DW_REDIS_HELLO_H
 
 #include "durawheel/durawheel.h"
+#include "redis/careful.h"
 #include "redis/output.h"
 #include "redis/reply.h"
 #include "redis/url.h"
@@ -41,8 +42,9 @@ struct hello {
 	const char *probe; /* a key that never exists; NULL: no probe */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
-	bool clustered;  /* the server is a node of a cluster */
-	unsigned logged; /* one bit for each warning that was logged */
+	bool clustered;              /* the server is a node of a cluster */
+	char server[SERVER_ID_SIZE]; /* its run_id, another one of each process; "": not shown */
+	unsigned logged;             /* one bit for each warning that was logged */
 	enum hello_step steps[HELLO_STEPS];
 	unsigned count; /* commands sent */
 	unsigned next;  /* the command whose reply is next */

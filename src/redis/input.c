@@ -11,6 +11,7 @@ enum { INPUT_BUDGET = 1 << 20 };
 bool input_begin(struct input *input, const struct alloc *alloc)
 {
 	input->more = true;
+	input->closed = false;
 	input->reader = reply_reader_new(alloc);
 	return input->reader != NULL;
 }
@@ -34,6 +35,7 @@ static const char *read_some(struct input *input, int fd, bool *ret_heard)
 	bool interrupted = got < 0 && errno == EINTR;
 
 	input->more = got == (ssize_t)sizeof input->bytes || interrupted;
+	input->closed = got == 0 || (got < 0 && errno == ECONNRESET);
 	if (got == 0)
 		return "the server closed the connection";
 	if (got < 0)

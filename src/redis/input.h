@@ -11,6 +11,7 @@ struct input {
 	struct reply_reader *reader; /* NULL: no connection */
 	size_t budget;               /* bytes that may still be read in this turn */
 	bool more;                   /* the socket may have more bytes */
+	bool closed;                 /* the peer has closed the connection */
 	char bytes[INPUT_SIZE];
 };
 

@@ -47,6 +47,15 @@ struct link_class {
 	 * never a connection, and there will be none before a person changes something (wrong
 	 * password, too old a server). The link still tries again, but seldom. */
 	const char *(*trouble)(const struct link *, bool *ret_fatal);
+	/* From now on, for a few seconds, each command is written when all before it are answered.
+	 * A link does so by itself when the server has closed a connection on which it owed
+	 * replies. NULL: it does not. */
+	void (*careful)(struct link *, dw_usec now);
+	/* The number of the last connection that was lost, if the server closed it while one
+	 * command was on its way: the oldest one without a reply. 0: nobody knows why it was lost.
+	 * When the next connection is up, the server is known to be the same process; before that
+	 * it may have been killed. NULL: nobody ever knows. */
+	uint64_t (*blamed)(const struct link *);
 	void (*free)(struct link *);
 };
 
@@ -93,6 +102,17 @@ static inline void link_drop(struct link *link, const char *why)
 static inline const char *link_trouble(const struct link *link, bool *ret_fatal)
 {
 	return link->type->trouble(link, ret_fatal);
+}
+
+static inline void link_careful(struct link *link, dw_usec now)
+{
+	if (link->type->careful)
+		link->type->careful(link, now);
+}
+
+static inline uint64_t link_blamed(const struct link *link)
+{
+	return link->type->blamed ? link->type->blamed(link) : 0;
 }
 
 static inline void link_free(struct link *link)

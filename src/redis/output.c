@@ -81,9 +81,9 @@ static void pass(struct output *output, size_t size)
 	output->written += size;
 }
 
-static size_t fill(const struct output *output, struct iovec *vectors)
+static size_t fill(const struct output *output, struct iovec *vectors, size_t most)
 {
-	size_t count = output->count < VECTORS ? output->count : VECTORS;
+	size_t count = most < VECTORS ? most : VECTORS;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct output_block *block = block_at(output, i);
@@ -95,22 +95,22 @@ static size_t fill(const struct output *output, struct iovec *vectors)
 	return count;
 }
 
-int output_write(struct output *output, int fd, bool *ret_any)
+int output_write(struct output *output, int fd, size_t most)
 {
-	*ret_any = false;
-	while (output->count > 0) {
+	size_t left = output->count > most ? output->count - most : 0;
+
+	while (output->count > left) {
 		struct iovec vectors[VECTORS];
 		struct msghdr message = {.msg_iov = vectors};
 		ssize_t sent;
 
-		message.msg_iovlen = fill(output, vectors);
+		message.msg_iovlen = fill(output, vectors, output->count - left);
 		sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
 			return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : errno;
 		pass(output, (size_t)sent);
-		*ret_any = true;
 	}
 	return 0;
 }

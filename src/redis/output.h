@@ -31,9 +31,9 @@ struct output {
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes as much as the socket takes now, and returns 0 or the errno of a failure.
- * *ret_any: something was written. It never raises SIGPIPE. */
-int output_write(struct output *, int fd, bool *ret_any);
+/* output_write writes at most so many commands, and as much of them as the socket takes now. It
+ * returns 0 or the errno of a failure, and never raises SIGPIPE. */
+int output_write(struct output *, int fd, size_t most);
 
 /* output_clear drops the commands that are not written. output_free also frees the ring. */
 void output_clear(struct output *);

@@ -1,0 +1,53 @@
+#include "redis/careful.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/usec.h"
+
+#define CAREFUL_FOR DW_SECONDS(5)
+
+void careful_begin(struct careful *careful, dw_usec now)
+{
+	careful->until = usec_add(now, CAREFUL_FOR);
+}
+
+/* on_way returns how many commands and probes the server has got at least the first byte of, and
+ * has not answered. */
+static uint64_t on_way(const struct careful *careful)
+{
+	uint64_t unwritten = careful->output->count - (careful->output->written > 0);
+
+	return careful->heart->due + careful->heart->probing - unwritten;
+}
+
+size_t careful_room(const struct careful *careful, dw_usec now)
+{
+	if (careful->output->count == 0 || now >= careful->until)
+		return careful->output->count;
+	return careful->output->written > 0 || on_way(careful) == 0;
+}
+
+void careful_closed(struct careful *careful, uint64_t connection, bool is_sure, dw_usec now)
+{
+	const struct heartbeat *heart = careful->heart;
+	bool is_probe = heart->probing && heart->before_probe == 0;
+	bool is_alone = on_way(careful) == 1 && !is_probe;
+
+	careful->blamed = is_sure || is_alone ? connection : 0;
+	if (heart->due > 0)
+		careful_begin(careful, now);
+}
+
+void careful_lost(struct careful *careful)
+{
+	careful->blamed = 0;
+}
+
+void careful_up(struct careful *careful, const char *server)
+{
+	if (strcmp(careful->server, server) != 0)
+		careful->blamed = 0;
+	(void)snprintf(careful->server, sizeof careful->server, "%s", server); /* it fits */
+}

@@ -1,0 +1,39 @@
+/* Finds the command on which the server closes the connection. A server that gets, or would send,
+ * more than one of its limits allows closes the connection, and says nothing. Redis also drops the
+ * replies to earlier commands then. So the link writes one command at a time for a while, and the
+ * next closing has one cause. A server that was killed in that moment is another process
+ * afterwards, and then no command is to blame. */
+#ifndef DW_REDIS_CAREFUL_H
+#define DW_REDIS_CAREFUL_H
+
+#include "redis/heartbeat.h"
+#include "redis/output.h"
+
+enum { SERVER_ID_SIZE = 48 };
+
+struct careful {
+	/* Constant: what the link queues, and what the server owes. */
+	const struct output *output;
+	const struct heartbeat *heart;
+
+	dw_usec until;               /* steady; before that, one command is on its way at a time */
+	uint64_t blamed;             /* the connection that was closed on one command, or 0 */
+	char server[SERVER_ID_SIZE]; /* run_id of the last connection's server; "": not shown */
+};
+
+/* careful_begin: from now on one command is on its way at a time. */
+void careful_begin(struct careful *, dw_usec now);
+
+/* careful_room returns how many queued commands may be written now. */
+size_t careful_room(const struct careful *, dw_usec now);
+
+/* careful_closed: the server has closed this connection; 0: nothing is known about it. is_sure: the
+ * oldest command without a reply is the cause, whatever else is on its way. careful_lost: the
+ * connection was lost in another way. */
+void careful_closed(struct careful *, uint64_t connection, bool is_sure, dw_usec now);
+void careful_lost(struct careful *);
+
+/* careful_up: the next connection is up. */
+void careful_up(struct careful *, const char *server);
+
+#endif

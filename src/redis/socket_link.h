@@ -1,0 +1,47 @@
+/* A link over a socket, as its two files see it: socket_link.c makes it, connection.c does all
+ * else. */
+#ifndef DW_REDIS_SOCKET_LINK_H
+#define DW_REDIS_SOCKET_LINK_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "redis/careful.h"
+#include "redis/connection.h"
+#include "redis/dial.h"
+#include "redis/heartbeat.h"
+#include "redis/hello.h"
+#include "redis/input.h"
+#include "redis/output.h"
+#include "redis/probe.h"
+#include "redis/reconnect.h"
+
+enum state { RESTING, DIALLING, HELLO, UP };
+
+struct socket_link {
+	struct link link; /* first */
+	struct socket_options options;
+	char name[64];
+	char channel[256];
+	char probe_key[128];
+	pid_t maker;
+	int epoll_fd;
+	int fd; /* -1: no connection */
+	uint32_t watched;
+	enum state state;
+	struct dial dial;
+	struct hello hello;
+	struct probe probe;
+	struct output output;
+	struct heartbeat heart;
+	struct input input;
+	struct reconnect reconnect;
+	struct careful careful;
+	struct reply *ready; /* the reply that take() returns next */
+	dw_usec now;         /* steady; from the last call of work() */
+	dw_usec deadline;    /* steady; end of the pause, the dialling or the hello */
+};
+
+extern const struct link_class socket_link_class;
+
+#endif
