@@ -123,7 +123,7 @@ typedef enum dw_event_kind {
 	 * cannot be read. */
 	DW_EVENT_CORRUPT = 9,
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not settled in time: it is delivered again */
-	/* More timers are loaded than options.timers_max, or more than DW_HOLDS_MAX are held. */
+	/* Over options.timers_max, DW_HOLDS_MAX, or a limit of Redis (the call gets DW_ELIMIT). */
 	DW_EVENT_LIMIT = 11,
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
@@ -617,7 +617,7 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *	DW_EEXIST    a later put of the id: it stays, and what the journal had is dropped
  *	DW_ENOENT    no timer to cancel or to move
  *	DW_ELATE     another owner has claimed the timer; it may have started there
- *	DW_ECORRUPT, DW_ENEWER    the timer in Redis is damaged, or of a newer durawheel
+ *	DW_ECORRUPT, DW_ENEWER, DW_ELIMIT    it is damaged, of a newer durawheel, or too large
  *
  * dw_open() opens the file first. If Redis is away for open_patience_us, it returns DW_OK, and an
  * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED), and

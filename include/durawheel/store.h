@@ -327,7 +327,7 @@ typedef struct dw_op {
 	uint64_t count;                /* of what was deleted or found */
 	dw_store_status *store_status; /* one block with its strings */
 
-	uint64_t room[6]; /* the store's, from submit() to collect() */
+	uint64_t room[7]; /* the store's, from submit() to collect() */
 } dw_op;
 
 /* What a store gets when it is opened. It is valid until free() begins. A thread that outlives

@@ -1,14 +1,15 @@
 -- inbox: the writes of clients that the owner has not acknowledged. Reads only, and uses no number.
 --
 -- KEYS      the nine of the shard
--- ARGV      2 the owner's token   7 limit (at most 1000)
+-- ARGV      2 the owner's token   7 limit (at most 1000)   8 how many entries to leave out, or none
 -- returns   {'OK', id, score, value or false, ...}; or {'FENCED'}
 -- cost      O(limit)
 if call('GET', LEASE) ~= ARGV[2] then
 	return {'FENCED'}
 end
 
-local entries = call('ZRANGE', INBOX, 0, ARGV[7] - 1, 'WITHSCORES')
+local from = ARGV[8] or 0
+local entries = call('ZRANGE', INBOX, from, from + ARGV[7] - 1, 'WITHSCORES')
 local ids = {}
 for i = 1, #entries, 2 do
 	insert(ids, entries[i])

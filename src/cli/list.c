@@ -106,15 +106,16 @@ static void list_command_answered(dw *d, int status, const dw_info *timers, size
 	print_page(list, timers, count);
 }
 
-/* on_event: a page leaves out damaged timers. The listing continues, but is incomplete. */
+/* on_event: a page leaves out damaged timers. The listing continues, but is incomplete. At a timer
+ * that is too large for Redis to send it ends. */
 static void on_event(dw *d, const dw_event *event, void *user)
 {
 	struct list *list = user;
 
 	(void)d;
-	if (event->kind != DW_EVENT_CORRUPT)
+	if (event->kind != DW_EVENT_CORRUPT && event->kind != DW_EVENT_LIMIT)
 		return;
-	list->damaged = true;
+	list->damaged = event->kind == DW_EVENT_CORRUPT || list->damaged;
 	(void)complain(EXIT_FAILED, "%s", event->message); /* the code is set at the end */
 }
 

@@ -181,12 +181,23 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 			"%s%s", message[0] ? message : dw_strerror(status), instead);
 }
 
+/* tell_limit: an answer says that a limit is reached, and the event says which one. */
+static void tell_limit(dw *d, const dw_event *event, void *user)
+{
+	(void)d;
+	(void)user;
+	if (event->kind == DW_EVENT_LIMIT)
+		(void)complain(EXIT_STORE, "%s", event->message); /* the answer gives the code */
+}
+
 int session_open(const struct options *options, dw_options base, dw **ret_dw)
 {
 	char fallback[STORE_SIZE];
 	const char *store;
 	int code = find_namespace(options, &base);
 
+	if (!base.on_event)
+		base.on_event = tell_limit;
 	if (!base.journal)
 		base.journal = options->value[OPT_JOURNAL];
 

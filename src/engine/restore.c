@@ -65,7 +65,8 @@ void restore_written(struct engine *engine, const dw_op *op)
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
 	else if (op->status != DW_OK &&
-		 op->status != DW_ENOENT) /* the inbox brings a timer that has ended or changed */
+		 op->status != DW_ELIMIT && /* the server takes no timer of this size: told */
+		 op->status != DW_ENOENT)   /* the inbox brings a timer that has ended or changed */
 		engine->restore.again = true;
 }
 

@@ -177,6 +177,7 @@ void both_inbox(struct both *both)
 
 	both_begin_guarded(both, "inbox", caller);
 	both_number(both, 1 + both_draw(both, 8));
+	both_number(both, both_draw(both, 4) == 0 ? 1 + both_draw(both, 3) : 0);
 	both_plainly(both);
 }
 

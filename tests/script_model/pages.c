@@ -118,7 +118,9 @@ void model_page(struct run *run)
 void model_inbox(struct run *run)
 {
 	size_t limit = (size_t)number_of(arg(run, 7));
-	size_t count = run->inbox->count < limit ? run->inbox->count : limit;
+	size_t from = (size_t)number_of(arg(run, 8));
+	size_t left = run->inbox->count > from ? run->inbox->count - from : 0;
+	size_t count = left < limit ? left : limit;
 
 	if (!same(key_string(run->lease), arg(run, 2))) {
 		refuse(run, "FENCED", (struct bytes){NULL, 0});
@@ -126,7 +128,7 @@ void model_inbox(struct run *run)
 	}
 	answer_ok(run, 3 * count);
 	for (size_t i = 0; i < count; i++)
-		three(run, &run->reply->items[1 + 3 * i], &run->inbox->entries[i]);
+		three(run, &run->reply->items[1 + 3 * i], &run->inbox->entries[from + i]);
 }
 
 void model_ack(struct run *run)

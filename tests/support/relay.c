@@ -67,14 +67,26 @@ static bool pass_on(int fd, const char *bytes, size_t size)
 	return true;
 }
 
+static bool is_poisoned(struct relay *relay, const char *bytes, size_t size)
+{
+	const char *poison = atomic_load(&relay->poison);
+
+	if (!poison || !memmem(bytes, size, poison, strlen(poison)))
+		return false;
+	(void)atomic_fetch_add(&relay->poisoned, 1);
+	return true;
+}
+
 /* carry: false: the connection is over. */
 static bool carry(struct relay *relay, int pair[RELAY_WAYS], enum relay_way way)
 {
-	char bytes[4096];
+	char bytes[65536];
 	long left = atomic_load(&relay->left[way]);
 	ssize_t size = recv(pair[way], bytes, sizeof bytes, 0);
 
 	if (size <= 0)
+		return false;
+	if (way == RELAY_REQUESTS && is_poisoned(relay, bytes, (size_t)size))
 		return false;
 	if (left >= 0 && size > left) {
 		(void)pass_on(pair[!way], bytes, (size_t)left); /* it is cut anyway */

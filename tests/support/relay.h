@@ -20,6 +20,8 @@ struct relay {
 	int pairs[RELAY_PAIRS][RELAY_WAYS]; /* who sends; -1: no connection */
 	atomic_long left[RELAY_WAYS];       /* bytes until the cut; negative: no cut */
 	atomic_int cut;                     /* nobody is let through */
+	_Atomic(const char *) poison;       /* requests with this text close their connection */
+	atomic_int poisoned;                /* so often it has */
 	atomic_bool ends;
 	pthread_t thread;
 };

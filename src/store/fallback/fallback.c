@@ -377,7 +377,9 @@ static void fallback_began(dw_store *base, const char *id)
 
 static int fallback_take_event(dw_store *base, dw_store_event *ret_event)
 {
-	return tell_take(fallback_of(base), ret_event);
+	struct fallback *fallback = fallback_of(base);
+
+	return tell_take(fallback, ret_event) || driven_take_event(fallback->front, ret_event);
 }
 
 static void fallback_journal(const dw_store *base, dw_journal_stats *ret_stats)

@@ -10,6 +10,7 @@
 #include "store/redis/core.h"
 
 #define PAGE_MIN 4u
+#define REST DW_MINUTES(1)
 
 static size_t page_of(const struct redis_store *store)
 {
@@ -62,6 +63,11 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 
 		if (!row)
 			return false;
+		if (shard->audited.blind) {
+			suspect_tell_row(store, row->id);
+			rows_free(&store->alloc, row);
+			continue;
+		}
 		if (row->status != DW_ECORRUPT && row->head.due >= op->head.due) {
 			rows_free(&store->alloc, row);
 			*ret_passed = true;
@@ -78,10 +84,11 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 	return true;
 }
 
-static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply)
+static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply,
+		      size_t page)
 {
 	size_t count = reply->count > 0 ? reply->items[0].count : 0;
-	bool passed = count < page_of(store);
+	bool passed = count < page;
 
 	if (count > 0 && !take_rows(store, shard, reply, &passed)) {
 		store->audit.status = DW_ENOMEM;
@@ -99,7 +106,9 @@ static void audit_page_answered(struct redis_store *store, struct redis_request 
 	struct shard *shard = request->shard;
 
 	if (reply->kind != REPLY_ERROR) {
-		take_page(store, shard, reply);
+		take_page(store, shard, reply, (size_t)(uintptr_t)request->context);
+		shard->audited.blind = false;
+		shard->audited.suspect.closings = 0;
 	} else {
 		(void)call_failed(store, request, reply);
 		from_the_start(shard);
@@ -110,19 +119,36 @@ static void audit_page_answered(struct redis_store *store, struct redis_request 
 
 static void audit_page_lost(struct redis_store *store, struct redis_request *request)
 {
+	suspect_page_lost(store, &request->shard->audited.suspect, request,
+			  (size_t)(uintptr_t)request->context);
 	request_free(store, request);
 	finish(store);
 }
 
 static void ask(struct redis_store *store, struct shard *shard)
 {
+	struct audit_place *place = &shard->audited;
+	size_t page = suspect_rows(store, page_of(store));
+
+	if (suspect_page_fails(store, &place->suspect)) {
+		place->blind = true;
+		place->rests_until = usec_add(store->now, REST);
+	}
 	call_begin(store, SCRIPT_PAGE, shard);
 	command_text(&store->pipeline.words, "+");
-	command_number(&store->pipeline.words, (int64_t)page_of(store));
-	command_text(&store->pipeline.words, shard->audited.score);
-	command_text(&store->pipeline.words, shard->audited.id);
-	if (request_post(store, shard, audit_page_answered, audit_page_lost, NULL) == DW_OK)
+	command_number(&store->pipeline.words, (int64_t)page);
+	command_text(&store->pipeline.words, place->score);
+	command_text(&store->pipeline.words, place->id);
+	if (place->blind)
+		walk_add_blind(&store->pipeline.words);
+	if (request_post(store, shard, audit_page_answered, audit_page_lost,
+			 (void *)(uintptr_t)page) == DW_OK)
 		store->audit.left++;
+}
+
+static bool may_ask(const struct redis_store *store, const struct shard *shard)
+{
+	return !shard_is_cut_off(shard) && store->now >= shard->audited.rests_until;
 }
 
 void audit_begin(struct redis_store *store, dw_op *op)
@@ -138,7 +164,7 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	store->audit.left =
 	    1; /* counts this function itself, so that finish() cannot answer too early */
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (!shard_is_cut_off(&store->shards[i]))
+		if (may_ask(store, &store->shards[i]))
 			ask(store, &store->shards[i]);
 	finish(store);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
+#include "store/redis/suspect.h"
 
 struct redis_store;
 
@@ -19,6 +20,9 @@ struct audit {
 struct audit_place {
 	char score[24];
 	char id[DW_ID_MAX + 1];
+	struct suspect_page suspect;
+	bool blind;          /* the next page passes a row by that cannot be read */
+	dw_usec rests_until; /* steady; and then no page is read for a while */
 };
 
 void audit_begin(struct redis_store *, dw_op *);

@@ -373,7 +373,8 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 		if (count == BATCH_MAX || count == most ||
 		    (count > 0 && bytes + more > BATCH_BYTES_MAX))
 			break;
-		if (count > 0 && op->flags & DW_OP_AGAIN)
+		if (count > 0 &&
+		    (op->flags & DW_OP_AGAIN || place_is_alone(op) || place_is_alone(queue->first)))
 			break;
 		if (kind == DW_OP_REPLAY && op->replay->journal != queue->first->replay->journal)
 			break;

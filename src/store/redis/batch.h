@@ -9,10 +9,12 @@
 struct redis_store;
 struct shard;
 
-#define BATCH_MAX 512u                    /* operations of one command */
-#define BATCH_GOOD 256u                   /* a queue of so many is sent at once */
-#define GATHER_MAX (2 * BATCH_MAX)        /* batch_gather looks this far into the queue */
-#define BATCH_BYTES_MAX ((size_t)1 << 20) /* total of the bodies in one command */
+#define BATCH_MAX 512u             /* operations of one command */
+#define BATCH_GOOD 256u            /* a queue of so many is sent at once */
+#define GATHER_MAX (2 * BATCH_MAX) /* batch_gather looks this far into the queue */
+/* The total of the bodies in one command of several operations. With their heads they are less than
+ * 1 MiB, the lowest client-query-buffer-limit. */
+#define BATCH_BYTES_MAX ((size_t)1 << 19)
 
 struct batch {
 	unsigned char *packed; /* room for the bodies of one command */

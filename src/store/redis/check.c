@@ -49,6 +49,7 @@ struct store_check {
 	unsigned shard;
 	enum stage stage;
 	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
+	size_t page;             /* rows of the page that is asked for */
 	struct walk_place place; /* from STAGE_VALUES to STAGE_UNTILS its score is the cursor */
 	struct rows copies;      /* the settings that the shards have */
 };
@@ -193,6 +194,7 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 {
 	struct store_check *check = request->context;
 
+	suspect_reply_lost(store, check->op, request, check->page);
 	request_free(store, request);
 	begin_anew(store, check);
 }
@@ -308,7 +310,7 @@ static void check_timers(struct redis_store *store, struct store_check *check,
 	for (size_t i = 0; i < count; i++)
 		look_at_timer(store, check, &reply->items[0].items[i], &reply->items[1].items[i],
 			      strtoll(reply->items[2].items[i].bytes, NULL, 10));
-	if (count < PAGE)
+	if (count < check->page)
 		next_stage(store, check);
 	else
 		go_on(store, check, &reply->items[0].items[count - 1],
@@ -322,7 +324,7 @@ static void check_letters(struct redis_store *store, struct store_check *check,
 
 	for (size_t i = 0; i < reply->count; i += 3)
 		look_at_letter(store, check, items + i);
-	if (reply->count / 3 < PAGE)
+	if (reply->count / 3 < check->page)
 		next_stage(store, check);
 	else
 		go_on(store, check, &items[reply->count - 3], items[reply->count - 2].bytes);
@@ -381,7 +383,7 @@ static void add_queue_question(struct redis_store *store, const struct store_che
 	command_bytes(words, place->member ? place->member : "",
 		      place->member ? place->member_size : 0);
 	command_text(words, place->score);
-	command_number(words, PAGE);
+	command_number(words, (int64_t)check->page);
 }
 
 /* add_question: key: room for a name, until the command is sent. */
@@ -411,7 +413,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		command_text(words, ""); /* change nothing */
 		return;
 	case STAGE_LETTERS:
-		walk_letters(store, shard, PAGE, &check->place);
+		walk_letters(store, shard, check->page, &check->place);
 		return;
 	case STAGE_INBOX:
 		command_begin(store, COMMAND_ZCARD);
@@ -424,7 +426,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		copies_ask(store, shard, key);
 		return;
 	default:
-		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', PAGE,
+		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', check->page,
 			    &check->place);
 		command_text(words, "s");
 		store->pipeline.shape = shape_of(COMMAND_PAGE_SCORES);
@@ -446,6 +448,7 @@ static void next_page(struct redis_store *store, struct store_check *check)
 		return;
 	}
 	shard = &store->shards[check->shard];
+	check->page = suspect_rows(store, PAGE);
 	add_question(store, check, shard, key);
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
 	if (status != DW_OK && !store->pipeline.connection)
@@ -464,5 +467,8 @@ void check_begin(struct redis_store *store, dw_op *op)
 	}
 	check->op = op;
 	check->tail = &op->rows;
-	next_page(store, check);
+	if (suspect_fails(store, op))
+		end(store, check, DW_ELIMIT);
+	else
+		next_page(store, check);
 }

@@ -49,6 +49,9 @@ void answer_take(struct redis_store *store, dw_op *op)
 {
 	place_of(op)->progress = PROGRESS_NONE;
 	place_of(op)->next = place_of(op)->prev = NULL;
+	place_of(op)->closed_on = 0;
+	place_of(op)->closings = 0;
+	place_of(op)->is_suspect = false;
 	if (is_ordered(op) && !(op->flags & OP_OURS))
 		join_order(store, op);
 }
@@ -175,10 +178,7 @@ void answer_known(struct redis_store *store)
 
 /* ---- Giving up ------------------------------------------------------------------------------- */
 
-/* is_waited_for: a caller of the API waits for the answer, or the answer is of use only now. All
- * other operations are never given up, because firing depends on them; they are done when the
- * server is back. */
-static bool is_waited_for(const dw_op *op)
+bool answer_is_waited_for(const dw_op *op)
 {
 	switch (op->kind) {
 	case DW_OP_CLAIM:
@@ -202,7 +202,8 @@ static bool is_waited_for(const dw_op *op)
 /* is_overdue: less than `time` is left until the operation must be answered. */
 static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {
-	return is_waited_for(op) && usec_add(store->now, time) >= place_of_const(op)->deadline;
+	return answer_is_waited_for(op) &&
+	       usec_add(store->now, time) >= place_of_const(op)->deadline;
 }
 
 /* queue_overdue: the reply to an operation that is sent now may take up to REPLY_TIME. So an
@@ -265,7 +266,7 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 		dw_op *op;
 
 		while ((op = op_queue_pop(&request->ops))) {
-			if (!is_waited_for(op)) {
+			if (!answer_is_waited_for(op)) {
 				answer(store, op, DW_ESTORE); /* it may be repeated */
 			} else if (store->now >= usec_add(op->asked, patience)) {
 				note_doubt(store, shard, op, request->number);
@@ -302,6 +303,7 @@ static void recall_reads(struct redis_store *store)
 void answer_recall(struct redis_store *store, dw_usec patience)
 {
 	recall_reads(store);
+	answer_all(store, &store->completion.suspects.aside, DW_ESTORE);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {
 		struct shard *shard = &store->shards[i];
@@ -371,6 +373,7 @@ void answer_overdue(struct redis_store *store)
 		queue_overdue(store, &shard->queues.waiting);
 		in_doubt_overdue(store, shard);
 	}
+	queue_overdue(store, &store->completion.suspects.aside);
 	order_overdue(store);
 }
 

@@ -6,6 +6,7 @@
 
 #include "port/op.h"
 #include "store/redis/pipeline.h"
+#include "store/redis/suspect.h"
 
 #define DOUBTS_MAX 1024u
 #define OP_OURS (1u << 31)          /* of dw_op.flags: the store made the operation itself */
@@ -17,9 +18,14 @@
 struct op_place {
 	dw_op *next, *prev; /* neighbours in the order of the answers */
 	dw_usec deadline;   /* steady; then the operation is given up */
-	uint64_t floor; /* of a change: the version that it asks for; of a read: when it began */
-	uint64_t order; /* counts the submitted operations */
-	unsigned progress;
+	uint64_t floor;   /* of a change: the version that it asks for; of a read: when it began */
+	uint64_t order;   /* counts the submitted operations */
+	dw_usec again_at; /* steady; a suspect that waits is sent again then */
+	uint32_t closed_on; /* the connection that the server has closed on it, not judged; 0 */
+	uint8_t progress;
+	uint8_t closings; /* so often on it alone, at most 255 */
+	bool was_alone;   /* when closed_on was closed, it was the only one of its command */
+	bool is_suspect;  /* it is sent alone */
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
@@ -34,13 +40,21 @@ static inline const struct op_place *place_of_const(const dw_op *op)
 	return (const struct op_place *)(const void *)op->room;
 }
 
+/* place_is_alone: the operation is sent alone, because the server may have closed the connection on
+ * it (suspect.h). */
+static inline bool place_is_alone(const dw_op *op)
+{
+	return place_of_const(op)->closed_on || place_of_const(op)->is_suspect;
+}
+
 struct completion {
 	struct op_queue answers;
 	dw_op *order_first, *order_last; /* the order of the answers */
-	struct op_queue withheld;        /* DW_EFENCED answers, held back during a handover */
-	uint64_t submitted;              /* how many operations were submitted */
-	dw_usec overdue_at;              /* steady; when answer_overdue looks at the queues next */
-	bool in_turn;                    /* a turn is running, so no wake-up is needed */
+	struct suspects suspects;
+	struct op_queue withheld; /* DW_EFENCED answers, held back during a handover */
+	uint64_t submitted;       /* how many operations were submitted */
+	dw_usec overdue_at;       /* steady; when answer_overdue looks at the queues next */
+	bool in_turn;             /* a turn is running, so no wake-up is needed */
 };
 
 /* A put that was given up after it was sent. The next handshake tells whether the server applied
@@ -66,6 +80,10 @@ struct shard_queues {
 	struct op_queue retry;   /* sent before but not applied; in the order of submission */
 	struct op_queue waiting;
 };
+
+/* answer_is_waited_for: a caller of the API waits for the answer, or the answer is of use only now.
+ * All other operations are never given up, because firing depends on them. */
+bool answer_is_waited_for(const dw_op *);
 
 /* answer_take puts a submitted operation into the order. */
 void answer_take(struct redis_store *, dw_op *);

@@ -15,6 +15,7 @@
  *	fresh.c      the version and the value of a timer that an operation makes
  *	known.c      claims, settles and renewals of timers that the script need not read
  *	batch.c      which operations make a command, and its words
+ *	suspect.c    requests on which the server closes the connection
  *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    replies become answers; commands of a lost connection are looked up
  *	write.c      operations on one timer, as script calls
@@ -70,6 +71,7 @@
 #include "store/redis/script_call.h"
 #include "store/redis/shard.h"
 #include "store/redis/value.h"
+#include "store/redis/suspect.h"
 #include "store/redis/wake_channel.h"
 #include "store/redis/write.h"
 

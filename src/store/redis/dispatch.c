@@ -51,6 +51,8 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 			return;
 		if (queue->first->kind != DW_OP_GET && !is_open(store, shard))
 			return;
+		if (suspect_judge(store, shard, queue))
+			continue;
 		if (queue->first->kind != DW_OP_GET && !is_worth_it(shard, queue))
 			return;
 		batch_gather(queue);

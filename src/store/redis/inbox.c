@@ -7,6 +7,8 @@
 
 #include "store/redis/core.h"
 
+#define UNREAD_FOR DW_MINUTES(1) /* then a row that could not be read is tried again */
+
 void inbox_expect_all(struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -115,6 +117,7 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 	store->inbox.left--;
 	shard->inbox.is_read = false;
 	if (failure == FAILURE_NONE) {
+		shard->inbox.suspect.closings = 0;
 		add_rows(store, shard, reply, (size_t)(uintptr_t)request->context);
 	} else {
 		shard_expect_news(store, shard);
@@ -131,27 +134,52 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 
 static void inbox_lost(struct redis_store *store, struct redis_request *request)
 {
+	struct shard_inbox *inbox = &request->shard->inbox;
+
+	suspect_page_lost(store, &inbox->suspect, request, (size_t)(uintptr_t)request->context);
 	store->inbox.left--;
-	request->shard->inbox.is_read = false;
+	inbox->is_read = false;
 	store->inbox.is_whole = false;
 	shard_expect_news(store, request->shard);
 	request_free(store, request);
 	finish(store);
 }
 
+/* pass_by: rows that cannot be read stay in the inbox, and hold up none behind them. */
+static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
+{
+	if (store->now >= inbox->unread_until)
+		inbox->unread = 0;
+	if (!suspect_page_fails(store, &inbox->suspect))
+		return;
+	suspect_tell_row(store, "");
+	inbox->unread++;
+	inbox->unread_until = usec_add(store->now, UNREAD_FOR);
+}
+
 static void read_shard(struct redis_store *store, struct shard *shard)
 {
-	size_t limit = store->inbox.op->limit;
+	size_t limit = suspect_rows(store, store->inbox.op->limit);
 
+	pass_by(store, &shard->inbox);
+	if (shard->inbox.unread > 0)
+		store->inbox.is_whole = false;
 	call_begin(store, SCRIPT_INBOX, shard);
 	call_guard(store, shard, 0);
 	command_number(&store->pipeline.words, (int64_t)limit);
+	command_number(&store->pipeline.words, shard->inbox.unread);
 	if (request_post(store, shard, inbox_answered, inbox_lost, (void *)(uintptr_t)limit) !=
 	    DW_OK)
 		return;
 	shard->inbox.has_news = false;
 	shard->inbox.is_read = true;
 	store->inbox.left++;
+}
+
+static bool may_read(const struct redis_store *store, const struct shard *shard)
+{
+	return !shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
+	       store->now >= shard->channel.pause_until && !shard_is_cut_off(shard);
 }
 
 /* tell_topics answers the INBOX with the note that settings of topics have changed. */
@@ -191,8 +219,7 @@ void inbox_work(struct redis_store *store)
 
 		if (!shard->inbox.has_news)
 			shard_remove(&store->sets.news, i);
-		else if (!shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
-			 store->now >= shard->channel.pause_until && !shard_is_cut_off(shard))
+		else if (may_read(store, shard))
 			read_shard(store, shard);
 		if (!shard->inbox.is_read && !shard_is_cut_off(shard))
 			store->inbox.is_whole = false;

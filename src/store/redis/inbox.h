@@ -6,6 +6,7 @@
 
 #include "port/op.h"
 #include "store/redis/rows.h"
+#include "store/redis/suspect.h"
 
 struct redis_store;
 
@@ -26,6 +27,9 @@ struct shard_inbox {
 	/* The highest version that was read in the inbox. It is a client's version, so no
 	 * acknowledged command number covers it. */
 	uint64_t seen;
+	struct suspect_page suspect;
+	unsigned unread;      /* so many first rows are passed by, because they cannot be read, */
+	dw_usec unread_until; /* steady, until then */
 };
 
 void inbox_work(struct redis_store *);

@@ -35,6 +35,9 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 		return false;
 	if (op->asked && reads_only(op) && pipeline_refuses(store))
 		return true;
+	if (later_is_barrier(op) &&
+	    has_older(&store->completion.suspects.aside, place_of_const(op)->order))
+		return false;
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {
 		const struct shard *shard = &store->shards[i];

@@ -351,6 +351,7 @@ void lease_mended(struct redis_store *store, struct shard *shard)
 void lease_lose(struct redis_store *store)
 {
 	store->ownership.role = DW_CLIENT;
+	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 

@@ -332,6 +332,7 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
+	suspect_lost(request);
 	if (request->as_owner == (store->ownership.role == DW_OWNER)) {
 		request_push(&request->shard->in_doubt.requests, request);
 		shard_queued(store, request->shard);
@@ -424,6 +425,7 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
+	suspect_lost(request);
 	if (request->context) {
 		request_push(&request->shard->in_doubt.requests, request);
 		shard_queued(store, request->shard);
@@ -459,6 +461,23 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 
 /* ---- After a lost connection ----------------------------------------------------------------- */
 
+/* look_after looks up what became of operations that were applied. Suspects are asked for one by
+ * one, because their reply may be what the server does not send. */
+static void look_after(struct redis_store *store, struct shard *shard, struct op_queue *ops)
+{
+	while (ops->first) {
+		bool fails = suspect_fails(store, ops->first);
+		struct op_queue some = {0};
+
+		do
+			op_queue_push(&some, op_queue_pop(ops));
+		while (!place_is_alone(some.first) && ops->first && !place_is_alone(ops->first));
+		/* Any context says that the operations were applied. */
+		if (fails || send_look(store, shard, &some, some.count, store) != DW_OK)
+			answer_doubtful(store, &some);
+	}
+}
+
 void outcome_resolve(struct redis_store *store, struct shard *shard, struct redis_request *request,
 		     bool applied)
 {
@@ -473,7 +492,5 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 		retry(store, shard, &request->ops);
 		return;
 	}
-	/* Any context says that the operations were applied. */
-	if (send_look(store, shard, &request->ops, request->ops.count, request) != DW_OK)
-		answer_doubtful(store, &request->ops);
+	look_after(store, shard, &request->ops);
 }

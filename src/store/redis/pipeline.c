@@ -103,8 +103,10 @@ int request_post(struct redis_store *store, struct shard *shard, request_answere
 
 static void connection_lost(struct redis_store *store)
 {
-	struct redis_request *request;
+	struct redis_request *request = store->pipeline.under_way.first;
 
+	if (request && link_blamed(store->pipeline.link) == store->pipeline.connection)
+		request->closed_on = store->pipeline.connection;
 	store->pipeline.connection = 0;
 	store->pipeline.down_since = store->now;
 	store->pipeline.went_down = true;
@@ -131,6 +133,7 @@ void pipeline_watch(struct redis_store *store)
 	if (!connection)
 		return;
 	store->pipeline.connection = connection;
+	store->pipeline.blamed = link_blamed(store->pipeline.link);
 	store->pipeline.connections++;
 	store->pipeline.came_up = true;
 }

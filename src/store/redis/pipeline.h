@@ -34,6 +34,7 @@ struct redis_request {
 	struct shard *shard;
 	uint64_t number; /* 0: the command changes nothing */
 	dw_usec sent;
+	uint64_t closed_on; /* the connection, if the server has closed it on this request; or 0 */
 	struct op_queue ops;
 	const struct redis_script *script; /* NULL: a plain command */
 	const struct shape *shape;         /* what the reply must look like */
@@ -48,8 +49,9 @@ struct request_list {
 
 struct pipeline {
 	struct link *link;
-	uint64_t connection;               /* the link's connection, as last seen; 0: down */
-	uint64_t connections;              /* how many connections there were so far */
+	uint64_t connection;  /* the link's connection, as last seen; 0: down */
+	uint64_t connections; /* how many connections there were so far */
+	uint64_t blamed; /* the connection before, if the server closed it on one request; or 0 */
 	dw_usec down_since;                /* steady, while connection is 0 */
 	struct request_list under_way;     /* in the order in which they were sent */
 	bool went_down;                    /* a connection was lost since the last turn */

@@ -12,10 +12,10 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define PUSH_WORDS 2400u             /* words of one command */
-#define PUSH_BYTES ((size_t)1 << 20) /* of the records of one command */
-#define WORDS_A_MESSAGE 3u           /* of a PUSH: generation, head, data */
-#define HEAD_SIZE 384u               /* id, and the numbers of a message as text */
+#define PUSH_WORDS 2400u           /* words of one command */
+#define PUSH_BYTES BATCH_BYTES_MAX /* of the records of one command of several operations */
+#define WORDS_A_MESSAGE 3u         /* of a PUSH: generation, head, data */
+#define HEAD_SIZE 384u             /* id, and the numbers of a message as text */
 #define TAKE_BYTES ((int64_t)16 << 20)
 
 /* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. */
@@ -227,7 +227,24 @@ static void op_lost(struct redis_store *store, struct redis_request *request)
 	dw_op *op = request->context;
 
 	request_free(store, request);
-	answer(store, op, op->kind == DW_OP_TAKE ? DW_ESTORE : DW_EUNKNOWN);
+	answer(store, op, DW_EUNKNOWN);
+}
+
+/* rows_of returns how many messages a TAKE asks for. */
+static size_t rows_of(struct redis_store *store, const dw_op *op)
+{
+	return suspect_rows(store, op->limit);
+}
+
+/* take_lost: it is asked again, as all reads are; for fewer messages if the server did not send so
+ * many. Those that it has hidden come back. */
+static void take_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	suspect_reply_lost(store, op, request, rows_of(store, op));
+	request_free(store, request);
+	op_queue_push(&store->later.topics.waiting, op);
 }
 
 /* begin_answer ends the request. False: it has failed, and the operation is taken care of. */
@@ -354,7 +371,7 @@ static void add_take(struct redis_store *store, const dw_op *op, struct queue_ro
 {
 	struct redis_command *words = &store->pipeline.words;
 
-	command_number(words, (int64_t)op->limit);
+	command_number(words, (int64_t)rows_of(store, op));
 	command_number(words, TAKE_BYTES);
 	command_text(words,
 		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
@@ -455,12 +472,14 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 		return send_push(store, op, behind);
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
+	if (op->kind == DW_OP_TAKE && suspect_fails(store, op))
+		return DW_ELIMIT;
 	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, &room);
 	if (op->kind == DW_OP_TAKE)
 		add_take(store, op, &room);
 	else
 		add_answer(store, op);
-	status = request_post(store, NULL, op->kind == DW_OP_TAKE ? take_answered : answer_answered,
-			      op_lost, op);
+	status = op->kind == DW_OP_TAKE ? request_post(store, NULL, take_answered, take_lost, op)
+					: request_post(store, NULL, answer_answered, op_lost, op);
 	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
 }

@@ -115,6 +115,7 @@ void reshard(struct redis_store *store)
 	if (!old || !found || found == old_count || store->ownership.role == DW_OWNER ||
 	    store->stopped)
 		return;
+	suspect_release(store, true);
 	was_cut_off = store->sets.cut_off_count > 0;
 	store->sets = (struct shard_sets){0};
 	if (was_cut_off)

@@ -163,6 +163,7 @@ static void hand_over(struct redis_store *store)
 	store->handover.is_on = true;
 	store->handover.until = usec_add(store->now, PATIENCE);
 	store->ownership.role = DW_CLIENT;
+	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 

@@ -56,6 +56,7 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 	if (!scan)
 		return NULL;
 	scan->kind = op->kind;
+	scan->skips = op->kind == DW_OP_SCAN && !op->asked;
 	scan->filter = filter_of(op);
 	scan->by_index = signs[0] == 'k';
 	scan->last = after;
@@ -204,7 +205,7 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 		return;
 	}
 	if (scan->op && scan->failed)
-		answer_scan(store, scan, DW_ENOMEM);
+		answer_scan(store, scan, scan->failed);
 	if (scan->op && give(store, scan)) {
 		stream_give_up(store, scan);
 		return;

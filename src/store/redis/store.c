@@ -107,6 +107,7 @@ void redis_work(struct redis_store *store)
 {
 	end_pauses(store);
 	redis_wire(store);
+	suspect_release(store, false);
 	restore_tell(store);
 	wake_channel_work(store);
 	restore_work(store);
@@ -307,6 +308,7 @@ static dw_usec store_due(const struct redis_store *store)
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
+	at = usec_min(at, suspect_due(store));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
 	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;
@@ -360,6 +362,7 @@ bool redis_wait(struct redis_store *store, dw_usec until)
 static void end_unsent(struct redis_store *store)
 {
 	answer_withheld(store);
+	answer_all(store, &store->completion.suspects.aside, DW_ECLOSED);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 		struct redis_request *request;
@@ -434,6 +437,11 @@ void redis_free(dw_store *base)
 	alloc_free(&alloc, store);
 }
 
+static int redis_take_event(dw_store *base, dw_store_event *ret_event)
+{
+	return suspect_take_event(redis_of(base), ret_event);
+}
+
 static int redis_take_call(dw_store *base, dw_take_call *ret_call)
 {
 	return consumers_take_call(redis_of(base), ret_call);
@@ -459,5 +467,6 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .stamp = redis_stamp,
 				    .origin = redis_origin,
 				    .reread = redis_reread,
+				    .take_event = redis_take_event,
 				    .keeps_topics = 1,
 				    .take_call = redis_take_call};

@@ -149,6 +149,15 @@ static void note_index(struct redis_store *store, struct stream *stream, const s
 		repair_soon(store, stream->shard);
 }
 
+/* is_left_out: the row was only passed by. */
+static bool is_left_out(struct redis_store *store, const struct stream *stream,
+			const struct reply *id)
+{
+	if (stream->blind)
+		suspect_tell_row(store, id->bytes);
+	return stream->blind;
+}
+
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
 {
 	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
@@ -161,7 +170,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		int64_t score;
 
 		note_index(store, stream, value);
-		if (is_of_others(stream, value))
+		if (is_left_out(store, stream, id) || is_of_others(stream, value))
 			continue;
 		row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 		score = row ? score_of(stream, row) : 0;
@@ -217,9 +226,11 @@ static void take_page(struct redis_store *store, struct redis_request *request,
 		if (!(stream->sign == 'd'   ? take_letters
 		      : stream->sign == 'k' ? take_index
 					    : take_timers)(store, stream, reply))
-			scan->failed = true;
+			scan->failed = DW_ENOMEM;
 		if (stream->ended)
 			close_group(stream);
+		stream->blind = false;
+		stream->suspect.closings = 0;
 		if (stream->page < scan->page)
 			stream->page =
 			    2 * stream->page < scan->page ? 2 * stream->page : scan->page;
@@ -239,6 +250,7 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 {
 	struct stream *stream = request->context;
 
+	suspect_page_lost(store, &stream->suspect, request, stream->page);
 	request_free(store, request);
 	arrived(stream);
 	if (stream->scan->useless)
@@ -255,12 +267,30 @@ static void skip(struct stream *stream)
 }
 
 /* add_filter: the values of other timers stay in the server. */
-static void add_filter(struct redis_command *words, const struct filter *filter)
+static void add_filter(struct redis_command *words, const struct stream *stream)
 {
-	if (!filter->prefix[0])
-		return;
-	command_text(words, ""); /* not all scores */
-	command_text(words, filter->prefix);
+	const char *prefix = stream->scan->filter.prefix;
+
+	if (stream->blind) {
+		walk_add_blind(words);
+	} else if (prefix[0]) {
+		command_text(words, ""); /* not all scores */
+		command_text(words, prefix);
+	}
+}
+
+/* look_ahead: true if the next page can be asked for. The owner passes a row by that cannot be
+ * read; for others the scan fails. */
+static bool look_ahead(struct redis_store *store, struct stream *stream)
+{
+	if (!suspect_page_fails(store, &stream->suspect))
+		return true;
+	stream->blind = stream->scan->skips;
+	if (stream->blind)
+		return true;
+	suspect_tell_row(store, "");
+	stream->scan->failed = DW_ELIMIT;
+	return false;
 }
 
 /* ask_index asks for timers of the topic that are due before the end of the filter, or at it: in
@@ -284,15 +314,17 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		skip(stream);
 		return;
 	}
-	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until)
+	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until ||
+	    !look_ahead(store, stream))
 		return;
+	stream->page = suspect_rows(store, stream->page);
 	if (stream->sign == 'd') {
 		walk_letters(store, stream->shard, stream->page, &stream->place);
 	} else if (stream->sign == 'k') {
 		ask_index(store, stream);
 	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
-		add_filter(&store->pipeline.words, &stream->scan->filter);
+		add_filter(&store->pipeline.words, stream);
 	}
 	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=
 	    DW_OK)

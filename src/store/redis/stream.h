@@ -7,6 +7,7 @@
 
 #include "port/op.h"
 #include "store/redis/rows.h"
+#include "store/redis/suspect.h"
 #include "store/redis/walk.h"
 
 struct redis_store;
@@ -21,6 +22,8 @@ struct stream {
 	char sign; /* '+': pending, '-': claimed, 'k': of a topic, 'd': dead letters */
 	bool asked;
 	bool ended;
+	bool blind; /* the next page passes a row by that cannot be read */
+	struct suspect_page suspect;
 	size_t page; /* how many rows the next page has */
 	struct walk_place place;
 	struct rows ready;
@@ -41,9 +44,10 @@ struct scan {
 	dw_op *op; /* NULL: the scan has given its page */
 	dw_op_kind kind;
 	struct filter filter;
-	bool by_index;  /* the streams are those of a topic */
-	bool uneven;    /* an index is damaged: the scan must read all timers */
-	bool failed;    /* there was no memory for a row */
+	bool by_index; /* the streams are those of a topic */
+	bool uneven;   /* an index is damaged: the scan must read all timers */
+	bool skips;    /* a row that cannot be read is left out */
+	int failed; /* DW_ENOMEM: there was no memory for a row; DW_ELIMIT: a row cannot be read */
 	bool partial;   /* rows of shards that are cut off are missing */
 	bool useless;   /* nobody wants it; freed when its commands are answered */
 	dw_cursor last; /* the last row that was given */

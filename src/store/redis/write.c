@@ -122,8 +122,11 @@ static size_t gets_of(const struct op_queue *queue)
 	size_t count = 0;
 
 	for (const dw_op *op = queue->first; op && op->kind == DW_OP_GET && count < BATCH_MAX;
-	     op = op->next)
+	     op = op->next) {
+		if (count > 0 && (place_is_alone(op) || place_is_alone(queue->first)))
+			break;
 		count++;
+	}
 	return count;
 }
 

@@ -1,0 +1,278 @@
+#include "store/redis/suspect.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "store/redis/core.h"
+
+#define PAUSE_FIRST DW_MILLISECONDS(100) /* after the first closing; doubled with each */
+#define PAUSE_MAX DW_SECONDS(60)
+#define ROWS_FOR DW_MINUTES(1) /* so long pages stay small */
+#define TELL_EVERY DW_SECONDS(10)
+#define HEADS 1024u              /* ids and other words differ by less */
+#define TRIED_FOR DW_SECONDS(1)  /* so long after its last closing a suspect is being tried */
+#define LEARNT_FOR DW_SECONDS(5) /* so long as many bytes fail: a person may raise the limit */
+
+static bool is_blamed(const struct redis_store *store, uint32_t closed_on)
+{
+	return closed_on && closed_on == (uint32_t)store->pipeline.blamed;
+}
+
+/* ---- Telling --------------------------------------------------------------------------------- */
+
+static void tell(struct redis_store *store, const char *id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* tell writes an event, if the program was not told one a moment ago. */
+static void tell(struct redis_store *store, const char *id, const char *format, ...)
+{
+	struct suspects *suspects = &store->completion.suspects;
+	dw_store_event *event = &suspects->event;
+	va_list arguments;
+
+	if (suspects->has_event || store->now < suspects->told_until)
+		return;
+	suspects->has_event = true;
+	suspects->told_until = usec_add(store->now, TELL_EVERY);
+	*event = (dw_store_event){.kind = DW_EVENT_LIMIT, .status = DW_ELIMIT};
+	(void)snprintf(event->id, sizeof event->id, "%s", id); /* it fits */
+	va_start(arguments, format);
+	(void)vsnprintf(event->words, sizeof event->words, format, arguments); /* it fits */
+	va_end(arguments);
+}
+
+void suspect_tell_row(struct redis_store *store, const char *id)
+{
+	tell(store, id,
+	     "the server has closed the connection %u times on the reply with this timer alone, so "
+	     "the timer cannot be read: raise the server's client-output-buffer-limit normal",
+	     CLOSINGS_MAX);
+}
+
+int suspect_take_event(struct redis_store *store, dw_store_event *ret_event)
+{
+	if (!store->completion.suspects.has_event)
+		return 0;
+	*ret_event = store->completion.suspects.event;
+	store->completion.suspects.has_event = false;
+	return 1;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+void suspect_lost(struct redis_request *request)
+{
+	for (dw_op *op = request->ops.first; op; op = op->next) {
+		place_of(op)->closed_on = (uint32_t)request->closed_on;
+		place_of(op)->was_alone = request->ops.count == 1;
+	}
+}
+
+/* fails: the operation fails in the end. So does what writes a timer as a put does: a row of a
+ * journal, and a timer after a loss. */
+static bool fails(const dw_op *op)
+{
+	return answer_is_waited_for(op) || op->kind == DW_OP_REPUSH ||
+	       (op->kind == DW_OP_REPLAY && op->replay->what == DW_OP_PUT);
+}
+
+/* keeps_place: later operations of its shard must not overtake it. */
+static bool keeps_place(const dw_op *op)
+{
+	return op->kind == DW_OP_REPLAY || op->kind == DW_OP_REDELETE;
+}
+
+static bool reads(const dw_op *op)
+{
+	return op->kind == DW_OP_GET || op->kind == DW_OP_TAKE || op->kind == DW_OP_CHECK;
+}
+
+static void tell_op(struct redis_store *store, const dw_op *op)
+{
+	if (reads(op))
+		suspect_tell_row(store, op->id ? op->id : "");
+	else
+		tell(store, op->id,
+		     "the server has closed the connection %u times on an operation of this size "
+		     "alone, so it %s: store less than these %zu bytes, or raise the server's "
+		     "client-query-buffer-limit and proto-max-bulk-len",
+		     CLOSINGS_MAX, fails(op) ? "fails" : "is tried again with growing pauses",
+		     op->body_size);
+}
+
+static dw_usec pause_after(unsigned closings)
+{
+	dw_usec pause = PAUSE_FIRST;
+
+	for (; closings > 1 && pause < PAUSE_MAX; closings--)
+		pause *= 2;
+	return usec_min(pause, PAUSE_MAX);
+}
+
+/* wait lets other operations go first. While it waits, the timer may change. */
+static void wait(struct redis_store *store, dw_op *op)
+{
+	op->flags &= ~DW_OP_KNOWN;
+	place_of(op)->again_at = usec_add(store->now, pause_after(place_of(op)->closings));
+	answer_later(store, op);
+	op_queue_push(&store->completion.suspects.aside, op);
+}
+
+static void learn_size(struct redis_store *store, const dw_op *op)
+{
+	struct suspects *suspects = &store->completion.suspects;
+	bool is_sure = place_of_const(op)->closings >= CLOSINGS_MAX;
+
+	if (op->body_size <= BATCH_BYTES_MAX)
+		return;
+	suspects->large = op->body_size;
+	suspects->large_is_sure = is_sure;
+	suspects->large_until = usec_add(store->now, is_sure ? LEARNT_FOR : TRIED_FOR);
+}
+
+/* is_large: another operation with no more bytes is being tried, or has failed. */
+static bool is_large(const struct redis_store *store, const dw_op *op)
+{
+	const struct suspects *suspects = &store->completion.suspects;
+
+	return op->body_size > BATCH_BYTES_MAX && op->body_size + HEADS >= suspects->large &&
+	       store->now < suspects->large_until && fails(op) &&
+	       (suspects->large_is_sure || place_of_const(op)->closings == 0);
+}
+
+/* note_closing: true: the server has closed the connection on this operation alone. */
+static bool note_closing(struct redis_store *store, dw_op *op)
+{
+	struct op_place *place = place_of(op);
+	bool is_cause = is_blamed(store, place->closed_on);
+
+	place->closed_on = 0;
+	place->is_suspect = place->is_suspect || is_cause;
+	if (place->is_suspect)
+		link_careful(store->pipeline.link, store->now);
+	if (!is_cause || !place->was_alone)
+		return false;
+	if (place->closings < UINT8_MAX)
+		place->closings++;
+	learn_size(store, op);
+	return true;
+}
+
+bool suspect_fails(struct redis_store *store, dw_op *op)
+{
+	if (!note_closing(store, op) || place_of(op)->closings < CLOSINGS_MAX)
+		return false;
+	tell_op(store, op);
+	return fails(op);
+}
+
+/* must_fail: the first operation of the queue fails now. *ret_waits: it is not sent now. */
+static bool must_fail(struct redis_store *store, dw_op *op, bool *ret_waits)
+{
+	bool is_cause = note_closing(store, op);
+	bool large = is_large(store, op);
+	bool over = place_of(op)->closings >= CLOSINGS_MAX ||
+		    (large && store->completion.suspects.large_is_sure);
+
+	*ret_waits = is_cause || large;
+	if (!*ret_waits || !over)
+		return false;
+	tell_op(store, op);
+	return fails(op);
+}
+
+bool suspect_judge(struct redis_store *store, struct shard *shard, struct op_queue *queue)
+{
+	dw_op *op = queue->first;
+	bool waits;
+
+	if (must_fail(store, op, &waits))
+		answer(store, op_queue_pop(queue), DW_ELIMIT);
+	else if (waits && keeps_place(op))
+		shard_pause(store, shard,
+			    usec_add(store->now, pause_after(place_of(op)->closings)));
+	else if (waits)
+		wait(store, op_queue_pop(queue));
+	return waits;
+}
+
+static bool is_rebuild(const dw_op *op)
+{
+	return op->kind == DW_OP_REPUSH || op->kind == DW_OP_REDELETE;
+}
+
+void suspect_release(struct redis_store *store, bool all)
+{
+	dw_op *op = op_queue_take(&store->completion.suspects.aside);
+
+	while (op) {
+		dw_op *next = op->next;
+		struct shard *shard = shard_of(store, op->id);
+		struct op_queue one = {0};
+
+		if (all || store->now >= place_of(op)->again_at) {
+			op_queue_push(&one, op);
+			batch_take_back(
+			    is_rebuild(op) ? &shard->queues.rebuild : &shard->queues.retry, &one);
+			shard_queued(store, shard);
+		} else {
+			op_queue_push(&store->completion.suspects.aside, op);
+		}
+		op = next;
+	}
+}
+
+dw_usec suspect_due(const struct redis_store *store)
+{
+	dw_usec at = DW_NEVER;
+
+	for (const dw_op *op = store->completion.suspects.aside.first; op; op = op->next)
+		at = usec_min(at, place_of_const(op)->again_at);
+	return at;
+}
+
+/* ---- Pages ----------------------------------------------------------------------------------- */
+
+size_t suspect_rows(struct redis_store *store, size_t rows)
+{
+	const struct suspects *suspects = &store->completion.suspects;
+
+	if (store->now >= suspects->rows_until)
+		return rows;
+	link_careful(store->pipeline.link, store->now);
+	return rows < suspects->rows_max ? rows : suspects->rows_max;
+}
+
+static void make_smaller(struct redis_store *store, const struct redis_request *request,
+			 size_t rows)
+{
+	if (!request->closed_on)
+		return;
+	store->completion.suspects.rows_max = rows > 1 ? rows / 2 : 1;
+	store->completion.suspects.rows_until = usec_add(store->now, ROWS_FOR);
+}
+
+void suspect_reply_lost(struct redis_store *store, dw_op *op, const struct redis_request *request,
+			size_t rows)
+{
+	place_of(op)->closed_on = (uint32_t)request->closed_on;
+	place_of(op)->was_alone = rows <= 1;
+	make_smaller(store, request, rows);
+}
+
+void suspect_page_lost(struct redis_store *store, struct suspect_page *page,
+		       const struct redis_request *request, size_t rows)
+{
+	page->closed_on = rows <= 1 ? (uint32_t)request->closed_on : 0;
+	make_smaller(store, request, rows);
+}
+
+bool suspect_page_fails(struct redis_store *store, struct suspect_page *page)
+{
+	page->closings += is_blamed(store, page->closed_on);
+	page->closed_on = 0;
+	if (page->closings < CLOSINGS_MAX)
+		return false;
+	page->closings = 0;
+	return true;
+}

@@ -1,0 +1,80 @@
+/* Requests on which the server closes the connection. They are larger than one of its limits
+ * allows, or their replies are.
+ *
+ * The link says which request was alone on its way when the server, which is still the same
+ * process, closed the connection. This is the suspect: it is sent again, alone. If it was one
+ * command of several operations, each of these is. After each closing it waits a little, and other
+ * operations go first. When this has happened three times to one operation, and the server has not
+ * applied it, a put or another call fails with DW_ELIMIT. Claims and verdicts never fail: they are
+ * tried with growing pauses. An operation that is answered is no suspect any more.
+ *
+ * One suspect is enough to learn how many bytes are too many: while it is tried, calls that store
+ * as many wait, and when it has failed, they fail for a few seconds without being sent. So a
+ * program with many of them costs the others no more connections than with one. Commands of
+ * several operations are smaller than every limit (BATCH_BYTES_MAX), so only more bytes than that
+ * teach anything.
+ *
+ * A page of rows is asked for again with half of its rows. If a page of one row has been closed
+ * three times, the read fails. */
+#ifndef DW_STORE_REDIS_SUSPECT_H
+#define DW_STORE_REDIS_SUSPECT_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+
+struct redis_request;
+struct redis_store;
+struct shard;
+
+#define CLOSINGS_MAX 3u
+
+struct suspects {
+	struct op_queue aside; /* operations that wait before they are tried again */
+	size_t rows_max;       /* rows of a page at most, */
+	dw_usec rows_until;    /* steady, until then */
+	size_t large;          /* the server closes the connection on so many bytes, */
+	dw_usec large_until;   /* steady; so it is thought until then, */
+	bool large_is_sure;    /* because one operation was closed CLOSINGS_MAX times */
+	bool has_event;        /* the program was not told yet: */
+	dw_store_event event;
+	dw_usec told_until;
+};
+
+/* A page of a walk. */
+struct suspect_page {
+	uint32_t closed_on; /* the connection that was closed on its request; 0: none */
+	uint32_t closings;  /* so often on one row */
+};
+
+/* suspect_lost: the request's operations will be sent again, and are judged then. */
+void suspect_lost(struct redis_request *);
+
+/* suspect_judge looks at the first operation of a queue before it is sent. True: it was taken out
+ * of the queue, and waits or is answered. */
+bool suspect_judge(struct redis_store *, struct shard *, struct op_queue *);
+
+/* suspect_fails does the same for an operation in no queue. True: it fails. */
+bool suspect_fails(struct redis_store *, dw_op *);
+
+/* suspect_release puts operations that have waited for long enough, or all, back into the queues of
+ * their shards. suspect_due returns when one has. */
+void suspect_release(struct redis_store *, bool all);
+dw_usec suspect_due(const struct redis_store *);
+
+/* suspect_rows returns how many rows a page has that may have so many. suspect_page_lost: the
+ * request for a page was lost; suspect_reply_lost: the one of an operation that asks for one page.
+ * suspect_page_fails: the server closes the connection on the first row of the page. */
+size_t suspect_rows(struct redis_store *, size_t rows);
+void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct redis_request *,
+		       size_t rows);
+void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
+bool suspect_page_fails(struct redis_store *, struct suspect_page *);
+
+/* suspect_tell_row tells the program that it cannot read this timer; "": not known which. */
+void suspect_tell_row(struct redis_store *, const char *id);
+
+/* suspect_take_event implements dw_store_class.take_event. */
+int suspect_take_event(struct redis_store *, dw_store_event *ret_event);
+
+#endif
