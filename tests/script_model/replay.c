@@ -248,10 +248,9 @@ static void move(struct run *run, const struct row *row)
 			      .crc = row->words.crc};
 
 	if (must_wait(run) && !is_claimed(row)) {
-		words.c0 = row->words.c0;
-		words.c1 = row->words.c1;
-		if (claim_of(&words) == 0)
-			halves(ver_of(&row->words), &words.c0, &words.c1);
+		double claim = claim_of(&row->words); /* a damaged one may not be exact */
+
+		halves(claim > 0 ? claim : ver_of(&row->words), &words.c0, &words.c1);
 	}
 	take_version(run, row, &words);
 	put(run, row, &words, body_of(row));

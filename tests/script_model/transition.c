@@ -287,14 +287,18 @@ static void move_it(struct run *run, int at, size_t item, struct words *words, s
 	struct bytes id = arg(run, at + 1);
 	bool withdrawn = run->owner && number_of(arg(run, at)) >= 4;
 	bool known = number_of(arg(run, at + 2)) == ver_of(words);
-	double base = claim_of(words) > 0 ? claim_of(words) : ver_of(words);
 	char room[HEAD_SIZE];
 
+	if (!must_wait(run)) {
+		words->c0 = words->c1 = 0;
+	} else if (claim_of(words) == 0) {
+		words->c0 = words->v0;
+		words->c1 = words->v1;
+	}
 	words->flags = !withdrawn && fmod(words->flags, 65536) != 0 ? 256 : 0;
 	words->attempt += jump_of(run, words);
 	due_of(arg(run, at + 3), &words->d0, &words->d1);
 	halves(next_ver(run, number_of(arg(run, at + 4))), &words->v0, &words->v1);
-	halves(must_wait(run) ? base : 0, &words->c0, &words->c1);
 	store_told(run, id, encode(words, room), value, (struct bytes){"", 0});
 	set_rank(run, id, words);
 	if (run->owner && !known)
