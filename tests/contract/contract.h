@@ -64,6 +64,7 @@ extern const struct contract_case contract_batches[];
 extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];
 extern const struct contract_case contract_queues[];
+extern const struct contract_case contract_queue_bounds[];
 extern const struct contract_case contract_rules[];
 extern const struct contract_case contract_ends[];
 

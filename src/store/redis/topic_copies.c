@@ -174,6 +174,7 @@ static void keep_newest(struct redis_store *store, struct rows *kept, dw_row *ne
 {
 	if (store->ownership.role == DW_OWNER && (in_shards || !newest->gone)) {
 		newest->number = COPY_OF_OWNER;
+		newest->token = ""; /* the numbers are those of now */
 		rows_push(kept, newest);
 	} else {
 		newest->next = NULL;
