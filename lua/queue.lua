@@ -48,7 +48,8 @@ local function wrong_type()
 	return nil
 end
 
--- answered: what the function returns, or which key made it fail.
+-- answered: what the function returns, or which key made it fail, or the error of the server, for
+-- example OOM, as it would be without the pcall.
 local function answered(main)
 	local is_done, answer = pcall(main)
 	if is_done then
@@ -57,6 +58,9 @@ local function answered(main)
 	local wrong = wrong_type()
 	if wrong then
 		return wrong
+	end
+	if match(answer, '^%u+ ') then
+		return redis.error_reply(answer)
 	end
 	error(answer, 0)
 end

@@ -15,6 +15,8 @@ struct contract_kind {
 	void *(*make_place)(void);
 	void (*free_place)(void *place);
 	int (*open)(void *place, const dw_store_env *env, dw_store **ret_store);
+	/* fill takes the store's memory away, or gives it back. NULL: it cannot. */
+	void (*fill)(void *place, bool full);
 };
 
 /* A store under test: its place, a clock, and an owner that is open. */

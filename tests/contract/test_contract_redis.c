@@ -50,6 +50,25 @@ static void free_even_place(void *place)
 	free(place);
 }
 
+static void fill(void *place, bool full)
+{
+	redisContext *redis = redisConnectUnix(server.path);
+	redisReply *reply;
+
+	(void)place;
+	assert_true(redis && !redis->err);
+	reply = redisCommand(redis, "CONFIG SET maxmemory-policy noeviction maxmemory %d", full);
+	assert_true(reply && reply->type == REDIS_REPLY_STATUS);
+	freeReplyObject(reply);
+	redisFree(redis);
+}
+
+static void free_place(void *place)
+{
+	fill(place, false); /* a case that has failed leaves it full */
+	free_even_place(place);
+}
+
 static int open_store(void *place, const dw_store_env *env, dw_store **ret_store)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -70,8 +89,9 @@ static int run(const char *title, const char *url)
 				     .shared = true,
 				     .served = true,
 				     .make_place = make_place,
-				     .free_place = free_even_place,
-				     .open = open_store};
+				     .free_place = free_place,
+				     .open = open_store,
+				     .fill = fill};
 
 	url_of_server = url;
 	return contract_run(&kind);
