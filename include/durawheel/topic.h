@@ -186,16 +186,17 @@ typedef struct dw_message {
 	const char *token; /* names this delivery; fewer than DW_TOKEN_SIZE bytes */
 } dw_message;
 
-#define DW_TAKE_MAX 1000      /* messages in one push, take or answer */
-#define DW_TAKE_TOPICS_MAX 64 /* topics that one dw_take() names */
-#define DW_TAKES_MAX 256      /* takes of one handle that wait at one time */
+#define DW_TAKE_MAX 1000       /* messages in one push, take or answer */
+#define DW_TAKE_BYTES 16777216 /* their data in one push or take, in sum */
+#define DW_TAKE_TOPICS_MAX 64  /* topics that one dw_take() names */
+#define DW_TAKES_MAX 256       /* takes of one handle that wait at one time */
 
 /* dw_push makes messages of one queue topic without timers, all or none. Of each dw_timer count id
  * (NULL: one is made), topic, data. The same id may be pushed any number of times. In the answer
  * (its id is "" if there are several): DW_ENOENT: the topic is no queue. DW_ELIMIT: the queue is
  * full (DW_REFUSE). DW_EPAUSED. DW_ECORRUPT: another program has damaged the queue, and dw_check()
- * says where. DW_EUNKNOWN: done or not. DW_EINVAL: an argument is not valid, or the topics
- * differ. */
+ * says where. DW_EUNKNOWN: done or not. At once: DW_EINVAL: an argument is not valid, or the topics
+ * differ; DW_ELIMIT: their data has more than DW_TAKE_BYTES, so push them in parts. */
 DW_API int dw_push(dw *, const dw_timer *messages, size_t count, dw_done_fn, void *user);
 
 /* status DW_OK: count messages, all of one topic; 0: none came in time. Each is hidden for the
@@ -216,7 +217,8 @@ typedef struct dw_take_options {
 
 /* dw_take takes messages of one topic. First come those that were taken before and not answered in
  * time, then those that come back, then the others in the order in which they were pushed. Who
- * waits hears of a new message at once, in a SQLite file within 20 ms.
+ * waits hears of a new message at once, in a SQLite file within 20 ms. An answer ends before the
+ * message that would make more than DW_TAKE_BYTES of data. The next take begins with it.
  * A damaged message is dropped and told (DW_EVENT_CORRUPT). DW_ENOENT in the answer: a topic is no
  * queue, which dw_last_error() names, and no other one has a message. DW_ECORRUPT: as of dw_push().
  * DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close() answers waiting takes with DW_ECLOSED; dw_sync()

@@ -120,6 +120,7 @@ static const dw_timer *timer_at(const dw_timer *timers, size_t i)
 static int check_push(struct engine *engine, const dw_timer *timers, size_t count)
 {
 	int status = DW_OK;
+	size_t bytes = 0;
 
 	if (!driven_keeps_topics(engine->store))
 		return engine_fail(engine, DW_EINVAL, "this store keeps no queues");
@@ -129,8 +130,15 @@ static int check_push(struct engine *engine, const dw_timer *timers, size_t coun
 	if (!timers || grown_size_is_wrong(timers->size, sizeof(size_t)))
 		return engine_fail(engine, DW_EINVAL,
 				   "the messages are NULL, or their size is not sizeof(dw_timer)");
-	for (size_t i = 0; status == DW_OK && i < count; i++)
+	for (size_t i = 0; status == DW_OK && i < count; i++) {
 		status = check_one(engine, timers, timer_at(timers, i));
+		bytes += timer_at(timers, i)->data_size;
+	}
+	if (status == DW_OK && bytes > DW_TAKE_BYTES)
+		return engine_fail(engine, DW_ELIMIT,
+				   "a push has at most 16 MiB of data, not %zu bytes: push the "
+				   "messages in parts",
+				   bytes);
 	return status;
 }
 

@@ -32,6 +32,13 @@ uint64_t message_count(const void *bytes, size_t size);
  * it. A timer was accepted before, so its message enters. */
 bool message_is_new(const void *bytes, size_t size);
 
+/* message_fits: true if one more body may be in the answer of a take that has so many bytes. Its
+ * first message always is. */
+static inline bool message_fits(size_t bytes, size_t body_size)
+{
+	return bytes == 0 || bytes + body_size <= DW_TAKE_BYTES;
+}
+
 /* A token of a store is two parts, "17/2": which message, and which delivery of it. In Redis the
  * first part has several numbers, "1795478400000016-1795478400031416-0/2". */
 #define MESSAGE_TOKEN_SIZE 56

@@ -1,7 +1,77 @@
 /* What bounds a queue beside its settings: the bytes of a take, and the memory of the store. */
 #include "contract/contract_queue_ops.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "support/cmocka.h"
+#include "timer/record.h"
+
+enum { LARGE = 20, LARGE_SIZE = 1 << 20 };
+
+/* push_large pushes a message of 1 MiB, named by the letter. */
+static void push_large(struct contract *c, char letter)
+{
+	char id[2] = {letter, '\0'};
+	unsigned char *data = calloc(1, LARGE_SIZE), *body = malloc(LARGE_SIZE + 1024);
+	unsigned char *bytes = malloc(LARGE_SIZE + 2048);
+	struct record record = {.id = id,
+				.topic = "q",
+				.data = data,
+				.data_size = LARGE_SIZE,
+				.id_size = 1,
+				.topic_size = 1};
+	struct message message = {
+	    .head = {.due = contract_now(c)}, .body = body, .body_size = record_size(&record)};
+
+	assert_true(data && body && bytes);
+	record_encode(&record, body);
+	assert_int_equal(
+	    ask_status(&c->owner, contract_op(DW_OP_PUSH, "q", bytes,
+					      (size_t)(message_write(bytes, &message) - bytes))),
+	    DW_OK);
+	free(data);
+	free(body);
+	free(bytes);
+}
+
+/* take_large takes all that it gets, and answers it; the size of their data. *at: the next one. */
+static size_t take_large(struct contract *c, char *at)
+{
+	dw_op *op = contract_op(DW_OP_TAKE, "q", NULL, 0);
+	size_t bytes = 0;
+
+	op->limit = LARGE;
+	op = ask_done(&c->owner, op);
+	assert_int_equal(op->status, DW_OK);
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		struct record record;
+
+		assert_int_equal(row->id[0], (*at)++);
+		assert_int_equal(record_decode(row->body, row->body_size, &record), DW_OK);
+		bytes += record.data_size;
+		assert_int_equal(contract_answer_one(&c->owner, row->token, DW_DONE, 0), DW_OK);
+	}
+	ask_free(op);
+	return bytes;
+}
+
+static void take_is_bounded_in_bytes(void **state)
+{
+	struct contract *c = *state;
+	char at = 'a';
+	size_t bytes;
+
+	assert_int_equal(contract_set(&c->owner, "q", "queue=1 hide=60000000", 0), DW_OK);
+	for (int i = 0; i < LARGE; i++)
+		push_large(c, (char)('a' + i));
+	bytes = take_large(c, &at);
+	assert_in_range(bytes, DW_TAKE_BYTES - 2 * LARGE_SIZE, DW_TAKE_BYTES);
+	bytes = take_large(c, &at);
+	assert_int_equal(at, 'a' + LARGE);
+	assert_in_range(bytes, 1, DW_TAKE_BYTES);
+}
 
 /* A store without memory takes no message. But its consumers go on, so it becomes empty. */
 static void full_store_can_be_emptied(void **state)
@@ -52,6 +122,7 @@ static void queue_that_was_emptied_counts_nothing(void **state)
 }
 
 const struct contract_case contract_queue_bounds[] = {
+    CONTRACT_CASE(take_is_bounded_in_bytes, false),
     CONTRACT_CASE(full_store_can_be_emptied, false),
     CONTRACT_CASE(queue_that_was_emptied_counts_nothing, false),
     CONTRACT_CASES_END,

@@ -228,13 +228,16 @@ void queue_take(struct queue *queue, dw_op *op, const struct dw_topic_settings *
 	dw_usec hide = settings_hide(settings);
 	struct queue_message *message;
 	dw_row **tail = &op->rows;
+	size_t bytes = 0;
 
 	while (expire(queue, queue->all.first, settings, now))
 		;
 	if (op->flags & DW_OP_LOOK)
 		op->count = next_of(queue, settings, now) != NULL;
 	while (!(op->flags & DW_OP_LOOK) && op->row_count < op->limit &&
-	       (message = next_of(queue, settings, now))) {
+	       (message = next_of(queue, settings, now)) &&
+	       message_fits(bytes, message->body_size)) {
+		bytes += message->body_size;
 		message->deliveries++;
 		if (!op_add_row(&queue->alloc, op, &tail, row_of(queue, message)))
 			return; /* what was taken before it comes back */

@@ -16,7 +16,6 @@
 #define PUSH_BYTES BATCH_BYTES_MAX /* of the records of one command of several operations */
 #define WORDS_A_MESSAGE 3u         /* of a PUSH: generation, head, data */
 #define HEAD_SIZE 384u             /* id, and the numbers of a message as text */
-#define TAKE_BYTES ((int64_t)16 << 20)
 
 /* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. */
 static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
@@ -372,7 +371,7 @@ static void add_take(struct redis_store *store, const dw_op *op, struct queue_ro
 	struct redis_command *words = &store->pipeline.words;
 
 	command_number(words, (int64_t)rows_of(store, op));
-	command_number(words, TAKE_BYTES);
+	command_number(words, DW_TAKE_BYTES);
 	command_text(words,
 		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
 }

@@ -233,14 +233,19 @@ static int read_ready(struct sqlite_session *session, const struct sqlite_topic 
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_MESSAGE_READY);
 	dw_row **tail = &op->rows;
+	size_t bytes = 0;
 	int code = sqlite3_bind_int64(statement, 1, topic->number);
 
 	code = code ? code : sqlite3_bind_int64(statement, 2, wall(session));
 	code = code ? code : sqlite3_bind_int64(statement, 3, limit);
 	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
 		int64_t delivery = sqlite3_column_int64(statement, DELIVERY) + 1;
+		size_t size = (size_t)sqlite3_column_bytes(statement, BODY);
 
 		code = SQLITE_OK;
+		if (!message_fits(bytes, size))
+			break;
+		bytes += size;
 		if (!op_add_row(&session->alloc, op, &tail, row_of(session, statement, delivery)))
 			break;
 	}

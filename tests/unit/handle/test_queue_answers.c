@@ -313,6 +313,25 @@ static void name_with_a_star_is_of_all_that_begin_so(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+/* No store is asked for a push that has too much data. */
+static void push_is_bounded_in_bytes(void **state)
+{
+	enum { LARGE = 1 << 16, MANY = DW_TAKE_BYTES / LARGE + 1 };
+	static char data[LARGE];
+	dw_timer messages[MANY];
+	struct program program;
+
+	(void)state;
+	begin(&program);
+	for (int i = 0; i < MANY; i++)
+		messages[i] = (dw_timer){
+		    .size = sizeof *messages, .topic = "q", .data = data, .data_size = LARGE};
+	assert_int_equal(dw_push(program.d, messages, MANY, done, &program), DW_ELIMIT);
+	assert_non_null(strstr(dw_last_error(program.d), "16 MiB"));
+	assert_int_equal(dw_push(program.d, messages, MANY - 1, done, &program), DW_OK);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 static void closed(dw *d, int status, const dw_message *messages, size_t count, void *user)
 {
 	(void)d;
@@ -352,6 +371,7 @@ int main(void)
 	    cmocka_unit_test(queue_dropped_in_a_round_is_passed_over),
 	    cmocka_unit_test(message_calls_one_take),
 	    cmocka_unit_test(name_with_a_star_is_of_all_that_begin_so),
+	    cmocka_unit_test(push_is_bounded_in_bytes),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
 	};
 
