@@ -148,6 +148,7 @@ static void redis_submit(dw_store *base, dw_op *batch)
 	}
 	dispatch_all(store);
 	submit_later(store);
+	topics_send(store);
 	redis_wire(store);
 }
 

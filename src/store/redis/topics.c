@@ -376,7 +376,7 @@ static bool is_cut_off(struct redis_store *store, const dw_op *op)
 	return name && shard_is_cut_off(shard_of(store, name));
 }
 
-static void send_all(struct redis_store *store)
+void topics_send(struct redis_store *store)
 {
 	struct op_queue *waiting = &store->later.topics.waiting;
 
@@ -395,8 +395,6 @@ static void send_all(struct redis_store *store)
 void topics_submit(struct redis_store *store, dw_op *op)
 {
 	op_queue_push(&store->later.topics.waiting, op);
-	if (!store->completion.in_turn)
-		send_all(store);
 }
 
 void topics_overdue(struct redis_store *store)
@@ -438,5 +436,5 @@ void topics_note_changes(struct redis_store *store, struct shard *shard, uint64_
 void topics_work(struct redis_store *store)
 {
 	consumers_listen(store);
-	send_all(store);
+	topics_send(store);
 }
