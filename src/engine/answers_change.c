@@ -205,9 +205,9 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 		learn_rows(engine, op->rows);
 		return;
 	}
+	timer_disarm(engine, head);
 	head->head = op->head;
 	head->provisional = op->level == DW_JOURNALED;
-	timer_disarm(engine, head);
 	timer_set_state(engine, head, TIMER_PENDING);
 }
 

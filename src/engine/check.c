@@ -1,6 +1,7 @@
 /* Checks whether the engine's structures agree with each other, for tests. It looks at every timer,
  * and returns the number of the rule below that is broken. */
 #include "engine/core.h"
+#include "topic/order.h"
 
 enum rule {
 	RULE_INDEX = -1,       /* a timer is found under its id */
@@ -37,9 +38,11 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_NONE:
 		return true;
 	case PLACE_CLAIM:
-	case PLACE_WAITING:
 	case PLACE_OVERDUE:
 		return timer->state == TIMER_PENDING && !timer->backing_off;
+	case PLACE_WAITING: /* claimed: for the others of a full queue that are tried */
+		return !timer->backing_off && !timer->trying &&
+		       (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED);
 	case PLACE_FIRE:
 		return timer->backing_off || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD ||
@@ -137,7 +140,7 @@ static void look_at(struct timer *timer, void *user)
 	sums->running += timer->state == TIMER_FIRING && timer->on_worker;
 	sums->gathered += timer->gathered;
 	sums->ready += timer->ready;
-	sums->claiming += timer->claiming;
+	sums->claiming += timer->claiming + timer->trying;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
 	sums->overdue += timer->place == PLACE_OVERDUE;
@@ -196,7 +199,8 @@ static void look_at_topic(struct topic *topic, void *user)
 	struct topic_sums *sums = user;
 	uint64_t count = 0;
 
-	for (const struct timer *timer = topic->waiting; timer; timer = timer->next)
+	for (const struct timer *timer = order_first(topic->waiting); timer;
+	     timer = order_next(topic->waiting, timer))
 		count++;
 	if (count != topic->waiting_count || count > topic->timer_count ||
 	    (!handler_is_set(&topic->handler) && topic->timer_count == 0 && !topic->is_set &&
@@ -207,7 +211,7 @@ static void look_at_topic(struct topic *topic, void *user)
 	    count > 0 && !topic->is_full && !(topic->settings.paused & DW_PAUSE_DELIVERY);
 	sums->gathered += count_gathered(topic, &sums->broken);
 	sums->ready += count_ready(topic, &sums->broken);
-	sums->claiming += topic->claiming_count;
+	sums->claiming += topic->claiming_count + topic->trying_count;
 }
 
 /* check_topics: the list has all topics with waiting timers, those with handlers first. */

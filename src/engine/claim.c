@@ -1,9 +1,12 @@
 #include "engine/claim.h"
 
 #include "engine/core.h"
+#include "engine/fire.h"
+#include "engine/lifecycle.h"
 #include "engine/occurrences.h"
 #include "engine/urgent.h"
 #include "topic/gather.h"
+#include "topic/order.h"
 
 #define TURN_SWEEP_MAX 1024u
 #define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
@@ -116,41 +119,100 @@ bool claim_next(struct engine *engine, dw_usec until)
 	return true;
 }
 
-/* claim_one takes out the first waiting timer of the topic, and claims it if it may be claimed.
- * False: the answer to its operation arms it again. */
-static bool claim_one(struct engine *engine, struct topic *topic)
-{
-	struct timer *timer = topic->waiting;
+/* ---- A full queue -------------------------------------------------------------------------- */
 
-	timer_disarm(engine, timer);
-	if (timer->busy)
-		return false;
-	if (!cut_off_holds(engine, timer) && !occurrence_must_wait(engine, timer))
-		send_claim(engine, timer);
-	return true;
+#define ROUND_BYTES ((size_t)256 << 10) /* a store pushes so many in one piece */
+
+/* How many of the first timers of a full topic are tried now, and whether all are claimed. */
+struct round {
+	uint32_t count;
+	bool is_claimed;
+};
+
+static struct round next_round(const struct topic *topic, dw_usec now)
+{
+	struct round round = {.is_claimed = true};
+	const struct timer *timer = order_first(topic->waiting);
+	size_t bytes = 0;
+
+	while (timer && timer->head.due <= now && round.count < topic->full_tries &&
+	       (round.count == 0 || bytes + timer->body_size <= ROUND_BYTES)) {
+		bytes += timer->body_size;
+		round.count++;
+		round.is_claimed = round.is_claimed && timer->state == TIMER_CLAIMED;
+		timer = order_next(topic->waiting, timer);
+	}
+	return round;
 }
 
-static void claim_some(struct engine *engine, struct topic *topic)
+static void claim_waiting(struct engine *engine, struct timer *timer)
 {
-	uint32_t tries = topic->full_tries;
+	timer_disarm(engine, timer);
+	if (timer->busy) /* the answer to its operation arms it again */
+		return;
+	if (cut_off_holds(engine, timer) || occurrence_must_wait(engine, timer))
+		return;
+	topic_tries(timer);
+	send_claim(engine, timer);
+}
 
-	while (tries > 0 && topic->waiting && !submit_is_urgent_full(&engine->submit))
-		tries -= claim_one(engine, topic);
+static void push_waiting(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	timer_disarm(engine, timer);
+	topic_tries(timer);
+	fire_claimed(engine, timer, now);
+}
+
+/* go_round claims those of the round that are not claimed. Claims are answered in any order, so
+ * they wait again. When all are claimed, they are pushed, in their order and in one piece. */
+static void go_round(struct engine *engine, const struct topic *topic, struct round round,
+		     dw_usec now)
+{
+	struct timer *timer = order_first(topic->waiting);
+
+	for (; round.count > 0; round.count--) {
+		struct timer *next = order_next(topic->waiting, timer);
+
+		if (round.is_claimed)
+			push_waiting(engine, timer, now);
+		else if (timer->state == TIMER_PENDING)
+			claim_waiting(engine, timer);
+		timer = next;
+	}
+}
+
+/* try_full goes on with a full topic of which no timer is being tried. */
+static void try_full(struct engine *engine, struct topic *topic, dw_usec steady)
+{
+	dw_usec now = engine_now(engine);
+	struct round round = next_round(topic, now);
+
+	if (!topic->waiting || !topic_handler(&engine->topics, topic))
+		topic_unfill(&engine->topics, topic);
+	else if (round.count == 0)
+		topic_try_later(
+		    &engine->topics, topic,
+		    usec_add(steady, usec_sub(order_first(topic->waiting)->head.due, now)));
+	else if (!round.is_claimed || !delivery_may_start(engine))
+		topic_try_later(&engine->topics, topic, usec_add(steady, FULL_WAIT));
+	else
+		topic_try(&engine->topics, topic, steady);
+	if (topic->is_full && (!round.is_claimed || delivery_may_start(engine)))
+		go_round(engine, topic, round, now);
 }
 
 void claim_full(struct engine *engine)
 {
 	dw_usec steady = engine->topics.full ? engine_steady(engine) : 0;
-	struct topic *topic;
+	struct topic *next;
 
-	while ((topic = engine->topics.full) && topic->full_until <= steady &&
-	       !submit_is_urgent_full(&engine->submit)) {
-		if (!topic->waiting || !topic_handler(&engine->topics, topic)) {
-			topic_unfill(&engine->topics, topic);
-			continue;
-		}
-		topic_try(&engine->topics, topic, steady);
-		claim_some(engine, topic);
+	for (struct topic *topic = engine->topics.full; topic && topic->full_until <= steady;
+	     topic = next) {
+		next = topic->next;
+		if (submit_is_urgent_full(&engine->submit))
+			return;
+		if (topic->trying_count == 0)
+			try_full(engine, topic, steady);
 	}
 }
 
@@ -158,21 +220,25 @@ dw_usec claim_full_wake(const struct engine *engine, dw_usec now)
 {
 	const struct topic *topic = engine->topics.full;
 
+	while (topic && topic->trying_count > 0)
+		topic = topic->next;
 	if (!topic)
 		return DW_NEVER;
 	return usec_add(now, usec_max(usec_sub(topic->full_until, engine_steady(engine)), 0));
 }
 
+/* ---- Those that wait for a handler --------------------------------------------------------- */
+
 void claim_revive(struct engine *engine)
 {
 	for (uint32_t i = 0; i < TURN_CLAIMS_MAX; i++) {
 		struct topic *topic = topics_revivable(&engine->topics);
-		struct timer *timer = topic ? topic->waiting : NULL;
+		struct timer *timer = topic ? order_first(topic->waiting) : NULL;
 
 		if (!timer)
 			return;
 		timer_disarm(engine, timer);
-		timer_arm_claim(engine, timer);
+		lifecycle_resume(engine, timer);
 	}
 }
 
@@ -208,35 +274,21 @@ static void gather_again(struct engine *engine, struct timer *timer)
 	timer_arm_fire(engine, timer, timer->head.due);
 }
 
-/* recheck_timer looks at the first of a topic's waiting timers. If it is not due any more, it waits
- * for its deadline again. Otherwise it goes to the end of the list. */
-static void recheck_timer(struct engine *engine, struct timer *timer, dw_usec until)
-{
-	struct topics *topics = &engine->topics;
-
-	if (timer->head.due > until) {
-		timer_disarm(engine, timer);
-		timer_arm_claim(engine, timer);
-	} else if (timer->next) {
-		topic_unwait(topics, timer);
-		topic_wait(topics, timer);
-	}
-}
-
-/* recheck looks once at all waiting timers of each topic, some of them in each turn. */
+/* recheck lets waiting timers that are not due any more wait for their deadlines again. They are
+ * the last ones of each topic. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * submit_lead(engine));
 
 	for (uint32_t i = 0; i < TURN_SWEEP_MAX && engine->topics.recheck; i++) {
-		struct topic *topic = engine->topics.recheck;
+		struct timer *timer = order_last(engine->topics.recheck->waiting);
 
-		if (topic->recheck == 0) {
+		if (timer->head.due <= until) {
 			topics_rechecked(&engine->topics);
 			continue;
 		}
-		topic->recheck--;
-		recheck_timer(engine, topic->waiting, until);
+		timer_disarm(engine, timer);
+		lifecycle_resume(engine, timer);
 	}
 }
 

@@ -30,7 +30,7 @@ bool claim_next(struct engine *, dw_usec until);
  * there is none. */
 bool claim_keep_next(struct engine *, dw_usec now);
 
-/* claim_full tries the oldest timer again of each topic whose queue was full a while ago: if the
+/* claim_full tries the first timer again of each topic whose queue was full a while ago: if the
  * queue takes it, more and more of the others follow. claim_full_wake: when it has work next. */
 void claim_full(struct engine *);
 dw_usec claim_full_wake(const struct engine *, dw_usec now);

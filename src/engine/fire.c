@@ -50,6 +50,8 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 		lifecycle_resume(engine, timer);
 	} else if (handler->fire_batch) {
 		return batches_add(engine, timer, now, from_work);
+	} else if (handler->is_queue && timer->topic->is_full && !timer->trying) {
+		urgent_give_back(engine, timer); /* it waits in its order */
 	} else if (handler->is_queue) {
 		messages_fire(engine, timer, now);
 	} else if (!handler->on_worker) {
@@ -61,6 +63,11 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 		return 0;
 	}
 	return 1;
+}
+
+void fire_claimed(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	(void)fire_due(engine, timer, now, false); /* of a queue: it needs no worker */
 }
 
 uint32_t fire_next_work(struct engine *engine)

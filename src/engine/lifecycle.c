@@ -147,6 +147,24 @@ static void back_off_again(struct engine *engine, struct timer *timer)
 	timer_set_state(engine, timer, TIMER_VERDICT);
 }
 
+/* await_claim: what is due of a full queue waits in its order. */
+static void await_claim(struct engine *engine, struct timer *timer)
+{
+	if (timer->topic->is_full && timer->head.due <= engine_now(engine))
+		timer_await_handler(engine, timer);
+	else
+		timer_arm_claim(engine, timer);
+}
+
+/* await_start: of a full queue it waits until the others that are tried are claimed, too. */
+static void await_start(struct engine *engine, struct timer *timer)
+{
+	if (timer->topic->is_full && timer->trying)
+		timer_await_handler(engine, timer);
+	else
+		timer_arm_fire(engine, timer, timer->head.due);
+}
+
 /* go_on does what the timer's state asks for, because no call waits. */
 static void go_on(struct engine *engine, struct timer *timer)
 {
@@ -157,7 +175,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 		break;
 	case TIMER_PENDING:
 		if (timer->place == PLACE_NONE)
-			timer_arm_claim(engine, timer);
+			await_claim(engine, timer);
 		break;
 	case TIMER_CLAIMED:
 		if (engine->drive.closing) {
@@ -166,7 +184,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 			back_off_again(engine, timer);
 			urgent_verdict(engine, timer);
 		} else if (timer->place == PLACE_NONE) {
-			timer_arm_fire(engine, timer, timer->head.due);
+			await_start(engine, timer);
 		}
 		break;
 	case TIMER_VERDICT:

@@ -93,6 +93,8 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 		timer->topic->running -= is_running(timer);
 	if (state != TIMER_CLAIMED)
 		topic_unready(timer);
+	if (state == TIMER_PENDING || state == TIMER_ABSENT)
+		topic_tried(timer);
 	timer->unstarted = false;
 	timer->state = (uint8_t)state;
 	engine->stats.timers += counts(timer);
@@ -181,6 +183,7 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 void timer_suspend(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
+	topic_tried(timer);
 	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
 }
 
@@ -270,6 +273,7 @@ void timer_retry_later(struct engine *engine, struct timer *timer)
 	if (timer->failures < UINT16_MAX)
 		timer->failures++;
 	timer_disarm(engine, timer);
+	topic_tried(timer);
 	timer_arm_fire(engine, timer,
 		       usec_add(engine_now(engine), usec_min(delay, RETRY_STORE_MAX)));
 	timer->backing_off = true;
@@ -301,6 +305,7 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 	fresh->calls = old->calls;
 	fresh->busy = old->busy;
 	topic_claimed(old);
+	topic_tried(old);
 	old->calls = NULL;
 	old->busy = false;
 	old->settling = NULL;

@@ -7,12 +7,13 @@
 #include "engine/core.h"
 #include "port/driven.h"
 #include "topic/gather.h"
+#include "topic/order.h"
 
 /* count_due: timers are claimed a little before they are due. */
 static void count_due(const struct topic *topic, dw_usec now, dw_topic_info *info)
 {
 	bool is_behind = topic->ready && topic->ready->head.due <= now;
-	const struct timer *first[] = {topic->waiting, topic->gathered,
+	const struct timer *first[] = {order_first(topic->waiting), topic->gathered,
 				       is_behind ? topic->ready : NULL};
 
 	info->due = topic->waiting_count + topic->gathered_count;

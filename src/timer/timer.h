@@ -83,6 +83,7 @@ struct timer {
 	bool purged;      /* a purge has deleted it in the store; its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool claiming;    /* its topic counts it: due, and its claim is under way */
+	bool trying;      /* its topic counts it: its queue is full, and it is claimed or pushed */
 	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool ready;       /* claimed or held, and not started: in its topic's list */
 	bool unstarted;   /* HELD: the program has not begun its work */

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-
-#define PLACE_STEPS_MAX 4096
+#include "topic/order.h"
 
 int topics_init(struct topics *topics, const struct alloc *alloc, uint64_t seed)
 {
@@ -151,64 +150,6 @@ void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settin
 		join(topics, topic);
 }
 
-/* place_by_age: behind which waiting timer the timer belongs, NULL: it is the first. Most timers
- * come in their order, so the search begins at the last one that was added. It is given up after a
- * while: then the place is not exact. */
-static struct timer *place_by_age(const struct topic *topic, const struct timer *timer)
-{
-	struct timer *before = topic->waiting_new;
-
-	if (!before || !timer_is_before(timer, topic->waiting_last))
-		return topic->waiting_last;
-	for (int i = 0; i < PLACE_STEPS_MAX && before && timer_is_before(timer, before); i++)
-		before = before->prev;
-	for (int i = 0; i < PLACE_STEPS_MAX; i++) {
-		struct timer *next = before ? before->next : topic->waiting;
-
-		if (!next || timer_is_before(timer, next))
-			break;
-		before = next;
-	}
-	return before;
-}
-
-void topic_wait(struct topics *topics, struct timer *timer)
-{
-	struct topic *topic = timer->topic;
-	struct timer *before = topic->is_full ? place_by_age(topic, timer) : topic->waiting_last;
-
-	if (!topic->waiting)
-		join(topics, topic);
-	timer->prev = before;
-	timer->next = before ? before->next : topic->waiting;
-	*(before ? &before->next : &topic->waiting) = timer;
-	*(timer->next ? &timer->next->prev : &topic->waiting_last) = timer;
-	topic->waiting_new = timer;
-	topic->waiting_count++;
-}
-
-void topic_unwait(struct topics *topics, struct timer *timer)
-{
-	struct topic *topic = timer->topic;
-
-	if (topic->waiting_new == timer)
-		topic->waiting_new = timer->prev ? timer->prev : timer->next;
-	if (timer->prev)
-		timer->prev->next = timer->next;
-	else
-		topic->waiting = timer->next;
-	if (timer->next)
-		timer->next->prev = timer->prev;
-	else
-		topic->waiting_last = timer->prev;
-	timer->prev = timer->next = NULL;
-	topic->waiting_count--;
-	if (!topic->waiting)
-		leave(topics, topic);
-}
-
-/* ---- A full queue -------------------------------------------------------------------------- */
-
 static void leave_full(struct topics *topics, struct topic *topic)
 {
 	*(topic->prev ? &topic->prev->next : &topics->full) = topic->next;
@@ -235,38 +176,93 @@ static void try_at(struct topics *topics, struct topic *topic, dw_usec until)
 	join_full(topics, topic, until);
 }
 
+void topic_tries(struct timer *timer)
+{
+	timer->topic->trying_count += !timer->trying;
+	timer->trying = true;
+}
+
+void topic_tried(struct timer *timer)
+{
+	if (timer->trying)
+		timer->topic->trying_count--;
+	timer->trying = false;
+}
+
+void topic_wait(struct topics *topics, struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	topic_tried(timer);
+	if (!topic->waiting)
+		join(topics, topic);
+	order_add(&topic->waiting, timer);
+	topic->waiting_count++;
+	if (topic->is_full && timer->state == TIMER_CLAIMED)
+		try_at(topics, topic, 0);
+}
+
+void topic_unwait(struct topics *topics, struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+
+	order_remove(&topic->waiting, timer);
+	topic->waiting_count--;
+	if (!topic->waiting)
+		leave(topics, topic);
+}
+
+/* ---- A full queue -------------------------------------------------------------------------- */
+
 void topic_fill(struct topics *topics, struct topic *topic, dw_usec steady)
 {
+	dw_usec until = usec_add(steady, FULL_WAIT);
+
 	topic->full_tries = 1;
 	if (topic->is_full) {
-		try_at(topics, topic, usec_max(topic->full_until, usec_add(steady, FULL_WAIT)));
+		try_at(topics, topic, topic->has_room ? 0 : usec_max(topic->full_until, until));
 		return;
 	}
 	leave(topics, topic);
 	topic->is_full = true;
 	topic->full_wait = FULL_WAIT;
-	join_full(topics, topic, usec_add(steady, FULL_WAIT));
+	join_full(topics, topic, until);
 }
 
 void topic_try(struct topics *topics, struct topic *topic, dw_usec steady)
 {
+	topic->has_room = false;
 	try_at(topics, topic, usec_add(steady, topic->full_wait));
 	topic->full_wait = usec_min(2 * topic->full_wait, FULL_WAIT_MAX);
 }
 
+void topic_try_later(struct topics *topics, struct topic *topic, dw_usec until)
+{
+	try_at(topics, topic, until);
+}
+
+/* try_now: the wait begins anew. */
+static void try_now(struct topics *topics, struct topic *topic)
+{
+	topic->full_wait = FULL_WAIT;
+	try_at(topics, topic, 0);
+}
+
 void topic_got_in(struct topics *topics, struct topic *topic)
 {
-	if (topic->is_full && topic->full_tries < FULL_TRIES_MAX)
+	if (!topic->is_full)
+		return;
+	if (topic->full_tries < FULL_TRIES_MAX)
 		topic->full_tries *= 2;
-	topic_room(topics, topic);
+	try_now(topics, topic);
 }
 
 void topic_room(struct topics *topics, struct topic *topic)
 {
 	if (!topic->is_full)
 		return;
-	topic->full_wait = FULL_WAIT;
-	try_at(topics, topic, 0);
+	topic->has_room = true;
+	try_now(topics, topic);
 }
 
 void topic_unfill(struct topics *topics, struct topic *topic)
@@ -286,20 +282,12 @@ struct topic *topics_revivable(const struct topics *topics)
 	return topic && topic_handler(topics, topic) ? topic : NULL;
 }
 
-/* recheck_from: NULL: all were looked through. */
-static void recheck_from(struct topics *topics, struct topic *topic)
-{
-	topics->recheck = topic;
-	if (topic)
-		topic->recheck = topic->waiting_count;
-}
-
 void topics_recheck(struct topics *topics)
 {
-	recheck_from(topics, topics->waiting);
+	topics->recheck = topics->waiting;
 }
 
 void topics_rechecked(struct topics *topics)
 {
-	recheck_from(topics, topics->recheck->next);
+	topics->recheck = topics->recheck->next;
 }

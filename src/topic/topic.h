@@ -25,9 +25,9 @@ struct topic {
 	dw_usec full_until;        /* steady; then its next timers are tried again */
 	dw_usec full_wait;         /* so long they wait after that, if none gets in */
 	uint32_t full_tries;       /* so many are tried at once */
-	struct timer *waiting;     /* due, without a handler; in the order in which they came due */
-	struct timer *waiting_last;
-	struct timer *waiting_new; /* the last one that was added; may be NULL */
+	uint32_t trying_count;     /* of these no answer has come; 0: the next ones are tried */
+	bool has_room;             /* somebody has made room since they were pushed */
+	struct timer *waiting;     /* due, without a handler or with a full queue: topic/order.h */
 	uint64_t waiting_count;
 	struct timer *ready; /* claimed or held, and not started; by deadline, but for crowds */
 	struct timer *ready_last;
@@ -39,7 +39,6 @@ struct topic {
 	struct timer *gathered_last;
 	uint32_t gathered_count;
 	uint32_t claiming_count; /* timers for the next batch whose claims are under way */
-	uint64_t recheck;        /* so many from the front may not be due: the clock was set back */
 	char name[DW_TOPIC_MAX + 1];
 };
 
@@ -51,8 +50,8 @@ struct topics {
 	struct topic *waiting;
 	struct topic *waiting_last;
 	struct topic *recheck; /* the next of them to be looked through, NULL: none */
-	/* The topics whose queues are full, in the order of full_until. Their timers wait, the
-	 * oldest first, and only claim_full() claims them. */
+	/* The topics whose queues are full, in the order of full_until. Their timers wait, and only
+	 * claim_full() claims them. */
 	struct topic *full;
 	struct topic *full_last;
 	struct handler any;   /* of "*" */
@@ -114,11 +113,14 @@ static inline const struct handler *topic_handler(const struct topics *topics,
 	return handler_is_set(handler) ? handler : NULL;
 }
 
-/* topic_wait adds a timer to those that wait for a handler of its topic; topic_unwait takes it
- * out. If the topic's queue is full, the timer gets its place by (deadline, insertion): those that
- * the queue has refused are the oldest. */
+/* topic_wait adds a timer to those that wait for a handler of its topic, or for room in its queue,
+ * in the order of (deadline, insertion); topic_unwait takes it out. */
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
+
+/* topic_tries notes that a timer of a full topic is claimed or pushed now. topic_tried ends it. */
+void topic_tries(struct timer *);
+void topic_tried(struct timer *);
 
 #define FULL_WAIT DW_MILLISECONDS(50) /* a full queue is tried again; each time it waits longer */
 #define FULL_WAIT_MAX DW_SECONDS(1)
@@ -129,9 +131,11 @@ void topic_unwait(struct topics *, struct timer *);
 void topic_fill(struct topics *, struct topic *, dw_usec steady);
 void topic_unfill(struct topics *, struct topic *);
 
-/* topic_try notes that the next timers of a full topic are tried now. topic_got_in: its queue took
- * one, so twice as many are tried at once. topic_room: its queue may have room. */
+/* topic_try notes that the next timers of a full topic are pushed now. topic_try_later: they wait
+ * until then. topic_got_in: its queue took one, so twice as many are tried at once. topic_room: its
+ * queue may have room. */
 void topic_try(struct topics *, struct topic *, dw_usec steady);
+void topic_try_later(struct topics *, struct topic *, dw_usec until);
 void topic_got_in(struct topics *, struct topic *);
 void topic_room(struct topics *, struct topic *);
 
