@@ -1,6 +1,7 @@
-# cmake -DLUA=FOLDER -DOUT=FILE -P EmbedLua.cmake: writes the scripts of FOLDER/*/ as C, each as its
-# parts: the files FOLDER/NAME.lua that its line `-- uses: NAME...` names (without such a line
-# common.lua), and its own file. Beside them is the SHA-1 of the whole text: Redis names it so.
+# cmake -DLUA=FOLDER -DOUT=FILE -DWHOLE=FOLDER -P EmbedLua.cmake: writes the scripts of LUA/*/ as C,
+# each as its parts: the files LUA/NAME.lua that its line `-- uses: NAME...` names (without such a
+# line common.lua), and its own file. Beside them is the SHA-1 of the whole text: Redis names it so.
+# The whole texts become files in WHOLE, for programs in other languages.
 set(texts "")
 set(table "")
 set(count 0)
@@ -23,6 +24,7 @@ foreach(file IN LISTS shared_files)
   set(part_${name} ${part})
   file(READ ${file} text_${name})
 endforeach()
+file(REMOVE_RECURSE ${WHOLE})
 file(GLOB files ${LUA}/*/*.lua)
 list(SORT files)
 foreach(file IN LISTS files)
@@ -43,6 +45,7 @@ foreach(file IN LISTS files)
     string(APPEND text "${text_${used}}")
   endforeach()
   string(APPEND text "${own_text}")
+  file(WRITE ${WHOLE}/${name}.lua "${text}")
   string(SHA1 sha1 "${text}")
   string(LENGTH "${text}" size)
   if(size GREATER most)

@@ -36,10 +36,16 @@ install(
   DIRECTORY ${PROJECT_SOURCE_DIR}/examples/grafana ${PROJECT_SOURCE_DIR}/examples/prometheus
   DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
   COMPONENT ${DW_README_COMPONENT})
-install(
-  DIRECTORY ${PROJECT_SOURCE_DIR}/lua
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/durawheel
-  COMPONENT dev)
+if(DW_WITH_REDIS)
+  install(
+    DIRECTORY ${PROJECT_BINARY_DIR}/lua
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/durawheel
+    COMPONENT dev)
+  install(
+    FILES ${PROJECT_SOURCE_DIR}/lua/README.md
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/durawheel/lua
+    COMPONENT dev)
+endif()
 
 # find_package(durawheel)
 install(

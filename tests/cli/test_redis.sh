@@ -479,9 +479,9 @@ by_hand() {
 	# shellcheck disable=SC2016
 	sed -n '/^```sh$/,/^```$/ { /^```/!p }' "$here/../../lua/README.md" >commands
 	grep -q "$1" commands || fail "lua/README.md has no $1"
-	sed -i "s/$1/$2/; s|redis-cli|redis-cli -s $PWD/socket|" commands
+	sed -i "s/$1/$2/; s|redis-cli|redis-cli -s $PWD/socket|; s|^lua=.*|lua=$build/lua|" commands
 	[ -n "$cancel" ] || sed -i '/^run cancel_one/d' commands
-	(cd "$here/../.." && bash -eu "$OLDPWD/commands")
+	bash -eu commands
 }
 
 # With redis-cli alone, beside an owner.

@@ -229,9 +229,9 @@ consumer_of() {
 # consume COMMAND: the consumer in the shell, with this command at its end.
 consume() {
 	consumer_of bash | sed -e "s|redis-cli|redis-cli -s $PWD/socket|" -e '/^queue [ta]/d' \
-		-e 's/^ns=orders/ns=durawheel/' >commands
+		-e 's/^ns=orders/ns=durawheel/' -e "s|^lua=.*|lua=$build/lua|" >commands
 	echo "$1" >>commands
-	(cd "$here/../.." && bash -eu "$OLDPWD/commands")
+	bash -eu commands
 }
 
 test_redis_queue_consumer_in_the_shell() {
@@ -251,8 +251,7 @@ test_redis_queue_consumer_in_the_shell() {
 # python_reads COMMAND...: the consumer in Python reads until the command succeeds, and is killed.
 python_reads() {
 	local pid
-	(cd "$here/../.." && exec python3 "$OLDPWD/consumer.py" "$OLDPWD/socket" durawheel game.x) \
-		>>lines &
+	python3 consumer.py "$PWD/socket" durawheel game.x >>lines &
 	pid=$!
 	await "$@"
 	kill -KILL $pid
@@ -275,7 +274,7 @@ test_redis_queue_consumer_in_python() {
 	for ((k = 1; k <= 1000; k++)); do
 		echo "{\"id\":\"m$k\",\"data\":\"d$k\"}"
 	done | durawheel push --topic game.x - >out
-	consumer_of python >consumer.py
+	consumer_of python | sed "s|/usr/share/durawheel/lua|$build/lua|" >consumer.py
 	: >lines
 	for ((k = 1; k <= 5; k++)); do
 		python_reads has_read $((k * 150))

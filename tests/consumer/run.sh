@@ -3,14 +3,17 @@
 # find the library by pkg-config and by find_package, shared and static, link every public function
 # and expand every public macro; and README's first program does what README says.
 #
-#	tests/consumer/run.sh BUILD_DIR CASE...         pkgconfig, cmake, readme, cxx, sqlite, plain
+#	tests/consumer/run.sh BUILD_DIR CASE...
+# Cases: pkgconfig, space, cmake, readme, cxx, sqlite, plain, scripts.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 shift
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+trap 'redis_kill; rm -rf "$root"' EXIT
+# shellcheck source=tests/support/redis_server.sh
+. "$here/../support/redis_server.sh"
 warnings=(-Wall -Wextra -Werror)
 
 die()
@@ -162,6 +165,26 @@ space_case()
 	flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$root/a b" -name durawheel.pc)") \
 		pkg-config --cflags --libs durawheel)
 	eval "cc hello.c $flags -o spaced" || die "$flags"
+}
+
+# The installed scripts are whole: a server takes each, and the commands of their README work.
+scripts_case()
+{
+	local scripts=$root/usr/share/durawheel/lua script
+	[[ -d $scripts ]] || return 0 # built without Redis
+	! ls -d "$scripts"/*/ 2>/dev/null || die "parts of scripts are installed"
+	redis_start "$root" || die "no redis-server"
+	for script in "$scripts"/*.lua; do
+		[[ $(redis-cli -s socket -x SCRIPT LOAD <"$script") == *[0-9a-f] ]] ||
+			die "the server does not take $script"
+	done
+	DURAWHEEL_NAME=orders DURAWHEEL_STORE=unix://$root/socket "$build/durawheel" run \
+		--until-idle >log 2>&1 || die "$(cat log)"
+	awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$scripts/README.md" |
+		sed -e "s|redis-cli|redis-cli -s socket|" -e "s|/usr/share|$root/usr/share|" \
+			>commands
+	bash -eu commands >said
+	[[ $(tail -n 1 said) == OK ]] || die "lua/README.md's commands say: $(cat said)"
 }
 
 cmake --install "$build" --prefix "$root/usr" >/dev/null
