@@ -65,8 +65,8 @@ local function check_types(topic)
 		local key = prefix .. order.name .. topic
 		local found = call('TYPE', key).ok
 		if found ~= order.type and found ~= 'none' then
-			flaw(key, format('is of the type %s instead of %s: rename or delete it',
-				found, order.type))
+			flaw(key, format('is of the type %s instead of %s%s: rename or delete it',
+				found, order.type, found == 'stream' and ' (an old queue)' or ''))
 			return false
 		end
 	end

@@ -86,6 +86,26 @@ test_redis_queue_with_defaults_again() {
 	expect 3 durawheel push --topic g --id c
 }
 
+# Before the first release a queue was a stream. It is refused in words, and stays as it is.
+test_redis_queue_of_the_old_form() {
+	local words='{durawheel:00}:q:g.* is of the type stream instead of list (an old queue):'
+	on_redis
+	expect 0 durawheel add --shards 1 --topic t --in 1h --id other
+	expect 0 durawheel topic set g --queue
+	redis XADD '{durawheel:00}:q:g' '*' d x
+	expect 6 durawheel push --topic g
+	says "$words"
+	expect 6 durawheel take --topic g
+	says "$words"
+	expect 1 durawheel check
+	grep -q "$words" out
+	[ "$(redis XLEN '{durawheel:00}:q:g')" = 1 ]
+	redis RENAME '{durawheel:00}:q:g' old
+	expect 0 durawheel push --topic g --id a
+	expect 0 durawheel take --topic g
+	grep -q '"id":"a"' out
+}
+
 # A key of a queue that another program has made holds up its own topic, and says so.
 test_redis_queue_of_a_wrong_type() {
 	local key

@@ -33,6 +33,10 @@ void complain(struct redis_store *store, const char *format, ...)
 
 void complain_of_key(struct redis_store *store, const struct reply *reply)
 {
-	complain(store, "the key %.150s is of the type %.20s instead of %.20s: rename or delete it",
-		 reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes);
+	/* Before the first release a queue was a stream. */
+	const char *words = reply_is(&reply->items[2], "stream") ? " (an old queue)" : "";
+
+	complain(store,
+		 "the key %.150s is of the type %.20s instead of %.20s%s: rename or delete it",
+		 reply->items[1].bytes, reply->items[2].bytes, reply->items[3].bytes, words);
 }
