@@ -1,9 +1,16 @@
--- The parts that the scripts of topic/ share, behind common.lua: the keys of settings, and which
--- settings are the newest.
-local TOPICS = KEYS[10]
+-- The parts that the scripts of topic/ share: the keys of settings, which settings are the newest,
+-- and which have changed. They need nothing of common.lua.
+local call, insert = redis.call, table.insert
+local sub, find, match = string.sub, string.find, string.match
+local META, TOPICS = unpack(KEYS)
 local prefix = sub(TOPICS, 1, -2) -- of the other keys of topics
 local DROPPED = prefix .. 'u'
 local WORD_OF_SETTINGS = '^[%w_]+=%-?%d+$'
+local RECENT_MAX = 2048 -- bytes of the last changes that a shard remembers
+
+local function digits(number)
+	return string.format('%.0f', number)
+end
 
 -- queue_keys: of a topic. They are named from `t`, which is in the same slot.
 local function queue_keys(topic)
@@ -37,7 +44,7 @@ end
 
 -- number_of: a number in settings, or nil.
 local function number_of(text, name)
-	return tonumber(string.match(' ' .. text, ' ' .. name .. '=(%d+)'))
+	return tonumber(match(' ' .. text, ' ' .. name .. '=(%d+)'))
 end
 
 -- version_of: the version of settings. 0: they have none, or are damaged: a word
@@ -71,4 +78,36 @@ local function newest(topic, sent)
 		end
 	end
 	return text, math.max(version, 0)
+end
+
+-- next_version: a time (us), and later than that version.
+local function next_version(last_version)
+	local time = call('TIME')
+	return digits(math.max(time[1] * 1000000 + time[2], last_version + 1))
+end
+
+-- settings_of: the settings that the shard has of a topic, 'ver=N gone=1' of a drop, or nil.
+local function settings_of(topic)
+	local text = call('HGET', TOPICS, topic)
+	local version = not text and call('HGET', DROPPED, topic)
+	return text or version and 'ver=' .. version .. ' gone=1' or nil
+end
+
+-- change_number: another one after each change of settings in the shard. renew.lua tells the same.
+local function change_number()
+	return digits((call('HGET', META, 'topics') or 0) * 4096 + call('HLEN', TOPICS))
+end
+
+-- note_changes counts changes of these topics, and remembers the last ones: `recent` in META has a
+-- line for each, the change numbers before and behind it and the topic. So whoever knows a number
+-- sees whether another program has changed the settings, too.
+local function note_changes(before, topics)
+	call('HINCRBY', META, 'topics', #topics)
+	local numbers = before .. '\t' .. change_number() .. '\t'
+	local recent = call('HGET', META, 'recent') or ''
+	recent = recent .. numbers .. table.concat(topics, '\n' .. numbers) .. '\n'
+	if #recent > RECENT_MAX then
+		recent = match(sub(recent, -RECENT_MAX), '\n(.*)') or ''
+	end
+	call('HSET', META, 'recent', recent)
 end

@@ -130,7 +130,7 @@ typedef struct dw_row {
  * TOPIC_SET          topic, body: settings as text  DW_OK, DW_ELIMIT (too many topics)
  * TOPIC_DROP         topic                          DW_OK, DW_ENOENT, DW_EBUSY (its queue has
  *                                                   messages)
- * TOPIC_LIST         -                              DW_OK (rows: id: a topic, body: settings and
+ * TOPIC_LIST         topic, or NULL: all; CHANGES   DW_OK (rows: id: a topic, body: settings and
  *                                                   numbers as text; while there is an owner also
  *                                                   rows with status DW_ENOENT: one of the empty
  *                                                   id, and each line of TOPIC_COUNT: a topic,
@@ -251,7 +251,7 @@ typedef enum dw_op_kind {
 #define DW_OP_VITAL 512u
 /* CLAIM: a journal has given the generation, and the store may have another one. */
 #define DW_OP_PROVISIONAL 2048u
-/* TOPIC_SET: the other settings of the topic stay. */
+/* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. */
 #define DW_OP_PART 4096u
 /* TAKE: nothing is taken; count: 1, there may be a message. */
 #define DW_OP_LOOK 8192u
@@ -263,6 +263,10 @@ typedef enum dw_op_kind {
 #define DW_OP_EXACT 16384u
 /* PUT, with NEW: only if no end of the id is remembered, either. */
 #define DW_OP_ONCE 32768u
+/* TOPIC_LIST, of an owner: only what has changed since the last answer to such a TOPIC_LIST is
+ * needed, and no numbers. A store may answer only that, with PART; rows that are gone: the topic
+ * was dropped. The first answer after OWN has all settings. */
+#define DW_OP_CHANGES 65536u
 
 /* In dw_replay.flags. */
 #define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */

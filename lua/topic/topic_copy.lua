@@ -2,9 +2,9 @@
 -- new. Every shard has the settings of all topics: so they outlive a shard that is emptied, and the
 -- scripts know of each timer whether its topic takes puts, and how long its end is kept.
 --
--- uses: common topic
+-- uses: topic
 --
--- KEYS      the nine of the shard, and `t`; the other keys are named from it
+-- KEYS      `m`, `t`; the other keys are named from `t`
 -- ARGV      1 most dropped topics that are remembered
 --           2 the channel to wake the owner on, or ''; the message is 't'
 --           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
@@ -12,7 +12,7 @@
 --           {'TYPE', key, its type, the right one}: another program has made this key. If it is `t`
 --           or `u`, nothing was written; if it is `n`, all was
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
-local lines, changes = {}, 0
+local lines, has_other, changed = {}, {}, {}
 
 local wrong = wrong_hash(TOPICS, DROPPED)
 if wrong then
@@ -24,21 +24,22 @@ local function mark(field, topic, ending)
 	if not lines[field] then
 		lines[field] = {}
 		for line in string.gmatch(call('HGET', META, field) or '', '([^\n]*)\n') do
-			local name = string.match(line, '^[^\t]*')
+			local name = match(line, '^[^\t]*')
 			lines[field][name] = sub(line, #name + 1)
 		end
 	end
+	has_other[field] = has_other[field] or lines[field][topic] ~= ending
 	lines[field][topic] = ending
 end
 
 local function write_lines(field)
 	local text = {}
-	for topic, ending in pairs(lines[field] or {}) do
+	for topic, ending in pairs(lines[field]) do
 		insert(text, topic .. ending .. '\n')
 	end
 	if text[1] then
 		call('HSET', META, field, table.concat(text))
-	elseif lines[field] then
+	else
 		call('HDEL', META, field)
 	end
 end
@@ -80,21 +81,27 @@ local function forget_oldest()
 	end
 end
 
+local before = change_number()
 for k = 3, #ARGV, 2 do
 	local topic, text = ARGV[k], ARGV[k + 1]
 	local version, present = version_of(text), present_version(topic)
 	if version >= present then
 		copy(topic, text, version)
-		changes = changes + (version > present and 1 or 0)
+		if version > present then
+			insert(changed, topic)
+		end
 	end
 end
-write_lines('closed')
-write_lines('keeps')
+for field in pairs(has_other) do
+	if has_other[field] then
+		write_lines(field)
+	end
+end
 forget_oldest()
-if changes > 0 then
-	call('HINCRBY', META, 'topics', 1)
+if changed[1] then
+	note_changes(before, changed)
 end
 if ARGV[2] ~= '' then
 	call('PUBLISH', ARGV[2], 't')
 end
-return wrong_hash(prefix .. 'n') or {'OK', changes}
+return wrong_hash(prefix .. 'n') or {'OK', #changed}

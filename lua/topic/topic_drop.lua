@@ -2,9 +2,9 @@
 -- version of the drop, so that an older copy does not bring the settings back. topic_copy.lua then
 -- tells every shard.
 --
--- uses: common topic
+-- uses: topic
 --
--- KEYS      the nine of the shard, and `t`; `u` and the queue's keys are named from it
+-- KEYS      `m`, `t`; `u` and the queue's keys are named from `t`
 -- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set
 -- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;
 --           {'NOSESSION'}: as topic_set. A key of another type, which another program has made,
@@ -28,10 +28,11 @@ end
 if length('LLEN', waiting) + length('ZCARD', taken) + length('ZCARD', later) > 0 then
 	return {'BUSY'}
 end
-local version = digits(math.max(time_us(), last_version + 1))
+local version = next_version(last_version)
+local before_number = change_number()
 call('HDEL', TOPICS, topic)
 call('HSET', DROPPED, topic, version)
 redis.pcall('HDEL', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic)
 call('UNLINK', messages, consumers)
-call('HINCRBY', META, 'topics', 1)
+note_changes(before_number, {topic})
 return {'OK', 'ver=' .. version .. ' gone=1'}

@@ -1,14 +1,15 @@
 -- topic_set: makes or changes the settings of a topic, in the shard of its name. Their version is a
 -- time (us), and grows with each change. topic_copy.lua then writes them into every shard. The
--- shard may have lost its settings, or have older ones, so the caller reads all shards before.
+-- shard may have lost its settings, or have older ones, so the caller asks all shards for the topic
+-- before.
 --
--- uses: common topic
+-- uses: topic
 --
--- KEYS      the nine of the shard, and `t`; `u` is named from it
+-- KEYS      `m`, `t`; `u` is named from `t`
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
 --           damaged words   4 most topics   5 the newest settings of the topic that the caller
---           has read, with their version, or '': it found none   6 topics with settings that it
---           has read
+--           has read, with their version, or '': it found none   6 most topics with settings that a
+--           shard has told it
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
 --           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
 --           {'TYPE', key, its type, the right one}: another program has made this key
@@ -31,15 +32,16 @@ if not before and count >= tonumber(ARGV[4]) then
 end
 if before and ARGV[3] == '1' then
 	for word in string.gmatch(before, '[^ ]+') do
-		local name = find(word, WORD_OF_SETTINGS) and string.match(word, '^[^=]*=')
+		local name = find(word, WORD_OF_SETTINGS) and match(word, '^[^=]*=')
 		if name and name ~= 'ver=' and not find(' ' .. text, ' ' .. name, 1, true) then
 			text = text .. ' ' .. word
 		end
 	end
 end
-text = text .. ' ver=' .. digits(math.max(time_us(), last_version + 1))
-text = string.match(text, '^ *(.*)')
+text = text .. ' ver=' .. next_version(last_version)
+text = match(text, '^ *(.*)')
+local before_number = change_number()
 call('HSET', TOPICS, topic, text)
 call('HDEL', DROPPED, topic)
-call('HINCRBY', META, 'topics', 1)
+note_changes(before_number, {topic})
 return {'OK', text}

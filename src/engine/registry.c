@@ -41,6 +41,7 @@ void registry_round(struct engine *engine, dw_usec now)
 	op = op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0);
 	if (!op)
 		return; /* asked in the next turn */
+	op->flags = registry->is_loaded && !registry->is_torn ? DW_OP_CHANGES : 0;
 	registry->is_asked = true;
 	registry->is_old = false;
 	submit_push(engine, op, false);
@@ -72,6 +73,12 @@ static bool has_settings(const dw_row *row)
 	return row->status == DW_OK;
 }
 
+static void topic_unset(struct engine *engine, struct topic *topic)
+{
+	apply(engine, topic, NULL);
+	topics_drop(&engine->topics, topic);
+}
+
 /* apply_row: another program may have written the row, with a name that no topic has. */
 static bool apply_row(struct engine *engine, const dw_row *row)
 {
@@ -84,6 +91,10 @@ static bool apply_row(struct engine *engine, const dw_row *row)
 	topic = topics_get(&engine->topics, row->id, size);
 	if (!topic)
 		return false;
+	if (row->gone) {
+		topic_unset(engine, topic);
+		return true;
+	}
 	settings_read(&settings, row->body, row->body_size);
 	topic->is_listed = true;
 	apply(engine, topic, &settings);
@@ -117,21 +128,9 @@ static void drop_unset(struct engine *engine)
 	do {
 		unset.topic = NULL;
 		topics_each(&engine->topics, find_unset, &unset);
-		if (unset.topic) {
-			apply(engine, unset.topic, NULL);
-			topics_drop(&engine->topics, unset.topic);
-		}
+		if (unset.topic)
+			topic_unset(engine, unset.topic);
 	} while (unset.topic);
-}
-
-static bool apply_rows(struct engine *engine, const dw_row *row)
-{
-	topics_each(&engine->topics, clear_mark, NULL);
-	for (; row; row = row->next)
-		if (!apply_row(engine, row))
-			return false;
-	drop_unset(engine);
-	return true;
 }
 
 /* has_numbers: an owner has told numbers of a topic. */
@@ -142,6 +141,33 @@ static bool has_numbers(const dw_row *row)
 	return row != NULL;
 }
 
+/* apply_rows: is_part: what is not there has not changed. */
+static bool apply_rows(struct engine *engine, const dw_row *row, bool is_part)
+{
+	topics_each(&engine->topics, clear_mark, NULL);
+	for (; row; row = row->next)
+		if (!apply_row(engine, row))
+			return false;
+	if (!is_part)
+		drop_unset(engine);
+	return true;
+}
+
+/* note_told: an earlier owner may have told numbers. */
+static void note_told(struct engine *engine, const dw_row *row)
+{
+	struct registry *registry = &engine->recovery.registry;
+
+	if (registry->has_told)
+		return;
+	if (has_numbers(row)) {
+		report_soon(&engine->report);
+	} else {
+		registry->told = crc32c(0, "", 0);
+		registry->has_told = true;
+	}
+}
+
 void registry_answered(struct engine *engine, dw_op *op)
 {
 	struct registry *registry = &engine->recovery.registry;
@@ -150,16 +176,14 @@ void registry_answered(struct engine *engine, dw_op *op)
 	registry->at = usec_add(engine_now(engine), RETRY_STORE);
 	if (!ownership_is_current(&engine->ownership, op))
 		return;
-	if (op->status != DW_OK || !apply_rows(engine, op->rows)) {
+	registry->is_torn =
+	    op->status != DW_OK || !apply_rows(engine, op->rows, (op->flags & DW_OP_PART) != 0);
+	if (registry->is_torn) {
 		registry->is_old = true;
 		return;
 	}
-	if (!registry->has_told && has_numbers(op->rows)) {
-		report_soon(&engine->report);
-	} else if (!registry->has_told) {
-		registry->told = crc32c(0, "", 0);
-		registry->has_told = true;
-	}
+	if (!(op->flags & DW_OP_CHANGES))
+		note_told(engine, op->rows);
 	registry->is_loaded = true;
 	registry->at = 0;
 }
@@ -267,7 +291,9 @@ int engine_topic_list(struct engine *engine, const char *name, dw_topic_fn fn, v
 		return status;
 	call->on_topics = fn;
 	call->on_topics_user = user;
-	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
+	return call_ask(engine, call,
+			name ? topic_op(engine, DW_OP_TOPIC_LIST, name, NULL)
+			     : op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
 }
 
 /* ---- Showing ------------------------------------------------------------------------------- */

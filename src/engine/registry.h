@@ -14,6 +14,7 @@ struct call;
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
 	bool is_old;    /* they have changed since */
+	bool is_torn;   /* of what was read, something was not learnt */
 	bool is_asked;
 	dw_usec at;    /* when they are asked for; later after a failure */
 	bool has_told; /* the store has numbers of this term; before, an earlier owner's */

@@ -252,6 +252,7 @@ void model_renew(struct run *);
 void model_release(struct run *);
 void model_session(struct run *);
 void model_status(struct run *);
+void model_topic_changes(struct run *);
 void model_topic_list(struct run *);
 void model_types(struct run *);
 void model_replay(struct run *);

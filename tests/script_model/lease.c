@@ -336,7 +336,15 @@ void model_renew(struct run *run)
 /* model_topic_list: in the model no topic has settings. */
 void model_topic_list(struct run *run)
 {
-	answer_ok(run, 0);
+	answer_ok(run, 1);
+	item_code(run, 1, 0);
+}
+
+void model_topic_changes(struct run *run)
+{
+	answer_ok(run, 2);
+	item_bytes(run, 1, text_of("0"));
+	item_code(run, 2, 1);
 }
 
 void model_release(struct run *run)

@@ -46,6 +46,7 @@ static const struct {
     {"settle", model_settle},
     {"shard", model_shard},
     {"status", model_status},
+    {"topic_changes", model_topic_changes},
     {"topic_list", model_topic_list},
     {"topic_page", model_topic_page},
     {"types", model_types},

@@ -248,9 +248,8 @@ static void compare_settings(struct redis_store *store, struct store_check *chec
 static void check_settings(struct redis_store *store, struct store_check *check,
 			   const struct reply *reply)
 {
-	for (size_t i = 1; i < reply->count; i += 3)
-		if (reply->items[i].size > 0 &&
-		    !copies_read(store, &check->copies, check->shard, &reply->items[i])) {
+	for (size_t i = 2; i < reply->count; i += 3)
+		if (!copies_read(store, &check->copies, check->shard, &reply->items[i], NULL)) {
 			end(store, check, DW_ENOMEM);
 			return;
 		}
@@ -423,7 +422,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		add_queue_question(store, check, shard, key);
 		return;
 	case STAGE_TOPICS:
-		copies_ask(store, shard, key);
+		copies_ask(store, shard, "", false, key);
 		return;
 	default:
 		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', check->page,

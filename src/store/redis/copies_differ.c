@@ -42,22 +42,39 @@ static bool has_newest(const dw_row *row, const dw_row *newest)
 				  row->status == newest->status;
 }
 
+/* is_unchanged: the newest settings are those that the owner knew before. */
+static bool is_unchanged(const dw_row *first, const dw_row *newest)
+{
+	while (first != newest && first->number != COPY_OF_OWNER)
+		first = first->next;
+	return first->number == COPY_OF_OWNER && has_newest(first, newest);
+}
+
+static bool has_shard(const struct shard_set *shards, unsigned number)
+{
+	return shard_next(shards, number) == number;
+}
+
 void copies_note(const struct redis_store *store, const dw_row *first, const dw_row *newest,
-		 struct shard_set *ret_differ)
+		 const struct shard_set *partial, struct shard_set *ret_differ)
 {
 	struct shard_set right = {0};
 
+	if (is_unchanged(first, newest))
+		right = *partial;
 	*ret_differ = (struct shard_set){0};
 	for (const dw_row *row = first;; row = row->next) {
 		bool is_right = has_newest(row, newest);
 
-		if (row->number < store->shard_count)
-			shard_add(is_right ? &right : ret_differ, (unsigned)row->number);
+		if (row->number < store->shard_count && is_right)
+			shard_add(&right, (unsigned)row->number);
+		if (row->number < store->shard_count && !is_right)
+			shard_add(ret_differ, (unsigned)row->number);
 		if (row == newest)
 			break;
 	}
-	for (unsigned i = 0; !newest->gone && i < store->shard_count; i++)
-		if (shard_next(&right, i) != i)
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (!has_shard(&right, i) && (!newest->gone || has_shard(partial, i)))
 			shard_add(ret_differ, i);
 }
 
@@ -110,10 +127,11 @@ static bool is_damaged(const struct copies *copies, char *ret_words)
 /* is_older tells of a shard that lacks the newest settings. */
 static bool is_older(const struct copies *copies, char *ret_words)
 {
+	static const struct shard_set none;
 	struct shard_set differ;
 	unsigned shard;
 
-	copies_note(copies->store, copies->first, copies->newest, &differ);
+	copies_note(copies->store, copies->first, copies->newest, &none, &differ);
 	shard = shard_next(&differ, 0);
 	(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 		       "the topic has older settings, or none, in shard %u: an owner writes the "

@@ -14,9 +14,10 @@ dw_row *copies_sort(struct rows *);
 dw_row *copies_last(dw_row *);
 
 /* copies_note notes which shards must be written in one topic, from its first row to its newest
- * one. */
+ * one. The shards in `partial` have told only what has changed: without a row, such a shard has
+ * what the owner knew before. */
 void copies_note(const struct redis_store *, const dw_row *first, const dw_row *newest,
-		 struct shard_set *ret_differ);
+		 const struct shard_set *partial, struct shard_set *ret_differ);
 
 /* copies_check sorts the rows, and calls flaw for each topic whose settings are damaged, or not the
  * same in all shards. Changes since the version `until` may not be in all shards yet, so they are

@@ -92,7 +92,7 @@ struct shard {
 	struct shard_repair repair;   /* repair.h */
 	struct audit_place audited;   /* audit.h */
 	struct shard_inbox inbox;     /* inbox.h */
-	uint64_t topic_changes;       /* topics.h */
+	uint64_t topic_changes;       /* topic_copies.h */
 };
 
 struct shard *shard_of(struct redis_store *, const char *id);

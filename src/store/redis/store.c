@@ -429,9 +429,9 @@ void redis_free(dw_store *base)
 	scan_free_all(store);
 	while ((op = op_queue_pop(&store->completion.answers)))
 		op_free(&alloc, op);
+	redis_topics_free(store);
 	shards_free(store, store->shards, store->shard_count);
 	link_free(store->pipeline.link);
-	redis_topics_free(store);
 	wake_channel_free(store);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);

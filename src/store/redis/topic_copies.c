@@ -21,10 +21,30 @@ void copies_add_key(struct redis_store *store, const struct shard *shard, char k
 	call_add_key(store, key);
 }
 
-void copies_ask(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
+void copies_begin(struct redis_store *store, const struct shard *shard, enum redis_script_id script,
+		  bool rare, char key[COPIES_KEY_SIZE])
 {
-	call_begin(store, SCRIPT_TOPIC_LIST, shard);
+	call_begin_bare(store, script, rare);
+	call_add_key(store, shard->keys.name[KEY_META]);
 	copies_add_key(store, shard, key);
+}
+
+void copies_ask(struct redis_store *store, const struct shard *shard, const char *topic,
+		bool has_numbers, char key[COPIES_KEY_SIZE])
+{
+	copies_begin(store, shard, SCRIPT_TOPIC_LIST, false, key);
+	command_text(&store->pipeline.words, topic);
+	command_text(&store->pipeline.words, has_numbers ? "1" : "0");
+}
+
+void copies_ask_changes(struct redis_store *store, const struct shard *shard,
+			char key[COPIES_KEY_SIZE])
+{
+	copies_begin(store, shard, SCRIPT_TOPIC_CHANGES, false, key);
+	if (shard->topic_changes > 0)
+		command_unsigned(&store->pipeline.words, shard->topic_changes);
+	else
+		command_text(&store->pipeline.words, "");
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -56,9 +76,9 @@ static dw_row *copy_new(struct redis_store *store, const char *topic, const stru
 }
 
 bool copies_read(struct redis_store *store, struct rows *rows, unsigned shard,
-		 const struct reply *items)
+		 const struct reply *items, const struct reply *numbers)
 {
-	dw_row *row = copy_new(store, items[0].bytes, &items[1], &items[2]);
+	dw_row *row = copy_new(store, items[0].bytes, &items[1], numbers);
 
 	if (!row)
 		return false;
@@ -69,15 +89,30 @@ bool copies_read(struct redis_store *store, struct rows *rows, unsigned shard,
 	return true;
 }
 
+bool copies_read_changes(struct redis_store *store, struct copies_told *told, unsigned shard,
+			 const struct reply *reply)
+{
+	const struct reply *items = reply->items;
+
+	store->shards[shard].topic_changes = (uint64_t)reply_number(&items[1]);
+	if (reply_number(&items[2]) == 0)
+		shard_add(&told->partial, shard);
+	for (size_t i = 3; i < reply->count; i += 2)
+		if (!copies_read(store, &told->rows, shard, &items[i], NULL))
+			return false;
+	return true;
+}
+
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* read_again: a copy was not written. The next renewal lets the owner read all settings again. */
+/* read_again: a copy was not written. After the next renewal the owner reads all settings of the
+ * shard again. */
 static void read_again(struct redis_store *store, const struct redis_request *request)
 {
 	unsigned number = (unsigned)(uintptr_t)request->context;
 
 	if (number < store->shard_count)
-		store->shards[number].topic_changes = UINT64_MAX;
+		store->shards[number].topic_changes = 0;
 }
 
 static void written_answered(struct redis_store *store, struct redis_request *request,
@@ -96,40 +131,59 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 	request_free(store, request);
 }
 
-void copies_begin(struct redis_store *store, const struct shard *shard, bool wakes,
-		  char key[COPIES_KEY_SIZE])
+void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes,
+			char key[COPIES_KEY_SIZE])
 {
-	call_begin_rare(store, SCRIPT_TOPIC_COPY, shard);
-	copies_add_key(store, shard, key);
+	copies_begin(store, shard, SCRIPT_TOPIC_COPY, rare, key);
 	command_number(&store->pipeline.words, DROPS_MAX);
 	command_text(&store->pipeline.words, wakes ? store->names.channel : "");
 }
 
-void copies_write(struct redis_store *store, const struct shard *shard)
+static void write_copies(struct redis_store *store, struct shard *shard, bool only_missing)
 {
 	const dw_row *row = store->later.topics.copies.known;
 	char key[COPIES_KEY_SIZE];
 
 	while (row) {
-		copies_begin(store, shard, store->ownership.role != DW_OWNER, key);
-		for (int i = 0; row && i < COPIES_A_COMMAND; i++, row = row->next) {
+		int count = 0;
+
+		/* The text is sent: in a shard that is rebuilt nothing may overtake this. */
+		copies_begin_write(store, shard, true, store->ownership.role != DW_OWNER, key);
+		for (; row && count < COPIES_A_COMMAND; row = row->next) {
+			if (only_missing && !row->deleted)
+				continue;
 			command_text(&store->pipeline.words, row->id);
 			command_bytes(&store->pipeline.words, row->body, row->body_size);
+			count++;
 		}
 		/* If this fails, there is no connection or no memory, and the settings are read
 		 * again. */
-		if (request_post(store, NULL, written_answered, written_lost,
-				 (void *)(uintptr_t)shard->number) != DW_OK)
-			store->shards[shard->number].topic_changes = UINT64_MAX;
+		if (count > 0 && request_post(store, NULL, written_answered, written_lost,
+					      (void *)(uintptr_t)shard->number) != DW_OK)
+			shard->topic_changes = 0;
 	}
 }
 
+/* copies_write: the shard may have lost its data, and then counts changes from 0. */
+void copies_write(struct redis_store *store, struct shard *shard)
+{
+	write_copies(store, shard, false);
+	shard->topic_changes = 0;
+}
+
 /* ---- The owner's copy ---------------------------------------------------------------------- */
+
+void copies_read_all(struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		store->shards[i].topic_changes = 0;
+}
 
 void copies_forget(struct redis_store *store)
 {
 	rows_free(&store->alloc, store->later.topics.copies.known);
 	store->later.topics.copies.known = NULL;
+	copies_read_all(store);
 }
 
 void copies_learn(struct redis_store *store, const char *topic, const struct reply *settings)
@@ -167,34 +221,12 @@ static void add_known(struct redis_store *store, struct rows *rows)
 	}
 }
 
-/* keep_newest: the owner knows this now. It does not keep a drop that no shard remembers: then no
- * shard has older settings, either. */
-static void keep_newest(struct redis_store *store, struct rows *kept, dw_row *newest,
-			bool in_shards)
+const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, const char *topic)
 {
-	if (store->ownership.role == DW_OWNER && (in_shards || !newest->gone)) {
-		newest->number = COPY_OF_OWNER;
-		newest->token = ""; /* the numbers are those of now */
-		rows_push(kept, newest);
-	} else {
-		newest->next = NULL;
-		rows_free(&store->alloc, newest);
-	}
-}
+	const dw_row *known = store->later.topics.copies.known;
+	dw_row *first = copies_sort(rows);
+	const dw_row *found = first ? copies_last(first) : NULL;
 
-const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, const char *topic,
-			    size_t *ret_count)
-{
-	const dw_row *known = store->later.topics.copies.known, *found = NULL;
-	dw_row *row = copies_sort(rows);
-
-	*ret_count = 0;
-	for (; row; row = row->next) {
-		row = copies_last(row);
-		*ret_count += !row->gone;
-		if (strcmp(row->id, topic) == 0)
-			found = row;
-	}
 	while (known && strcmp(known->id, topic) != 0)
 		known = known->next;
 	if (!found || (known && known->head.generation > found->head.generation))
@@ -220,6 +252,7 @@ static bool add_newest(struct redis_store *store, const dw_row *first, const dw_
 	row = row_new(&store->alloc, newest->id, NULL, newest->body_size + size);
 	if (!op_add_row(&store->alloc, op, tail, row))
 		return false;
+	row->gone = newest->gone;
 	memcpy(row_room(row), newest->body, newest->body_size);
 	memcpy(row_room(row) + newest->body_size, numbers, size);
 	return true;
@@ -228,10 +261,36 @@ static bool add_newest(struct redis_store *store, const dw_row *first, const dw_
 struct answering {
 	dw_op *op;
 	dw_row ***tail;
+	const struct shard_set *partial; /* shards that have told only what has changed */
 	struct rows kept;
 	struct shard_set differ; /* shards that lack something */
+	size_t drops;            /* in kept */
 	bool failed;
 };
+
+/* may_tell: changes also tell drops; and nothing of topics that no shard has told. */
+static bool may_tell(const struct answering *answering, const dw_row *newest, bool in_shards)
+{
+	return answering->op->flags & DW_OP_CHANGES ? in_shards : !newest->gone;
+}
+
+/* keep_newest: the owner knows this now. It does not keep a drop that no shard remembers: then no
+ * shard has older settings, either. */
+static void keep_newest(struct redis_store *store, struct answering *answering, dw_row *newest,
+			bool in_shards)
+{
+	bool told_all = shard_next(answering->partial, 0) >= store->shard_count;
+
+	if (store->ownership.role == DW_OWNER && (in_shards || !newest->gone || !told_all)) {
+		newest->number = COPY_OF_OWNER;
+		newest->token = ""; /* the numbers are those of now */
+		answering->drops += newest->gone != 0;
+		rows_push(&answering->kept, newest);
+	} else {
+		newest->next = NULL;
+		rows_free(&store->alloc, newest);
+	}
+}
 
 /* answer_topic takes the rows of one topic, from first to newest. */
 static void answer_topic(struct redis_store *store, struct answering *answering, dw_row *first,
@@ -240,11 +299,12 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 	struct shard_set differ;
 	bool in_shards = first != newest || newest->number != COPY_OF_OWNER;
 
-	copies_note(store, first, newest, &differ);
+	copies_note(store, first, newest, answering->partial, &differ);
+	newest->deleted = shard_next(&differ, 0) < store->shard_count;
 	for (unsigned i = shard_next(&differ, 0); i < store->shard_count;
 	     i = shard_next(&differ, i + 1))
 		shard_add(&answering->differ, i);
-	if (!newest->gone && !answering->failed)
+	if (!answering->failed && may_tell(answering, newest, in_shards))
 		answering->failed =
 		    !add_newest(store, first, newest, answering->op, answering->tail);
 	while (first != newest) {
@@ -254,7 +314,7 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 		rows_free(&store->alloc, first);
 		first = next;
 	}
-	keep_newest(store, &answering->kept, newest, in_shards);
+	keep_newest(store, answering, newest, in_shards);
 }
 
 /* drop_misnamed: another program has written settings of a topic that cannot be. */
@@ -275,16 +335,28 @@ static void drop_misnamed(struct redis_store *store, struct rows *rows)
 	}
 }
 
-bool copies_answer(struct redis_store *store, struct rows *rows, dw_op *op, dw_row ***tail)
+/* know: the owner keeps the newest settings, and writes them into the shards that lack them. Shards
+ * forget old drops, and tell nobody. So when many are kept, all settings are read again. */
+static void know(struct redis_store *store, const struct answering *answering)
 {
-	struct answering answering = {.op = op, .tail = tail};
+	store->later.topics.copies.known = answering->kept.first;
+	for (unsigned i = shard_next(&answering->differ, 0); i < store->shard_count;
+	     i = shard_next(&answering->differ, i + 1))
+		write_copies(store, &store->shards[i], true);
+	if (answering->drops > 2 * (size_t)DROPS_MAX)
+		copies_read_all(store);
+}
+
+bool copies_answer(struct redis_store *store, struct copies_told *told, dw_op *op, dw_row ***tail)
+{
+	struct answering answering = {.op = op, .tail = tail, .partial = &told->partial};
 	dw_row *first;
 
 	if (store->ownership.role == DW_OWNER)
-		add_known(store, rows);
-	drop_misnamed(store, rows);
-	first = copies_sort(rows);
-	*rows = (struct rows){0};
+		add_known(store, &told->rows);
+	drop_misnamed(store, &told->rows);
+	first = copies_sort(&told->rows);
+	told->rows = (struct rows){0};
 	while (first) {
 		dw_row *newest = copies_last(first);
 		dw_row *next = newest->next;
@@ -292,11 +364,7 @@ bool copies_answer(struct redis_store *store, struct rows *rows, dw_op *op, dw_r
 		answer_topic(store, &answering, first, newest);
 		first = next;
 	}
-	if (store->ownership.role != DW_OWNER)
-		return !answering.failed;
-	store->later.topics.copies.known = answering.kept.first;
-	for (unsigned i = shard_next(&answering.differ, 0); i < store->shard_count;
-	     i = shard_next(&answering.differ, i + 1))
-		copies_write(store, &store->shards[i]);
+	if (store->ownership.role == DW_OWNER)
+		know(store, &answering);
 	return !answering.failed;
 }

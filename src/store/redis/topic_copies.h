@@ -10,48 +10,74 @@
 #include "port/op.h"
 #include "redis/reply.h"
 #include "store/redis/rows.h"
+#include "store/redis/script.h"
+#include "store/redis/shard.h"
 
 struct redis_store;
-struct shard;
 
 /* A row is the settings of a topic in one shard. id: the topic; body: the settings; generation:
  * their version, 0 if they are damaged; gone: the topic was dropped; number: of the shard, or
  * COPY_OF_OWNER; token: the numbers of its queue, or "". status: DW_ECORRUPT: the settings are
- * damaged; DW_EINVAL: no topic has this name. */
+ * damaged; DW_EINVAL: no topic has this name. deleted: some shard lacks these settings.
+ *
+ * A shard's topic_changes is its change number when the owner has last read it; 0: the owner must
+ * read all of its settings. */
 #define COPY_OF_OWNER UINT64_MAX
 
 struct topic_copies {
 	dw_row *known; /* of the owner: the newest settings of each topic, by name */
 };
 
+/* What the shards have told. */
+struct copies_told {
+	struct rows rows;
+	struct shard_set partial; /* these have told only what has changed */
+	size_t count;             /* the most topics with settings that a shard has */
+};
+
 #define COPIES_KEY_SIZE 96
 
 /* copies_add_key adds the name of the key of a shard's settings. key: room for it, until the
- * command is sent; so also below. copies_ask makes the command that reads the settings. */
+ * command is sent; so also below. copies_begin begins a command, and adds its keys. rare: its text
+ * is sent. */
 void copies_add_key(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
-void copies_ask(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
+void copies_begin(struct redis_store *, const struct shard *, enum redis_script_id, bool rare,
+		  char key[COPIES_KEY_SIZE]);
 
-/* copies_read adds a row for the three items of topic_list.lua. False: no memory. */
-bool copies_read(struct redis_store *, struct rows *, unsigned shard, const struct reply *items);
+/* copies_ask makes the command that reads the settings of a topic, or "": of all. has_numbers: with
+ * the numbers of the queues and of the owner. copies_ask_changes: those that have changed since the
+ * owner has read the shard. */
+void copies_ask(struct redis_store *, const struct shard *, const char *topic, bool has_numbers,
+		char key[COPIES_KEY_SIZE]);
+void copies_ask_changes(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
+
+/* copies_read adds a row for the three items of topic_list.lua; numbers: NULL: there are none.
+ * copies_read_changes takes the reply of topic_changes.lua. False: no memory. */
+bool copies_read(struct redis_store *, struct rows *, unsigned shard, const struct reply *items,
+		 const struct reply *numbers);
+bool copies_read_changes(struct redis_store *, struct copies_told *, unsigned shard,
+			 const struct reply *);
 
 /* copies_answer adds the newest settings of each topic to op, at *tail, and frees the rows. An
- * owner writes them into each shard that differs. False: no memory. */
-bool copies_answer(struct redis_store *, struct rows *, dw_op *, dw_row ***tail);
+ * owner writes them into each shard that differs. Of changes only those of topics that a shard has
+ * told. False: no memory. */
+bool copies_answer(struct redis_store *, struct copies_told *, dw_op *, dw_row ***tail);
 
-/* copies_newest sorts the rows, and returns the newest settings of the topic that are in them, or
- * that the owner knows; NULL: there are none. ret_count: topics that have settings in the rows. */
-const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic,
-			    size_t *ret_count);
+/* copies_newest sorts the rows of this topic, and returns the newest settings that are in them, or
+ * that the owner knows; NULL: there are none. */
+const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic);
 
 /* copies_learn: the owner has changed these settings. copies_write writes all that is known into a
- * shard, before anything that is sent later. copies_forget forgets it all. */
+ * shard, before anything that is sent later. copies_forget forgets it all. copies_read_all: the
+ * owner must read all settings again. */
 void copies_learn(struct redis_store *, const char *topic, const struct reply *settings);
-void copies_write(struct redis_store *, const struct shard *);
+void copies_write(struct redis_store *, struct shard *);
 void copies_forget(struct redis_store *);
+void copies_read_all(struct redis_store *);
 
-/* copies_begin begins a command that writes settings into a shard: topic and text follow, as often
- * as needed. wakes: it tells the owner, which is another process. */
-void copies_begin(struct redis_store *, const struct shard *, bool wakes,
-		  char key[COPIES_KEY_SIZE]);
+/* copies_begin_write begins a command that writes settings into a shard: topic and text follow, as
+ * often as needed. rare: its text is sent. wakes: it tells the owner, which is another process. */
+void copies_begin_write(struct redis_store *, const struct shard *, bool rare, bool wakes,
+			char key[COPIES_KEY_SIZE]);
 
 #endif

@@ -12,16 +12,18 @@
 #include "store/redis/queues.h"
 
 #define COUNTS_FIELD "" /* no topic has this name */
+#define CHANGES_MAX 16u /* changes under way at one time, so that timers need not wait for many */
 
 /* An operation that asks several shards. */
 struct topic_call {
 	dw_op *op;
 	unsigned left;
-	int status;         /* the first failure */
-	bool again;         /* a shard could not answer just now: all are asked again */
-	bool reads;         /* a change: the shards are asked for the settings before it */
-	unsigned listed;    /* shards that have answered; they do in their order */
-	struct rows copies; /* the settings that these have */
+	int status;              /* the first failure */
+	bool again;              /* a shard could not answer just now: all are asked again */
+	bool reads;              /* a change: the shards are asked for the settings before it */
+	bool changes;            /* a change that is not in all shards yet */
+	unsigned listed;         /* shards that have answered; they do in their order */
+	struct copies_told told; /* the settings that these have */
 	dw_row **tail;
 };
 
@@ -32,9 +34,30 @@ static void begin_change(struct redis_store *store, struct topic_call *call)
 {
 	call->reads = false;
 	call->left = 1;
-	store->later.topics.is_reading = false;
+	store->later.topics.has_room = call->told.count + 2 * CHANGES_MAX <= DW_TOPICS_MAX;
 	if (call->status == DW_OK && !call->again)
 		send_change(store, call);
+}
+
+/* end_change: what was submitted after the change may be sent. */
+static void end_change(struct redis_store *store, struct topic_call *call)
+{
+	store->later.topics.changing -= call->changes;
+	call->changes = false;
+}
+
+/* end_list: if it has failed, what was read is lost. */
+static void end_list(struct redis_store *store, struct topic_call *call)
+{
+	bool changes = (call->op->flags & DW_OP_CHANGES) != 0;
+
+	if (call->status == DW_OK && !call->again &&
+	    !copies_answer(store, &call->told, call->op, &call->tail))
+		call->status = DW_ENOMEM;
+	if (changes && call->status == DW_OK && !call->again)
+		call->op->flags |= DW_OP_PART;
+	else if (changes)
+		copies_read_all(store);
 }
 
 static void call_end(struct redis_store *store, struct topic_call *call)
@@ -46,10 +69,10 @@ static void call_end(struct redis_store *store, struct topic_call *call)
 		if (--call->left > 0)
 			return;
 	}
-	if (call->status == DW_OK && !call->again && call->op->kind == DW_OP_TOPIC_LIST &&
-	    !copies_answer(store, &call->copies, call->op, &call->tail))
-		call->status = DW_ENOMEM;
-	rows_free(&store->alloc, call->copies.first);
+	end_change(store, call);
+	if (call->op->kind == DW_OP_TOPIC_LIST)
+		end_list(store, call);
+	rows_free(&store->alloc, call->told.rows.first);
 	if (call->status != DW_OK || call->again) {
 		rows_free(&store->alloc, call->op->rows);
 		call->op->rows = NULL;
@@ -127,7 +150,20 @@ static bool add_row(struct redis_store *store, struct topic_call *call, unsigned
 	if (items[0].size == 0)
 		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
 				       items[1].size);
-	return copies_read(store, &call->copies, shard, items);
+	return copies_read(store, &call->told.rows, shard, items, &items[2]);
+}
+
+static bool add_rows(struct redis_store *store, struct topic_call *call, unsigned shard,
+		     const struct reply *reply)
+{
+	size_t count = (size_t)reply_number(&reply->items[1]);
+
+	if (call->told.count < count)
+		call->told.count = count;
+	for (size_t i = 2; i < reply->count; i += 3)
+		if (!add_row(store, call, shard, &reply->items[i]))
+			return false;
+	return true;
 }
 
 static void topic_list_answered(struct redis_store *store, struct redis_request *request,
@@ -138,34 +174,45 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
-	if (failure == FAILURE_AGAIN)
+	if (failure == FAILURE_AGAIN) {
 		call->again = true;
-	else if (failure != FAILURE_NONE)
+	} else if (failure != FAILURE_NONE) {
 		call_fail(call, status_of(failure));
-	for (size_t i = 1; failure == FAILURE_NONE && call->status == DW_OK && i < reply->count;
-	     i += 3)
-		if (!add_row(store, call, shard, &reply->items[i])) {
-			call->tail = &call->op->rows;
-			call_fail(call, DW_ENOMEM);
-		}
+	} else if (call->status == DW_OK &&
+		   !(call->op->flags & DW_OP_CHANGES
+			 ? copies_read_changes(store, &call->told, shard, reply)
+			 : add_rows(store, call, shard, reply))) {
+		call->tail = &call->op->rows;
+		call_fail(call, DW_ENOMEM);
+	}
 	call_end(store, call);
 }
 
+/* send_list: the numbers of one topic are in the shard of its name, and the owner's in the first
+ * one. */
 static void send_list(struct redis_store *store, struct topic_call *call)
 {
+	const char *topic = call->op->topic ? call->op->topic : "";
 	char key[COPIES_KEY_SIZE];
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		copies_ask(store, &store->shards[i], key);
+		struct shard *shard = &store->shards[i];
+		bool has_numbers = !topic[0] || i == 0 || shard == shard_of(store, topic);
+
+		if (call->op->flags & DW_OP_CHANGES)
+			copies_ask_changes(store, shard, key);
+		else
+			copies_ask(store, shard, topic, has_numbers && !call->reads, key);
 		post(store, call, topic_list_answered);
 	}
 }
 
-/* send_reading: a change begins. What was submitted after it is sent after it. */
+/* send_reading: a change begins. */
 static void send_reading(struct redis_store *store, struct topic_call *call)
 {
 	call->reads = true;
-	store->later.topics.is_reading = true;
+	call->changes = true;
+	store->later.topics.changing++;
 	send_list(store, call);
 }
 
@@ -187,18 +234,21 @@ static void copy_answered(struct redis_store *store, struct redis_request *reque
 	call_end(store, call);
 }
 
-/* copy writes the settings into every shard: what a shard misses, the owner writes later. */
+/* copy writes the settings into every shard: what a shard misses, the owner writes later. The text
+ * of the script goes along once, and the server knows it from then on. */
 static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
 	char key[COPIES_KEY_SIZE];
 	bool wakes = store->ownership.role != DW_OWNER;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		copies_begin(store, &store->shards[i], wakes && i + 1 == store->shard_count, key);
+		copies_begin_write(store, &store->shards[i], i == 0,
+				   wakes && i + 1 == store->shard_count, key);
 		command_text(&store->pipeline.words, call->op->topic);
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
 		post(store, call, copy_answered);
 	}
+	end_change(store, call);
 }
 
 static int refusal_of(const struct reply *reply)
@@ -256,11 +306,9 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	bool sets = op->kind == DW_OP_TOPIC_SET;
 	struct shard *shard = shard_of(store, op->topic);
 	char key[COPIES_KEY_SIZE];
-	size_t count;
-	const dw_row *newest = copies_newest(store, &call->copies, op->topic, &count);
+	const dw_row *newest = copies_newest(store, &call->told.rows, op->topic);
 
-	call_begin_rare(store, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, shard);
-	copies_add_key(store, shard, key);
+	copies_begin(store, shard, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, true, key);
 	command_text(words, op->topic);
 	if (sets) {
 		command_bytes(words, op->body, op->body_size);
@@ -269,7 +317,7 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	}
 	command_bytes(words, newest ? newest->body : "", newest ? newest->body_size : 0);
 	if (sets)
-		command_number(words, (int64_t)count);
+		command_number(words, (int64_t)call->told.count);
 	post(store, call, changed);
 }
 
@@ -350,6 +398,19 @@ static bool is_alone(const dw_op *op)
 	       op->kind == DW_OP_LETTER;
 }
 
+static bool is_change(const dw_op *op)
+{
+	return op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP;
+}
+
+/* is_turn: changes do not wait for one another, and all that was submitted after a change waits
+ * until it is in all shards. When there are almost too many topics, one change is counted after the
+ * other. */
+static bool is_turn(const struct topic_ops *topics, const dw_op *op)
+{
+	return topics->changing < (!is_change(op) || !topics->has_room ? 1 : CHANGES_MAX);
+}
+
 /* may_send: a client that changes settings in a new namespace first fixes the number of shards. An
  * owner changes none while it takes a shard again that has lost its data. */
 static bool may_send(struct redis_store *store, const dw_op *op)
@@ -357,9 +418,9 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 	struct shard *shard;
 
 	if (!store->pipeline.connection || store->stopped || store->ownership.acquisition.active ||
-	    store->later.topics.is_reading || !layout_is_known(store))
+	    !is_turn(&store->later.topics, op) || !layout_is_known(store))
 		return false;
-	if (op->kind != DW_OP_TOPIC_SET && op->kind != DW_OP_TOPIC_DROP)
+	if (!is_change(op))
 		return true;
 	shard = shard_of(store, op->topic);
 	if (store->ownership.role == DW_OWNER)
@@ -373,7 +434,7 @@ static bool is_cut_off(struct redis_store *store, const dw_op *op)
 {
 	const char *name = ends_asks(op) ? op->id : op->topic;
 
-	return name && shard_is_cut_off(shard_of(store, name));
+	return name && op->kind != DW_OP_TOPIC_LIST && shard_is_cut_off(shard_of(store, name));
 }
 
 void topics_send(struct redis_store *store)
@@ -425,12 +486,10 @@ void redis_topics_free(struct redis_store *store)
 
 /* ---- Hearing ------------------------------------------------------------------------------- */
 
-void topics_note_changes(struct redis_store *store, struct shard *shard, uint64_t changes)
+void topics_note_changes(struct redis_store *store, const struct shard *shard, uint64_t changes)
 {
-	if (shard->topic_changes == changes)
-		return;
-	shard->topic_changes = changes;
-	store->later.topics.has_changed = true;
+	if (shard->topic_changes != changes)
+		store->later.topics.has_changed = true;
 }
 
 void topics_work(struct redis_store *store)

@@ -5,7 +5,6 @@
 #define DW_STORE_REDIS_TOPICS_H
 
 #include "port/op.h"
-#include "redis/link.h"
 #include "store/redis/topic_copies.h"
 
 struct redis_store;
@@ -13,7 +12,8 @@ struct shard;
 
 struct topic_ops {
 	struct op_queue waiting; /* not sent yet, in the order of submission */
-	bool is_reading;  /* a change reads all shards; what was submitted later waits for it */
+	unsigned changing;       /* changes that are not in all shards yet */
+	bool has_room;    /* there are not almost too many topics; false: or it is not known */
 	bool has_changed; /* settings were changed by somebody; the inbox tells it */
 	struct topic_copies copies; /* topic_copies.h */
 };
@@ -32,6 +32,6 @@ void redis_topics_free(struct redis_store *);
 
 /* topics_note_changes: a renewal has told the number that is another one after each change of the
  * settings in the shard. */
-void topics_note_changes(struct redis_store *, struct shard *, uint64_t changes);
+void topics_note_changes(struct redis_store *, const struct shard *, uint64_t changes);
 
 #endif

@@ -150,11 +150,8 @@ static long long copy_by_script(struct setter *t, const char *topic, const char 
 {
 	static char room[SCRIPT_TEXT_MAX];
 	const struct redis_script *script = &redis_scripts[SCRIPT_TOPIC_COPY];
-	redisReply *reply = redisCommand(
-	    t->redis,
-	    "EVAL %b 10 {set:04}:l {set:04}:m {set:04}:z {set:04}:h {set:04}:i {set:04}:d "
-	    "{set:04}:D {set:04}:e {set:04}:s {set:04}:t 3 %s %s %s",
-	    script_text(script, room), script->size, "", topic, text);
+	redisReply *reply = redisCommand(t->redis, "EVAL %b 2 {set:04}:m {set:04}:t 3 %s %s %s",
+					 script_text(script, room), script->size, "", topic, text);
 	long long count;
 
 	assert_true(reply && reply->type == REDIS_REPLY_ARRAY);
