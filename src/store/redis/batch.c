@@ -242,6 +242,52 @@ static size_t words_of(dw_op_kind kind)
 	}
 }
 
+bool batch_is_known(const dw_op *op)
+{
+	return op->flags & DW_OP_KNOWN &&
+	       (op->kind == DW_OP_CLAIM ||
+		((op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT) && op->topic));
+}
+
+/* cost_of_put: a timer that replaces one has two members of the index, and the old one is read. A
+ * client does not know whether it replaces one. */
+static unsigned cost_of_put(const dw_op *op)
+{
+	return op->flags & (DW_OP_ABSENT | DW_OP_NEW) && op->head.generation == 0 ? 11 : 25;
+}
+
+unsigned batch_cost(const dw_op *op)
+{
+	unsigned bytes = (unsigned)(op->body_size / 1024);
+
+	switch (op->kind) {
+	case DW_OP_PUT:
+		return cost_of_put(op) + bytes;
+	case DW_OP_ACK:
+		return 3;
+	case DW_OP_CLAIM:
+		return batch_is_known(op) ? 5 : 11;
+	case DW_OP_SETTLE:
+		return batch_is_known(op) ? 5 : 16 + bytes;
+	case DW_OP_NEXT:
+		return (batch_is_known(op) ? 8 : 16) + bytes;
+	case DW_OP_CANCEL:
+	case DW_OP_DROP:
+	case DW_OP_MEND:
+	case DW_OP_REDELETE:
+	case DW_OP_RETRY:
+		return 16 + bytes;
+	default:
+		return 25 + bytes;
+	}
+}
+
+bool batch_is_good(const struct op_queue *queue)
+{
+	return queue->count >= BATCH_GOOD ||
+	       queue->count * batch_cost(queue->first) >= BATCH_COST_MAX;
+}
+
 /* room_of returns how much room the packed body of an operation needs. */
 static size_t room_of(const dw_op *op)
 {
@@ -274,13 +320,6 @@ static bool is_seen(struct seen *seen, const char *id)
 			return false;
 		}
 	}
-}
-
-bool batch_is_known(const dw_op *op)
-{
-	return op->flags & DW_OP_KNOWN &&
-	       (op->kind == DW_OP_CLAIM ||
-		((op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT) && op->topic));
 }
 
 void batch_forget(struct op_queue *queue)
@@ -364,14 +403,16 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 	size_t most = (COMMAND_WORDS_MAX - COMMAND_WORDS_FIRST) / words_of(kind);
 	size_t count = 0;
 	size_t bytes = 0;
+	unsigned cost = 0;
 
 	if (differ)
 		memset(&seen, 0, sizeof seen);
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
 		size_t more = room_of(op);
 
+		cost += batch_cost(op);
 		if (count == BATCH_MAX || count == most ||
-		    (count > 0 && bytes + more > BATCH_BYTES_MAX))
+		    (count > 0 && (bytes + more > BATCH_BYTES_MAX || cost > BATCH_COST_MAX)))
 			break;
 		if (count > 0 &&
 		    (op->flags & DW_OP_AGAIN || place_is_alone(op) || place_is_alone(queue->first)))

@@ -10,6 +10,7 @@ struct redis_store;
 struct shard;
 
 #define BATCH_MAX 512u             /* operations of one command */
+#define BATCH_COST_MAX 2000u       /* of the server in one command, about, in us */
 #define BATCH_GOOD 256u            /* a queue of so many is sent at once */
 #define GATHER_MAX (2 * BATCH_MAX) /* batch_gather looks this far into the queue */
 /* The total of the bodies in one command of several operations. With their heads they are less than
@@ -29,6 +30,12 @@ void batch_gather(struct op_queue *);
 /* batch_take_back puts operations that were sent but not applied back into the queue, in their
  * order of submission. */
 void batch_take_back(struct op_queue *, struct op_queue *ops);
+
+/* batch_cost: of the server for this operation, in us, as it was measured on a slow machine. While
+ * a command runs, the server serves nobody else. batch_is_good: the queue makes a command that is
+ * worth it. */
+unsigned batch_cost(const dw_op *);
+bool batch_is_good(const struct op_queue *);
 
 /* batch_run returns how many operations at the head of the queue make one command, and the room
  * that their bodies need. batch_room provides that room. batch_add adds the words of the

@@ -11,7 +11,7 @@
  * not wait for that. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
-	return shard->channel.under_way == 0 || queue->count >= BATCH_GOOD ||
+	return shard->channel.under_way == 0 || batch_is_good(queue) ||
 	       (queue->last->kind != queue->first->kind && shard->channel.under_way < COMMANDS_MAX);
 }
 

@@ -11,8 +11,8 @@
 #include "topic/settings.h"
 
 enum {
-	COPIES_A_COMMAND = 1000, /* two words each */
-	DROPS_MAX = 1000         /* so many dropped topics are remembered in a shard */
+	COPIES_A_COMMAND = 64, /* of 25 us of the server each */
+	DROPS_MAX = 1000       /* so many dropped topics are remembered in a shard */
 };
 
 void copies_add_key(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])

@@ -1,6 +1,7 @@
 /* Which operations come together into a command, and which keep their place. */
 #include "store/redis/core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support/ask.h"
@@ -122,6 +123,56 @@ static void what_comes_back_takes_its_place(void **state)
 	taken_back("12", "34", "1234");
 }
 
+/* in_a_command: of 600 operations of this kind, so many make one command. */
+static size_t in_a_command(dw_op_kind kind, unsigned flags, uint64_t generation, size_t body_size)
+{
+	struct op_queue queue = {0};
+	size_t count, bytes;
+
+	for (unsigned i = 0; i < 600; i++) {
+		char id[16];
+		dw_op *op;
+
+		(void)snprintf(id, sizeof id, "%u", i);
+		op = ask_about(kind, id, generation, 1);
+		op->flags |= flags;
+		op->topic = "t";
+		op->body_size = body_size; /* nobody reads the body */
+		place_of(op)->floor = i + 1;
+		op_queue_push(&queue, op);
+	}
+	count = batch_run(&queue, &bytes);
+	while (queue.first)
+		ask_free(op_queue_pop(&queue));
+	return count;
+}
+
+/* While a command runs, the server serves nobody else: what takes long is bounded to 2 ms. */
+static void a_command_is_bounded_by_what_it_costs(void **state)
+{
+	(void)state;
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 100), 181);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_NEW, 0, 100), 181);
+	assert_int_equal(in_a_command(DW_OP_PUT, 0, 0, 100), 80);
+	assert_int_equal(in_a_command(DW_OP_PUT, 0, 7, 100), 80);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 20480), 51);
+	assert_int_equal(in_a_command(DW_OP_CANCEL, 0, 0, 0), 125);
+	assert_int_equal(in_a_command(DW_OP_MOVE, 0, 7, 0), 80);
+	assert_int_equal(in_a_command(DW_OP_CLAIM, DW_OP_KNOWN, 7, 0), 400);
+	assert_int_equal(in_a_command(DW_OP_CLAIM, 0, 7, 0), 181);
+	assert_int_equal(in_a_command(DW_OP_SETTLE, DW_OP_KNOWN, 7, 0), 400);
+	assert_int_equal(in_a_command(DW_OP_SETTLE, 0, 7, 0), 125);
+	assert_int_equal(in_a_command(DW_OP_BURY, 0, 7, 0), 80);
+	assert_int_equal(in_a_command(DW_OP_ACK, 0, 7, 0), 512);
+}
+
+/* One operation is sent, whatever it costs. */
+static void one_operation_always_makes_a_command(void **state)
+{
+	(void)state;
+	assert_int_equal(in_a_command(DW_OP_PUT, 0, 0, (size_t)4 << 20), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +180,8 @@ int main(void)
 	    cmocka_unit_test(what_one_id_is_asked_keeps_its_order),
 	    cmocka_unit_test(move_is_passed_by_nothing),
 	    cmocka_unit_test(what_comes_back_takes_its_place),
+	    cmocka_unit_test(a_command_is_bounded_by_what_it_costs),
+	    cmocka_unit_test(one_operation_always_makes_a_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
