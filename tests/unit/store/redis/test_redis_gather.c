@@ -155,7 +155,7 @@ static void a_command_is_bounded_by_what_it_costs(void **state)
 	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_NEW, 0, 100), 181);
 	assert_int_equal(in_a_command(DW_OP_PUT, 0, 0, 100), 80);
 	assert_int_equal(in_a_command(DW_OP_PUT, 0, 7, 100), 80);
-	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 20480), 51);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 2048), 153);
 	assert_int_equal(in_a_command(DW_OP_CANCEL, 0, 0, 0), 125);
 	assert_int_equal(in_a_command(DW_OP_MOVE, 0, 7, 0), 80);
 	assert_int_equal(in_a_command(DW_OP_CLAIM, DW_OP_KNOWN, 7, 0), 400);
