@@ -20,7 +20,7 @@ struct topic_ops {
 
 /* topics_submit takes over an operation of a topic. topics_send sends those that can be sent; all
  * that are there go out together, so that pushes of one topic are one command. topics_work does so,
- * and listens to those of consumers. topics_overdue gives up those that have waited for too long. */
+ * and listens to those of consumers. topics_overdue gives up those that have waited too long. */
 void topics_submit(struct redis_store *, dw_op *);
 void topics_send(struct redis_store *);
 void topics_work(struct redis_store *);
