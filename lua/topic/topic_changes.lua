@@ -48,7 +48,7 @@ local function add_all(answer)
 	return answer
 end
 
-if not has_topics or not has_drops then
+if not has_topics or not has_drops or not is_hash(META) then
 	return add_all({'OK', '0', 1})
 end
 local present = change_number()

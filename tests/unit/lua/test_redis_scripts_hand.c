@@ -263,15 +263,19 @@ static void one_is_cancelled_as_by_a_client(void **state)
 
 /* ---- The commands of lua/README.md ---- */
 
-/* write_script copies the commands, in the place of whose namespace is the test's. */
+/* write_script copies the commands. The namespace is the test's, and the scripts are those of the
+ * build, whose folder tests/ has this program. */
 static void write_script(const char *root, const char *path)
 {
-	char command[3 * TEMP_SIZE];
+	char program[TEMP_SIZE] = "", command[4 * TEMP_SIZE];
 
-	(void)snprintf(command, sizeof command,
-		       "sed -n '/^```sh$/,/^```$/{s/^ns=orders/ns=t/;/^```/!p}' '%s/lua/README.md' "
-		       "> '%s'",
-		       root, path);
+	assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+	*strstr(program, "/tests/test_") = '\0';
+	(void)snprintf(
+	    command, sizeof command,
+	    "sed -n '/^```sh$/,/^```$/{s/^ns=orders/ns=t/;s|^lua=.*|lua=%s/lua|;/^```/!p}' "
+	    "'%s/lua/README.md' > '%s'",
+	    program, root, path);
 	assert_int_equal(system(command), 0);
 }
 
