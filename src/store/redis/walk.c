@@ -33,15 +33,11 @@ static void add_place(struct redis_command *words, const struct walk_place *plac
 	command_bytes(words, place->member ? place->member : "", place->member_size);
 }
 
-/* walk_add_blind: no id begins like this, because it is too long. */
+/* walk_add_blind: no id begins with a control character. */
 void walk_add_blind(struct redis_command *words)
 {
-	char prefix[DW_ID_MAX + 2];
-
-	memset(prefix, 'x', sizeof prefix - 1);
-	prefix[sizeof prefix - 1] = '\0';
 	command_text(words, ""); /* not all scores */
-	command_text(words, prefix);
+	command_text(words, "\n");
 }
 
 void walk_timers(struct redis_store *store, const struct shard *shard, char sign, size_t count,
