@@ -51,6 +51,9 @@ static inline struct take *take_of(const struct call *call)
 bool take_names_many(const char *name);
 size_t take_prefix(const char *name);
 
+/* take_by_number: of those that are not answered, or NULL. */
+struct take *take_by_number(const struct takes *, uint64_t number);
+
 /* take_wants: the topic is one that it takes from. */
 bool take_wants(const struct take *, const char *topic);
 

@@ -19,6 +19,15 @@ size_t take_prefix(const char *name)
 	return strlen(name) - take_names_many(name);
 }
 
+struct take *take_by_number(const struct takes *takes, uint64_t number)
+{
+	struct take *take = takes->first;
+
+	while (take && take->number != number)
+		take = take->next;
+	return take;
+}
+
 bool take_wants(const struct take *take, const char *topic)
 {
 	for (size_t i = 0; i < take->name_count; i++) {
@@ -76,10 +85,8 @@ void take_pass_on(struct engine *engine, const char *topic)
 
 static void called(struct engine *engine, const dw_take_call *call)
 {
-	struct take *take = engine->calls.takes.first;
+	struct take *take = take_by_number(&engine->calls.takes, call->number);
 
-	while (take && take->number != call->number)
-		take = take->next;
 	if (!take || !take_wants(take, call->topic) || !ring(take, call->topic))
 		take_pass_on(engine, call->topic);
 }

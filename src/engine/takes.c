@@ -17,12 +17,16 @@
 
 #define LOOK_EVERY DW_SECONDS(1)
 #define WAIT_MAX DW_HOURS(1)
+#define COMES_MIN DW_MILLISECONDS(5)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
 static void join(struct takes *takes, struct take *take)
 {
-	take->number = ++takes->number;
+	/* A number is used again, so that a take which looked in passing leaves one note. */
+	take->number = 1;
+	while (take_by_number(takes, take->number))
+		take->number++;
 	take->prev = takes->last;
 	*(takes->last ? &takes->last->next : &takes->first) = take;
 	takes->last = take;
@@ -139,6 +143,7 @@ static void begin(struct engine *engine, struct take *take)
 	take->last.name[0] = '\0';
 	if (take->called[0]) {
 		take->count = 1;
+		take->is_stale = take->finds || take->name_count != 1; /* then all are asked */
 		memcpy(take->topics[0].name, take->called, sizeof take->called);
 		ask_topic(engine, take, false);
 	} else if (!take->finds) {
@@ -156,7 +161,8 @@ static dw_usec next_round(const struct engine *engine, const struct take *take)
 {
 	dw_usec steady = engine_steady(engine), every = driven_look_every(engine->store);
 	dw_usec at = usec_min(take->until, usec_add(steady, every ? every : LOOK_EVERY));
-	dw_usec comes = usec_max(usec_sub(take->comes, engine_now(engine)), 0);
+	/* The store's clock may be behind. */
+	dw_usec comes = usec_max(usec_sub(take->comes, engine_now(engine)), COMES_MIN);
 	bool is_unnoted = take->finds && !take->is_noted && driven_calls_takes(engine->store);
 
 	if (take->called[0] || take->is_stale || is_unnoted)

@@ -15,7 +15,6 @@ struct take;
 struct takes {
 	struct take *first, *last; /* those that are not answered */
 	uint64_t count;
-	uint64_t number; /* of the last one */
 	bool has_waited; /* one of them waits, or did */
 };
 

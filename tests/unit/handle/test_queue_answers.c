@@ -267,6 +267,40 @@ static void message_calls_one_take(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+/* A take of two queues is called for the first one again and again, and somebody else takes the
+ * message. It comes to the second one all the same. */
+static void called_take_does_not_forget_its_other_queues(void **state)
+{
+	static const char *const names[] = {"p", "q"};
+	struct program program, waiting = {0};
+	dw_take_options options = {.size = sizeof options,
+				   .topics = names,
+				   .topic_count = 2,
+				   .max = 1,
+				   .wait_us = DW_HOURS(1)};
+	dw_take_options other = {.size = sizeof other, .topics = names, .topic_count = 1, .max = 1};
+
+	(void)state;
+	begin(&program);
+	push_to(&program, "p", 'x');
+	push(&program, "m");
+	take(&program, 1); /* m comes back after 5 s */
+	assert_int_equal(dw_take(program.d, &other, taken, &program), DW_OK);
+	assert_int_equal(dw_take(program.d, &options, taken, &waiting), DW_OK);
+	pass(&program, 0);
+	for (int i = 0; i < 20 && waiting.count == 0; i++) {
+		dw_timer message = {.size = sizeof message, .id = "y", .topic = "p"};
+
+		assert_int_equal(dw_take(program.d, &other, taken, &program), DW_OK);
+		assert_int_equal(dw_push(program.d, &message, 1, done, &program), DW_OK);
+		assert_int_equal(dw_take(program.d, &other, taken, &program), DW_OK);
+		pass(&program, DW_MILLISECONDS(500));
+	}
+	assert_int_equal(waiting.count, 1);
+	assert_int_equal(waiting.ids[0], 'm');
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 static void take_of(struct program *program, const char *const *names, size_t count, dw_usec wait)
 {
 	dw_take_options options = {.size = sizeof options,
@@ -370,6 +404,7 @@ int main(void)
 	    cmocka_unit_test(queue_behind_many_others_has_its_turn),
 	    cmocka_unit_test(queue_dropped_in_a_round_is_passed_over),
 	    cmocka_unit_test(message_calls_one_take),
+	    cmocka_unit_test(called_take_does_not_forget_its_other_queues),
 	    cmocka_unit_test(name_with_a_star_is_of_all_that_begin_so),
 	    cmocka_unit_test(push_is_bounded_in_bytes),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
