@@ -192,7 +192,8 @@ static void try_full(struct engine *engine, struct topic *topic, dw_usec steady)
 	else if (round.count == 0)
 		topic_try_later(
 		    &engine->topics, topic,
-		    usec_add(steady, usec_sub(order_first(topic->waiting)->head.due, now)));
+		    usec_add(steady, usec_min(usec_sub(order_first(topic->waiting)->head.due, now),
+					      FULL_WAIT_MAX))); /* the clock may be set meanwhile */
 	else if (!round.is_claimed || !delivery_may_start(engine))
 		topic_try_later(&engine->topics, topic, usec_add(steady, FULL_WAIT));
 	else

@@ -111,7 +111,7 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 void delivery_end(struct engine *engine, struct timer *timer, dw_verdict verdict, dw_usec retry_in)
 {
 	timer_set_state(engine, timer, TIMER_VERDICT);
-	if (verdict == DW_DONE)
+	if (verdict == DW_DONE && !timer->pushes)
 		topic_tried(timer); /* its message is in the queue */
 	timer->verdict = (uint8_t)verdict;
 	timer->retry_in = retry_in;
