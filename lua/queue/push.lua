@@ -24,7 +24,7 @@ local most = setting(text, 'max', 100000)
 local topic = ARGV[1]
 local ALL = KEYS[9] -- the consumers of many topics
 local CHANNELS = match(META, '^({.*):%d+}:') .. '}:ready:'
-local LOOKED_AT_MAX = 256 -- consumers that do not want the topic
+local LOOKED_AT_MAX = 256 -- consumers that do not want the topic, or have ended
 local answer = {'OK'}
 local order, fields, known = {}, {}, {}
 local push, last, version, shard, shards = now, nil, nil, nil, nil
@@ -132,15 +132,17 @@ end
 -- returns how many could not be called. A channel without a subscriber is one of a process that has
 -- ended.
 local function call_some(key, most)
-	local others = 0
-	while most > 0 and others < LOOKED_AT_MAX do
-		local consumers = redis.pcall('ZREVRANGE', key, others, others + most)
+	local others, ended = 0, 0
+	while most > 0 and others + ended < LOOKED_AT_MAX do
+		local consumers = redis.pcall('ZREVRANGE', key, others, others + most + 15)
 		for _, consumer in ipairs(consumers) do
 			local name, number, prefix = match(consumer, '^(%w+)/(%d+)/(.*)$')
 			if name and most > 0 and string.find(topic, prefix, 1, true) == 1 then
 				local heard = redis.pcall('PUBLISH', CHANNELS .. name,
 					number .. ' ' .. topic)
-				most = heard == 1 and most - 1 or most
+				local is_heard = type(heard) == 'number' and heard > 0
+				most = is_heard and most - 1 or most
+				ended = ended + (is_heard and 0 or 1)
 				call('ZREM', key, consumer)
 			else
 				others = others + 1

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMAND_WORDS_MAX 2500
+#define COMMAND_WORDS_MAX 3100
 #define COMMAND_WORDS_FIRST 32 /* enough for the words before the operations: script, keys, guard */
 #define COMMAND_ROOM (COMMAND_WORDS_MAX * 21)
 

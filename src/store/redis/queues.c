@@ -147,7 +147,7 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 			    strcmp(op->topic, first->topic) == 0;
 		size_t count = same && !full ? count_words(op, &more) : 0;
 
-		full = full ||
+		full = full || op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP ||
 		       (same && (words + count > PUSH_WORDS || bytes + op->body_size > PUSH_BYTES));
 		if (same && !full) {
 			words += count;

@@ -92,7 +92,7 @@ static void make_queue(struct scene *scene, const char *topic)
 
 static void push(struct scene *scene, const char *topic, size_t count)
 {
-	dw_timer timers[CONSUMERS] = {{0}};
+	static dw_timer timers[DW_TAKE_MAX];
 	bool is_pushed = false;
 
 	for (size_t i = 0; i < count; i++)
@@ -251,6 +251,16 @@ static void consumer_of_many_topics_is_called(void **state)
 	await_answer(all);
 }
 
+static void largest_push_is_one_step(void **state)
+{
+	struct scene *scene = *state;
+	struct consumer *waits = &scene->consumers[0];
+
+	push(scene, "game.1", DW_TAKE_MAX);
+	take(scene, waits, "game.1", 0);
+	await_answer(waits);
+}
+
 /* A server that is set back, or emptied, has no entries: those that wait look each second. */
 static void consumer_that_was_forgotten_looks_by_itself(void **state)
 {
@@ -273,6 +283,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(process_that_has_ended_is_passed_over, begin, end),
 	    cmocka_unit_test_setup_teardown(take_that_has_ended_passes_its_call_on, begin, end),
 	    cmocka_unit_test_setup_teardown(consumer_of_many_topics_is_called, begin, end),
+	    cmocka_unit_test_setup_teardown(largest_push_is_one_step, begin, end),
 	    cmocka_unit_test_setup_teardown(consumer_that_was_forgotten_looks_by_itself, begin,
 					    end),
 	};
