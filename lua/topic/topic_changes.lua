@@ -16,18 +16,20 @@ local has_topics, has_drops = is_hash(TOPICS), is_hash(DROPPED)
 -- changed_since: the topics that have changed since that number; nil: the shard does not know. The
 -- numbers of the lines must join: another program may have changed the settings between them.
 local function changed_since(number, present)
-	local topics, from, at = {}, nil, nil
+	local topics, at = {}, nil
 	if number == present then
 		return topics
 	end
 	local lines = call('HGET', META, 'recent') or ''
-	for before, behind, topic in string.gmatch(lines, '(%d+)\t(%d+)\t([^\n]*)\n') do
-		local joins = at and (before == at or before == from and behind == at)
-		if not joins then
+	for before, behind, names in string.gmatch(lines, '(%d+)\t(%d+)\t([^\n]*)\n') do
+		if before ~= at then
 			topics = {}
+			at = before == number and before or nil
 		end
-		from, at = before, (joins or before == number) and behind or nil
-		topics[topic] = true
+		at = at and behind
+		for topic in string.gmatch(names, '[^\t]+') do
+			topics[topic] = true
+		end
 	end
 	return at == present and topics or nil
 end

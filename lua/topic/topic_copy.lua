@@ -12,36 +12,11 @@
 --           {'TYPE', key, its type, the right one}: another program has made this key. If it is `t`
 --           or `u`, nothing was written; if it is `n`, all was
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
-local lines, has_other, changed = {}, {}, {}
+local changed = {}
 
 local wrong = wrong_hash(TOPICS, DROPPED)
 if wrong then
 	return wrong
-end
-
--- mark: in this field of META, the line of the topic ends so; nil removes it.
-local function mark(field, topic, ending)
-	if not lines[field] then
-		lines[field] = {}
-		for line in string.gmatch(call('HGET', META, field) or '', '([^\n]*)\n') do
-			local name = match(line, '^[^\t]*')
-			lines[field][name] = sub(line, #name + 1)
-		end
-	end
-	has_other[field] = has_other[field] or lines[field][topic] ~= ending
-	lines[field][topic] = ending
-end
-
-local function write_lines(field)
-	local text = {}
-	for topic, ending in pairs(lines[field]) do
-		insert(text, topic .. ending .. '\n')
-	end
-	if text[1] then
-		call('HSET', META, field, table.concat(text))
-	else
-		call('HDEL', META, field)
-	end
 end
 
 -- present_version: of the settings that the shard has, or of the drop that it remembers; -1: none.
@@ -51,7 +26,6 @@ local function present_version(topic)
 end
 
 local function copy(topic, text, version)
-	local paused, keep = number_of(text, 'paused') or 0, number_of(text, 'keep') or 0
 	if number_of(text, 'gone') then
 		call('HDEL', TOPICS, topic)
 		call('HSET', DROPPED, topic, digits(version))
@@ -59,8 +33,7 @@ local function copy(topic, text, version)
 		call('HSET', TOPICS, topic, text)
 		call('HDEL', DROPPED, topic)
 	end
-	mark('closed', topic, paused >= 2 and '' or nil)
-	mark('keeps', topic, keep > 0 and '\t' .. digits(keep) or nil)
+	mark_settings(topic, text)
 end
 
 -- forget_oldest: of too many dropped topics, those that were dropped first are forgotten.
@@ -92,11 +65,7 @@ for k = 3, #ARGV, 2 do
 		end
 	end
 end
-for field in pairs(has_other) do
-	if has_other[field] then
-		write_lines(field)
-	end
-end
+write_marks()
 forget_oldest()
 if changed[1] then
 	note_changes(before, changed)

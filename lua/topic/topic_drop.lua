@@ -34,5 +34,7 @@ call('HDEL', TOPICS, topic)
 call('HSET', DROPPED, topic, version)
 redis.pcall('HDEL', prefix .. 'n', 'dropped:' .. topic, 'expired:' .. topic)
 call('UNLINK', messages, consumers)
+mark_settings(topic, '')
+write_marks()
 note_changes(before_number, {topic})
 return {'OK', 'ver=' .. version .. ' gone=1'}

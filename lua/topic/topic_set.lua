@@ -43,5 +43,7 @@ text = match(text, '^ *(.*)')
 local before_number = change_number()
 call('HSET', TOPICS, topic, text)
 call('HDEL', DROPPED, topic)
+mark_settings(topic, text)
+write_marks()
 note_changes(before_number, {topic})
 return {'OK', text}

@@ -18,6 +18,7 @@ int redis_shards(struct redis_store *store, unsigned count)
 
 		shard->number = store->shard_count;
 		shard->channel.next = 1;
+		shard->topic_changes = 1; /* nothing is known, and nothing may be there */
 		if (shard_make_keys(store, shard) != DW_OK)
 			return DW_ENOMEM;
 	}

@@ -42,7 +42,7 @@ void copies_ask_changes(struct redis_store *store, const struct shard *shard,
 {
 	copies_begin(store, shard, SCRIPT_TOPIC_CHANGES, false, key);
 	if (shard->topic_changes > 0)
-		command_unsigned(&store->pipeline.words, shard->topic_changes);
+		command_unsigned(&store->pipeline.words, shard->topic_changes - 1);
 	else
 		command_text(&store->pipeline.words, "");
 }
@@ -94,7 +94,7 @@ bool copies_read_changes(struct redis_store *store, struct copies_told *told, un
 {
 	const struct reply *items = reply->items;
 
-	store->shards[shard].topic_changes = (uint64_t)reply_number(&items[1]);
+	store->shards[shard].topic_changes = (uint64_t)reply_number(&items[1]) + 1;
 	if (reply_number(&items[2]) == 0)
 		shard_add(&told->partial, shard);
 	for (size_t i = 3; i < reply->count; i += 2)
@@ -266,6 +266,7 @@ struct answering {
 	struct shard_set differ; /* shards that lack something */
 	size_t drops;            /* in kept */
 	bool failed;
+	bool keeps;
 };
 
 /* may_tell: changes also tell drops; and nothing of topics that no shard has told. */
@@ -281,7 +282,7 @@ static void keep_newest(struct redis_store *store, struct answering *answering, 
 {
 	bool told_all = shard_next(answering->partial, 0) >= store->shard_count;
 
-	if (store->ownership.role == DW_OWNER && (in_shards || !newest->gone || !told_all)) {
+	if (answering->keeps && (in_shards || !newest->gone || !told_all)) {
 		newest->number = COPY_OF_OWNER;
 		newest->token = ""; /* the numbers are those of now */
 		answering->drops += newest->gone != 0;
@@ -351,8 +352,10 @@ bool copies_answer(struct redis_store *store, struct copies_told *told, dw_op *o
 {
 	struct answering answering = {.op = op, .tail = tail, .partial = &told->partial};
 	dw_row *first;
+	bool keeps = store->ownership.role == DW_OWNER && !(op->topic && op->topic[0]);
 
-	if (store->ownership.role == DW_OWNER)
+	answering.keeps = keeps;
+	if (keeps)
 		add_known(store, &told->rows);
 	drop_misnamed(store, &told->rows);
 	first = copies_sort(&told->rows);
@@ -364,7 +367,7 @@ bool copies_answer(struct redis_store *store, struct copies_told *told, dw_op *o
 		answer_topic(store, &answering, first, newest);
 		first = next;
 	}
-	if (store->ownership.role == DW_OWNER)
+	if (keeps)
 		know(store, &answering);
 	return !answering.failed;
 }

@@ -20,8 +20,8 @@ struct redis_store;
  * COPY_OF_OWNER; token: the numbers of its queue, or "". status: DW_ECORRUPT: the settings are
  * damaged; DW_EINVAL: no topic has this name. deleted: some shard lacks these settings.
  *
- * A shard's topic_changes is its change number when the owner has last read it; 0: the owner must
- * read all of its settings. */
+ * A shard's topic_changes is one more than its change number when the owner has last read it; 0:
+ * the owner must read all of its settings. */
 #define COPY_OF_OWNER UINT64_MAX
 
 struct topic_copies {

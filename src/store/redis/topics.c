@@ -29,6 +29,11 @@ struct topic_call {
 
 static void send_change(struct redis_store *store, struct topic_call *call);
 
+static bool is_change(const dw_op *op)
+{
+	return op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP;
+}
+
 /* begin_change: the shards have said which settings they have. */
 static void begin_change(struct redis_store *store, struct topic_call *call)
 {
@@ -62,6 +67,8 @@ static void end_list(struct redis_store *store, struct topic_call *call)
 
 static void call_end(struct redis_store *store, struct topic_call *call)
 {
+	struct op_queue again = {0};
+
 	if (--call->left > 0)
 		return;
 	if (call->reads) {
@@ -78,10 +85,12 @@ static void call_end(struct redis_store *store, struct topic_call *call)
 		call->op->rows = NULL;
 		call->op->row_count = 0;
 	}
-	if (call->again)
-		op_queue_push(&store->later.topics.waiting, call->op);
-	else
+	if (call->again) {
+		op_queue_push(&again, call->op);
+		batch_take_back(&store->later.topics.waiting, &again);
+	} else {
 		answer(store, call->op, call->status);
+	}
 	alloc_free(&store->alloc, call);
 }
 
@@ -96,12 +105,22 @@ static int status_of(enum failure failure)
 	return failure == FAILURE_NONE ? DW_OK : failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE;
 }
 
+/* is_read: it may be asked again. */
+static bool is_read(const struct topic_call *call)
+{
+	return call->op->kind == DW_OP_TOPIC_LIST || call->op->kind == DW_OP_AWAIT || call->reads;
+}
+
 static void topic_part_lost(struct redis_store *store, struct redis_request *request)
 {
 	struct topic_call *call = request->context;
 
-	call_fail(call,
-		  call->op->kind == DW_OP_TOPIC_LIST || call->reads ? DW_ESTORE : DW_EUNKNOWN);
+	if (is_read(call) && !store->stopped)
+		call->again = true;
+	else
+		call_fail(call, is_read(call) ? DW_ESTORE : DW_EUNKNOWN);
+	if (is_change(call->op) && !call->reads)
+		copies_read_all(store);
 	request_free(store, request);
 	call_end(store, call);
 }
@@ -218,19 +237,24 @@ static void send_reading(struct redis_store *store, struct topic_call *call)
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
-/* copy_answered: if it has failed, the settings have changed all the same, and the owner writes the
- * copy later. So a key of a wrong type is no failure of the call. */
-static void copy_answered(struct redis_store *store, struct redis_request *request,
-			  const struct reply *reply)
+/* copy_or_note_answered: of a copy, or of a consumer that is noted. If a copy has failed, the
+ * settings have changed all the same, and the owner writes it later. A consumer that is not noted
+ * looks each second. So a key of a wrong type is no failure of the call. */
+static void copy_or_note_answered(struct redis_store *store, struct redis_request *request,
+				  const struct reply *reply)
 {
 	struct topic_call *call = request->context;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(store, request);
-	if (failure != FAILURE_NONE)
-		call_fail(call, DW_EUNKNOWN);
-	else if (reply_is(&reply->items[0], "TYPE"))
+	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "TYPE"))
 		complain_of_key(store, reply);
+	if (call->op->kind == DW_OP_AWAIT) {
+		call->again = call->again || failure == FAILURE_AGAIN;
+	} else if (failure != FAILURE_NONE) {
+		call_fail(call, DW_EUNKNOWN);
+		copies_read_all(store);
+	}
 	call_end(store, call);
 }
 
@@ -246,7 +270,7 @@ static void copy(struct redis_store *store, struct topic_call *call, const struc
 				   wakes && i + 1 == store->shard_count, key);
 		command_text(&store->pipeline.words, call->op->topic);
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
-		post(store, call, copy_answered);
+		post(store, call, copy_or_note_answered);
 	}
 	end_change(store, call);
 }
@@ -345,21 +369,7 @@ static void send_counts(struct redis_store *store, struct topic_call *call)
 	post(store, call, counts_answered);
 }
 
-/* ---- Consumers of many topics -------------------------------------------------------------- */
-
-/* await_answered: a shard in which the consumer is not noted calls it for no message, and it looks
- * each second. */
-static void await_answered(struct redis_store *store, struct redis_request *request,
-			   const struct reply *reply)
-{
-	struct topic_call *call = request->context;
-
-	if (call_failed(store, request, reply) == FAILURE_NONE &&
-	    reply_is(&reply->items[0], "TYPE"))
-		complain_of_key(store, reply);
-	request_free(store, request);
-	call_end(store, call);
-}
+/* ---- Sending ------------------------------------------------------------------------------- */
 
 static void send_await(struct redis_store *store, struct topic_call *call)
 {
@@ -367,11 +377,9 @@ static void send_await(struct redis_store *store, struct topic_call *call)
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		queues_begin_await(store, &store->shards[i], call->op, &room);
-		post(store, call, await_answered);
+		post(store, call, copy_or_note_answered);
 	}
 }
-
-/* ---- Sending ------------------------------------------------------------------------------- */
 
 static int send_call(struct redis_store *store, dw_op *op)
 {
@@ -396,11 +404,6 @@ static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
 	       op->kind == DW_OP_LETTER;
-}
-
-static bool is_change(const dw_op *op)
-{
-	return op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP;
 }
 
 /* is_turn: changes do not wait for one another, and all that was submitted after a change waits
@@ -484,11 +487,9 @@ void redis_topics_free(struct redis_store *store)
 	consumers_free(store);
 }
 
-/* ---- Hearing ------------------------------------------------------------------------------- */
-
 void topics_note_changes(struct redis_store *store, const struct shard *shard, uint64_t changes)
 {
-	if (shard->topic_changes != changes)
+	if (shard->topic_changes != changes + 1)
 		store->later.topics.has_changed = true;
 }
 
