@@ -156,9 +156,6 @@ static const char *words_of(int status)
 		return "Redis had no such timer any more";
 	case DW_ELATE:
 		return "another process has claimed it: it may start there";
-	case DW_ELIMIT:
-		return "it is larger than the server's limits allow: what the journal had is "
-		       "dropped";
 	case DW_ENEWER:
 		return "it is of a newer durawheel, and left alone";
 	default:
@@ -188,7 +185,6 @@ static bool is_done(int status)
 	case DW_ELATE:
 	case DW_ECORRUPT:
 	case DW_ENEWER:
-	case DW_ELIMIT:
 		return true;
 	default:
 		return false;
