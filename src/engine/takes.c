@@ -1,17 +1,13 @@
 #include "engine/takes.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/grown.h"
-#include "base/scope.h"
 #include "engine/arguments.h"
 #include "engine/core.h"
 #include "engine/take.h"
 #include "engine/topic_calls.h"
-#include "engine/pages.h"
 #include "port/driven.h"
 #include "timer/record.h"
 

@@ -48,10 +48,13 @@ void consumers_listen(struct redis_store *store)
 /* read_call: false: it is not one. */
 static bool read_call(const struct reply *message, dw_take_call *ret_call)
 {
-	const struct reply *text = &message->items[2];
+	const struct reply *text;
 	char *topic;
 
-	if (message->kind != REPLY_ARRAY || message->count != 3 || text->kind != REPLY_BULK)
+	if (message->kind != REPLY_ARRAY || message->count != 3)
+		return false;
+	text = &message->items[2];
+	if (text->kind != REPLY_BULK)
 		return false;
 	ret_call->number = strtoull(text->bytes, &topic, 10);
 	if (ret_call->number == 0 || *topic != ' ' || strlen(topic + 1) > DW_TOPIC_MAX)

@@ -62,17 +62,23 @@ static void assert_done(struct program *program)
 	journaled_close(program);
 }
 
+/* ask_while_away opens the owner while the server is away, and asks it. */
+static void ask_while_away(struct program *program)
+{
+	put_elsewhere("0", DW_MINUTES(10));
+	put_elsewhere("1", DW_SECONDS(1));
+	redis_server_kill(&journaled_server);
+	journaled_open(program, DW_OWNER, journaled_file);
+	turn_until(program, &program->outages, 1);
+	ask_away(program);
+}
+
 static void what_is_asked_by_a_slow_clock_is_not_older(void **state)
 {
 	struct program program;
 
 	(void)state;
-	put_elsewhere("0", DW_MINUTES(10));
-	put_elsewhere("1", DW_SECONDS(1));
-	redis_server_kill(&journaled_server);
-	journaled_open(&program, DW_OWNER, journaled_file);
-	turn_until(&program, &program.outages, 1);
-	ask_away(&program);
+	ask_while_away(&program);
 	redis_server_restart(&journaled_server);
 	assert_done(&program);
 }
@@ -82,12 +88,7 @@ static void nor_if_its_process_has_ended(void **state)
 	struct program program;
 
 	(void)state;
-	put_elsewhere("0", DW_MINUTES(10));
-	put_elsewhere("1", DW_SECONDS(1));
-	redis_server_kill(&journaled_server);
-	journaled_open(&program, DW_OWNER, journaled_file);
-	turn_until(&program, &program.outages, 1);
-	ask_away(&program);
+	ask_while_away(&program);
 	journaled_close(&program);
 	redis_server_restart(&journaled_server);
 	journaled_open(&program, DW_OWNER, journaled_file);
