@@ -113,20 +113,26 @@ static bool is_put_off(const struct record_rule *rule, dw_usec now)
 	return rule->computed > usec_add(now, DERIVED_AGAIN);
 }
 
-/* begin_again: a rule that began with its put, by such a clock, begins now. */
-static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now)
+/* begin_again: a rule that began with its put, by such a clock, begins now. Of a rule that counts,
+ * the occurrences until `delivered` have been. */
+static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now, dw_usec delivered)
 {
+	uint64_t count = of->rule->count, left = count;
 	struct rule_entry *entry = NULL;
 	int status;
 
-	if (of->rule->start > 0 || of->now.start <= now)
+	if (!is_put_off(&of->now, now) || of->rule->start > 0 || of->now.start <= now)
 		return DW_OK;
+	if (count > 0)
+		left -= calendar_count(of->calendar, of->now.start, delivered, count);
 	of->now.start = now;
 	of->now.until = of->rule->end > 0 ? of->rule->end : DW_NEVER;
 	status = rules_get(engine, &of->now, &entry, of->message);
 	if (status != DW_OK)
 		return status;
-	of->now.until = entry->calendar.end = until_of(of->rule, &entry->calendar, now);
+	if (count > 0)
+		of->now.until = left > 0 ? calendar_nth(&entry->calendar, now, left) : now;
+	entry->calendar.end = of->now.until;
 	return DW_OK;
 }
 
@@ -224,14 +230,17 @@ int occurrence_next(struct engine *engine, struct timer *timer, dw_op **ret_op)
 	struct rule_of of;
 	struct record_rule next;
 	int status = rule_of(engine, timer, &of);
+	dw_usec last = status == DW_OK ? last_of(engine, &of) : 0;
 
+	if (status == DW_OK)
+		status = begin_again(engine, &of, engine_now(engine), of.now.occurrence);
 	if (status != DW_OK)
 		return status;
 	next = of.now;
 	if (timer->skips) {
 		skip(engine, timer, &of, &next);
 	} else {
-		next.occurrence = calendar_next(of.calendar, last_of(engine, &of));
+		next.occurrence = calendar_next(of.calendar, last);
 		next.missed = 0;
 	}
 	if (next.occurrence == DW_NEVER)
@@ -259,7 +268,7 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 	stays = calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence;
 	if (stays && !is_put_off(&of.now, now))
 		return NULL;
-	if (is_put_off(&of.now, now) && begin_again(engine, &of, now) != DW_OK)
+	if (begin_again(engine, &of, now, of.now.occurrence - 1) != DW_OK)
 		return NULL;
 	next = of.now;
 	next.occurrence = calendar_next(of.calendar, now);

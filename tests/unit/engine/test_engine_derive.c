@@ -93,6 +93,49 @@ static void rule_that_was_put_ahead_begins_again(void **state)
 	harness_free(h);
 }
 
+/* The handler of the first occurrence runs while the clock is set back. What was delivered by the
+ * wrong clock counts. */
+static void rule_that_was_put_and_delivered_ahead_begins_again(void **state)
+{
+	dw_rule twice = {.size = sizeof twice, .every = DW_SECONDS(1), .count = 2};
+	struct harness *h = harness_new();
+
+	(void)state;
+	set_clock(h, AHEAD);
+	put_rule(h, "second", &second);
+	put_rule(h, "twice", &twice);
+	h->verdict = DW_HOLD;
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 2);
+	set_clock(h, -AHEAD);
+	h->verdict = DW_DONE;
+	assert_int_equal(harness_settle(h, 0), DW_OK);
+	assert_int_equal(harness_settle(h, 1), DW_OK);
+	harness_turn(h);
+	harness_pass(h, DW_SECONDS(5));
+	assert_in_range(harness_starts_of(h, "second"), 5, 7);
+	assert_int_equal(harness_starts_of(h, "twice"), 2);
+	assert_int_equal(engine_check(h->engine), 0);
+	harness_free(h);
+}
+
+/* It has been delivered once, and the second occurrence is pending. */
+static void count_of_a_rule_that_was_put_ahead_is_kept(void **state)
+{
+	dw_rule thrice = {.size = sizeof thrice, .every = DW_SECONDS(1), .count = 3};
+	struct harness *h = harness_new();
+
+	(void)state;
+	set_clock(h, AHEAD);
+	put_rule(h, "thrice", &thrice);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 1);
+	set_clock(h, -AHEAD);
+	harness_pass(h, DW_SECONDS(9));
+	assert_int_equal(h->start_count, 3);
+	harness_free(h);
+}
+
 /* Its handler runs while the clock is set back. */
 static void delivery_that_saw_the_step_goes_on(void **state)
 {
@@ -232,6 +275,8 @@ int main(void)
 	    cmocka_unit_test(rules_go_on_after_a_clock_was_ahead),
 	    cmocka_unit_test(an_owner_that_has_not_seen_the_step_goes_on_too),
 	    cmocka_unit_test(rule_that_was_put_ahead_begins_again),
+	    cmocka_unit_test(rule_that_was_put_and_delivered_ahead_begins_again),
+	    cmocka_unit_test(count_of_a_rule_that_was_put_ahead_is_kept),
 	    cmocka_unit_test(delivery_that_saw_the_step_goes_on),
 	    cmocka_unit_test(small_step_back_repeats_nothing),
 	    cmocka_unit_test(occurrence_that_was_moved_stays),
