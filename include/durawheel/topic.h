@@ -194,8 +194,9 @@ typedef struct dw_message {
 /* dw_push makes messages of one queue topic without timers, all or none. Of each dw_timer count id
  * (NULL: one is made), topic, data. The same id may be pushed any number of times. In the answer
  * (its id is "" if there are several): DW_ENOENT: the topic is no queue. DW_ELIMIT: the queue is
- * full (DW_REFUSE). DW_EPAUSED. DW_ECORRUPT: another program has damaged the queue, and dw_check()
- * says where. DW_EUNKNOWN: done or not. At once: DW_EINVAL: an argument is not valid, or the topics
+ * full (DW_REFUSE), or the server refuses so many bytes and DW_EVENT_LIMIT has told it. DW_EPAUSED.
+ * DW_ECORRUPT: another program has damaged the queue, and dw_check() says where. DW_EUNKNOWN: done
+ * or not. At once: DW_EINVAL: an argument is not valid, or the topics
  * differ; DW_ELIMIT: their data has more than DW_TAKE_BYTES, so push them in parts. */
 DW_API int dw_push(dw *, const dw_timer *messages, size_t count, dw_done_fn, void *user);
 

@@ -104,6 +104,7 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 	request_free(store, request);
 	if (!is_applied(store, &ops, failure, reply))
 		return;
+	suspect_push_done(store, ops.first);
 	while ((op = op_queue_pop(&ops))) {
 		op->count = (uint64_t)reply_number(&reply->items[i + 1]);
 		answer(store, op, push_status(reply_number(&reply->items[i])));
@@ -113,6 +114,7 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 
 static void push_lost(struct redis_store *store, struct redis_request *request)
 {
+	suspect_push_lost(store, request);
 	answer_all(store, &request->ops, DW_EUNKNOWN);
 	request_free(store, request);
 }
@@ -467,8 +469,10 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 
 	if (op->kind == DW_OP_PUSH && op->body_size == 0)
 		return pass_on(store, op) == DW_OK ? DW_OK : DW_ESTORE;
-	if (op->kind == DW_OP_PUSH)
-		return send_push(store, op, behind);
+	if (op->kind == DW_OP_PUSH) {
+		status = suspect_push(store, op);
+		return status == DW_OK ? send_push(store, op, behind) : status;
+	}
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
 	if (op->kind == DW_OP_TAKE && suspect_fails(store, op))

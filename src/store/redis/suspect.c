@@ -87,17 +87,21 @@ static bool reads(const dw_op *op)
 	return op->kind == DW_OP_GET || op->kind == DW_OP_TAKE || op->kind == DW_OP_CHECK;
 }
 
+static void tell_size(struct redis_store *store, const dw_op *op, bool is_over)
+{
+	tell(store, op->id ? op->id : "",
+	     "the server has closed the connection %u times on an operation of this size alone, so "
+	     "it %s: store less than these %zu bytes, or raise the server's "
+	     "client-query-buffer-limit and proto-max-bulk-len",
+	     CLOSINGS_MAX, is_over ? "fails" : "is tried again with growing pauses", op->body_size);
+}
+
 static void tell_op(struct redis_store *store, const dw_op *op)
 {
 	if (reads(op))
 		suspect_tell_row(store, op->id ? op->id : "");
 	else
-		tell(store, op->id,
-		     "the server has closed the connection %u times on an operation of this size "
-		     "alone, so it %s: store less than these %zu bytes, or raise the server's "
-		     "client-query-buffer-limit and proto-max-bulk-len",
-		     CLOSINGS_MAX, fails(op) ? "fails" : "is tried again with growing pauses",
-		     op->body_size);
+		tell_size(store, op, fails(op));
 }
 
 static dw_usec pause_after(unsigned closings)
@@ -229,6 +233,58 @@ dw_usec suspect_due(const struct redis_store *store)
 	for (const dw_op *op = store->completion.suspects.aside.first; op; op = op->next)
 		at = usec_min(at, place_of_const(op)->again_at);
 	return at;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+void suspect_push_lost(struct redis_store *store, const struct redis_request *request)
+{
+	struct suspect_push *push = &store->completion.suspects.push;
+	const dw_op *op = request->ops.first;
+
+	if (!request->closed_on || op->body_size <= BATCH_BYTES_MAX)
+		return;
+	push->closed_on = request->closed_on;
+	if (push->closings == 0 || op->body_size < push->size)
+		push->size = op->body_size;
+}
+
+void suspect_push_done(struct redis_store *store, const dw_op *op)
+{
+	struct suspect_push *push = &store->completion.suspects.push;
+
+	if (op->body_size >= push->size)
+		push->closings = 0;
+}
+
+/* judge_push counts a closing, if the PUSH was its cause. */
+static void judge_push(struct redis_store *store)
+{
+	struct suspect_push *push = &store->completion.suspects.push;
+
+	if (is_blamed(store, (uint32_t)push->closed_on)) {
+		push->closings++;
+		push->again_at = usec_add(store->now, pause_after(push->closings));
+	}
+	push->closed_on = 0;
+}
+
+int suspect_push(struct redis_store *store, const dw_op *op)
+{
+	struct suspect_push *push = &store->completion.suspects.push;
+	bool is_call = !op->id;
+	bool is_over;
+
+	judge_push(store);
+	if (push->closings == 0 || op->body_size < push->size)
+		return DW_OK;
+	is_over = push->closings >= CLOSINGS_MAX;
+	if (is_over)
+		tell_size(store, op, is_call);
+	if (store->now < push->again_at)
+		return is_call && is_over ? DW_ELIMIT : DW_ESTORE;
+	link_careful(store->pipeline.link, store->now);
+	return DW_OK;
 }
 
 /* ---- Pages ----------------------------------------------------------------------------------- */

@@ -15,7 +15,10 @@
  * teach anything.
  *
  * A page of rows is asked for again with half of its rows. If a page of one row has been closed
- * three times, the read fails. */
+ * three times, the read fails.
+ *
+ * A PUSH is never sent again here, because nobody knows whether it was done. After each closing no
+ * PUSH of so many bytes is sent for a while. So it is judged by its size, and not by itself. */
 #ifndef DW_STORE_REDIS_SUSPECT_H
 #define DW_STORE_REDIS_SUSPECT_H
 
@@ -29,6 +32,14 @@ struct shard;
 
 #define CLOSINGS_MAX 3u
 
+/* What was learnt of messages for queues. */
+struct suspect_push {
+	uint64_t closed_on; /* the connection that was closed on a PUSH, not judged; 0: none */
+	size_t size;        /* the bytes of this PUSH */
+	unsigned closings;  /* so often without a success */
+	dw_usec again_at;   /* steady; no PUSH of so many bytes is sent before */
+};
+
 struct suspects {
 	struct op_queue aside; /* operations that wait before they are tried again */
 	size_t rows_max;       /* rows of a page at most, */
@@ -36,7 +47,8 @@ struct suspects {
 	size_t large;          /* the server closes the connection on so many bytes, */
 	dw_usec large_until;   /* steady; so it is thought until then, */
 	bool large_is_sure;    /* because one operation was closed CLOSINGS_MAX times */
-	bool has_event;        /* the program was not told yet: */
+	struct suspect_push push;
+	bool has_event; /* the program was not told yet: */
 	dw_store_event event;
 	dw_usec told_until;
 };
@@ -70,6 +82,13 @@ void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct
 		       size_t rows);
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
 bool suspect_page_fails(struct redis_store *, struct suspect_page *);
+
+/* suspect_push_lost: the request of one or more PUSHes was lost. suspect_push_done: one was done.
+ * suspect_push returns DW_OK: it may be sent; DW_ESTORE: not now, it is too large; DW_ELIMIT: it
+ * is a call's, and the server has closed the connection on so many bytes three times. */
+void suspect_push_lost(struct redis_store *, const struct redis_request *);
+void suspect_push_done(struct redis_store *, const dw_op *);
+int suspect_push(struct redis_store *, const dw_op *);
 
 /* suspect_tell_row tells the program that it cannot read this timer; "": not known which. */
 void suspect_tell_row(struct redis_store *, const char *id);

@@ -429,6 +429,100 @@ static void verdict_is_tried_until_it_succeeds(void **state)
 	close_behind(owner);
 }
 
+/* ---- Messages ------------------------------------------------------------------------------ */
+
+static void make_queue(dw *owner)
+{
+	const dw_topic_settings settings = {.size = sizeof settings, .queue = 1};
+	int before = seen.answers[0];
+
+	assert_int_equal(dw_topic_set(owner, "q", &settings, on_done, NULL), DW_OK);
+	AWAIT(owner, NULL, seen.answers[0] == before + 1);
+}
+
+static void take(dw *owner, int wanted)
+{
+	const dw_take_options options = {.size = sizeof options, .max = 10};
+
+	while (seen.rows < wanted) {
+		seen.ended = false;
+		assert_int_equal(dw_take(owner, &options, on_taken, NULL), DW_OK);
+		AWAIT(owner, NULL, seen.ended);
+	}
+}
+
+/* Each message of this timer closes the connection, until the server changes its mind. Meanwhile
+ * other timers start, and the connection is closed a few times and not each second. */
+static void message_of_a_timer_is_tried_until_it_succeeds(void **state)
+{
+	dw *owner = open_behind();
+	dw_timer timer = {
+	    .size = sizeof timer, .id = "venom", .topic = "q", .data = large, .data_size = LARGE};
+	dw_usec end;
+	int poisoned;
+
+	(void)state;
+	make_queue(owner);
+	timer.due = dw_now(owner) + DW_SECONDS(1);
+	assert_int_equal(dw_put(owner, &timer, on_done, NULL), DW_OK);
+	AWAIT(owner, NULL, seen.answers[0] == 2);
+	atomic_store(&relay.poison, "venom\n"); /* in a message, not in a claim */
+	AWAIT(owner, NULL, seen.limits > 0);
+	assert_non_null(strstr(seen.message, "venom: "));
+	assert_non_null(strstr(seen.message, "growing pauses"));
+	others_fire(owner);
+	poisoned = atomic_load(&relay.poisoned);
+	end = dw_now(owner) + DW_SECONDS(6);
+	while (dw_now(owner) < end)
+		turn(owner, NULL);
+	assert_in_range(atomic_load(&relay.poisoned), poisoned, poisoned + 4);
+	atomic_store(&relay.poison, NULL);
+	seen.rows = 0;
+	take(owner, 1);
+	assert_int_equal(seen.rows, 1);
+	close_behind(owner);
+}
+
+/* push_one waits for the answer, and returns it. */
+static int push_one(dw *owner, size_t size)
+{
+	dw_timer message = {
+	    .size = sizeof message, .id = "m", .topic = "q", .data = large, .data_size = size};
+	int before[64];
+
+	memcpy(before, seen.answers, sizeof before);
+	assert_int_equal(dw_push(owner, &message, 1, on_done, NULL), DW_OK);
+	AWAIT(owner, NULL, memcmp(before, seen.answers, sizeof before) != 0);
+	for (int i = 0; i < 64; i++)
+		if (seen.answers[i] != before[i])
+			return -i;
+	return 1;
+}
+
+static void push_over_a_limit_fails_in_words(void **state)
+{
+	const char *options[] = {"--client-query-buffer-limit", "1mb", NULL};
+	dw *owner;
+	int status;
+
+	(void)state;
+	begin(options);
+	owner = open_at(server.path, DW_OWNER);
+	make_queue(owner);
+	do {
+		status = push_one(owner, LARGE);
+		if (status != DW_ELIMIT)
+			assert_true(status == DW_EUNKNOWN || status == DW_ESTORE);
+		turn(owner, NULL);
+	} while (status != DW_ELIMIT);
+	assert_non_null(strstr(seen.message, "client-query-buffer-limit"));
+	assert_non_null(strstr(seen.message, "so it fails"));
+	assert_int_equal(push_one(owner, SMALL), DW_OK);
+	assert_int_equal(push_one(owner, LARGE / 2), DW_OK);
+	assert_int_equal(dw_close(owner, DW_SECONDS(60)), DW_OK);
+	redis_server_end(&server);
+}
+
 /* ---- A crash is no refusal ----------------------------------------------------------------- */
 
 static void crash_loop_fails_no_sound_call(void **state)
@@ -470,6 +564,8 @@ int main(void)
 	    cmocka_unit_test(fewer_messages_are_taken),
 	    cmocka_unit_test(claim_is_tried_until_it_succeeds),
 	    cmocka_unit_test(verdict_is_tried_until_it_succeeds),
+	    cmocka_unit_test(message_of_a_timer_is_tried_until_it_succeeds),
+	    cmocka_unit_test(push_over_a_limit_fails_in_words),
 	    cmocka_unit_test(crash_loop_fails_no_sound_call),
 	};
 
