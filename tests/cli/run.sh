@@ -68,6 +68,14 @@ await() {
 	exec {nothing}<&-
 }
 
+# of_idle SECONDS: a limit that holds on an idle machine; a busy one gets as many times longer as it
+# has tasks for each processor.
+of_idle() {
+	local tasks
+	read -r tasks _ </proc/loadavg
+	echo $(($1 + $1 * ${tasks%.*} / $(nproc)))
+}
+
 # is_counted FILE N: it has N lines.
 is_counted() {
 	[ "$(wc -l <"$1")" = "$2" ]

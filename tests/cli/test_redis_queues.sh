@@ -314,6 +314,11 @@ test_redis_queue_takes_timers_that_may_be_late() {
 	grep -q '"id":"a"' out || fail "it takes '$(cat out)'"
 }
 
+# consumer_waits TOPIC: the server knows one.
+consumer_waits() {
+	redis KEYS "{*}:qc:$1" | grep -q .
+}
+
 # The server is emptied: whoever waits goes on when the owner has restored the settings.
 test_redis_queue_is_waited_for_when_the_server_was_emptied() {
 	local taker worker
@@ -325,7 +330,8 @@ test_redis_queue_is_waited_for_when_the_server_was_emptied() {
 	expect 0 durawheel topic set game.y --queue
 	durawheel work --topic game.y --exec 'cat >>worked' >out.work 2>worker.log &
 	worker=$!
-	sleep 0.3
+	await consumer_waits game.x
+	await consumer_waits game.y
 	redis FLUSHALL >out
 	await durawheel topic show game.x
 	await durawheel topic show game.y

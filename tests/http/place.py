@@ -23,6 +23,12 @@ def await_that(what, words):
         time.sleep(0.02)
 
 
+def of_idle(seconds):
+    """A limit that holds on an idle machine; a busy one gets as many times longer as it has tasks
+    for each processor."""
+    return seconds * max(1, os.getloadavg()[0] / os.cpu_count())
+
+
 class Process:
     """A command of durawheel in the background."""
 
