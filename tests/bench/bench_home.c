@@ -62,6 +62,28 @@ static void clear_redis(const struct bench_home *home)
 	freeReplyObject(reply);
 }
 
+/* stat_of returns a field of what the server says of one command, "calls=1,usec=2,...". */
+static double stat_of(const char *stats, const char *name, const char *field)
+{
+	const char *at = *name ? strstr(stats, name) : NULL;
+
+	at = at ? strstr(at, field) : NULL;
+	return at ? strtod(at + strlen(field), NULL) : 0;
+}
+
+static void read_commands(const struct bench_home *home, const char *first, const char *second,
+			  struct bench_commands *commands)
+{
+	redisReply *info = redisCommand(home->redis, "INFO commandstats");
+	redisReply *reset = redisCommand(home->redis, "CONFIG RESETSTAT");
+
+	bench_require(info && reset && info->type == REDIS_REPLY_STRING, "INFO");
+	commands->calls = stat_of(info->str, first, "calls=");
+	commands->us = stat_of(info->str, first, "usec=") + stat_of(info->str, second, "usec=");
+	freeReplyObject(info);
+	freeReplyObject(reset);
+}
+
 static void end_redis(struct bench_home *home)
 {
 	redisFree(home->redis);
@@ -78,6 +100,15 @@ static void open_redis(struct bench_home *home)
 static void clear_redis(const struct bench_home *home)
 {
 	(void)home;
+}
+
+static void read_commands(const struct bench_home *home, const char *first, const char *second,
+			  struct bench_commands *commands)
+{
+	(void)home;
+	(void)first;
+	(void)second;
+	(void)commands;
 }
 
 static void end_redis(struct bench_home *home)
@@ -115,6 +146,14 @@ void bench_home_end(struct bench_home *home)
 		temp_remove(home->folder);
 }
 
+void bench_home_commands(const struct bench_home *home, const char *first, const char *second,
+			 struct bench_commands *commands)
+{
+	*commands = (struct bench_commands){0};
+	if (home->redis)
+		read_commands(home, first, second, commands);
+}
+
 dw *bench_open(const struct bench_home *home, void (*on_event)(dw *, const dw_event *, void *),
 	       void *user)
 {
@@ -137,7 +176,11 @@ dw *bench_open(const struct bench_home *home, void (*on_event)(dw *, const dw_ev
 
 void bench_id(size_t i, char id[BENCH_ID_SIZE])
 {
-	(void)snprintf(id, BENCH_ID_SIZE, "order:%010zx", i * 2654435761u % 4294967296u);
+	size_t number = i * 2654435761u % 4294967296u;
+
+	memcpy(id, "order:0000000000", BENCH_ID_SIZE);
+	for (char *at = id + BENCH_ID_SIZE - 1; number > 0; number /= 16)
+		*--at = "0123456789abcdef"[number % 16]; /* printf would cost more than a put */
 }
 
 void bench_wait(dw *d)

@@ -31,6 +31,17 @@ void bench_home_open(struct bench_home *, const char *store);
 void bench_home_clear(struct bench_home *);
 void bench_home_end(struct bench_home *);
 
+/* What a redis-server did. */
+struct bench_commands {
+	double calls; /* of the first command */
+	double us;    /* in both */
+};
+
+/* bench_home_commands: since it was asked last, in two commands ("evalsha:"); nothing on another
+ * store. */
+void bench_home_commands(const struct bench_home *, const char *first, const char *second,
+			 struct bench_commands *);
+
 /* bench_open: a handle on it, as its owner. */
 dw *bench_open(const struct bench_home *, void (*on_event)(dw *, const dw_event *, void *),
 	       void *user);

@@ -28,35 +28,15 @@ struct round {
 	double server_us; /* of the server's time for a timer, in the commands */
 };
 
-/* add_stat adds what the server says of one command, "calls=1,usec=2,...". */
-static void add_stat(const char *stats, const char *name, double *calls, double *us)
-{
-	const char *at = strstr(stats, name);
-
-	if (!at)
-		return;
-	at += strlen(name);
-	*calls += strtod(at, NULL);
-	at = strstr(at, "usec=");
-	*us += at ? strtod(at + strlen("usec="), NULL) : 0;
-}
-
-/* note_server takes in what the server did since it was asked last; first and second: commands. */
+/* note_server takes in what the server did for n timers since it was asked last. */
 static void note_server(const struct bench_home *home, struct round *round, size_t n,
 			const char *first, const char *second)
 {
-	redisReply *info = redisCommand(home->redis, "INFO commandstats");
-	redisReply *reset = redisCommand(home->redis, "CONFIG RESETSTAT");
-	double calls = 0;
-	double us = 0;
+	struct bench_commands commands;
 
-	bench_require(info && reset && info->type == REDIS_REPLY_STRING, "INFO");
-	add_stat(info->str, first, &calls, &us);
-	round->batch = calls > 0 ? (double)n / calls : 0;
-	add_stat(info->str, second, &calls, &us);
-	round->server_us = us / (double)n;
-	freeReplyObject(info);
-	freeReplyObject(reset);
+	bench_home_commands(home, first, second, &commands);
+	round->batch = commands.calls > 0 ? (double)n / commands.calls : 0;
+	round->server_us = commands.us / (double)n;
 }
 
 static void put_ours(struct bench_home *home, size_t n, struct round *round)
@@ -69,7 +49,7 @@ static void put_ours(struct bench_home *home, size_t n, struct round *round)
 	start = bench_ns();
 	bench_put_all(d, "order.timeout", n, due, DUE);
 	round->rate = (double)n * 1e9 / (double)(bench_ns() - start);
-	note_server(home, round, n, "evalsha:calls=", "eval:calls=");
+	note_server(home, round, n, "evalsha:", "eval:");
 	bench_require(dw_close(d, DW_SECONDS(60)) == DW_OK, "dw_close");
 	bench_home_clear(home);
 }
@@ -83,7 +63,7 @@ static void put_bare(struct bench_home *home, size_t n, double batch, struct rou
 	start = bench_ns();
 	bench_bare_put(home->redis, n, (size_t)(batch + 0.5));
 	round->rate = (double)n * 1e9 / (double)(bench_ns() - start);
-	note_server(home, round, n, "zadd:calls=", "hset:calls=");
+	note_server(home, round, n, "zadd:", "hset:");
 	bench_home_clear(home);
 }
 

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# What a timer costs in instructions has not grown.
+#
+#	tests/bench/path.sh PROGRAM            compares with path.txt: 5 % more is a failure
+#	tests/bench/path.sh PROGRAM --update   writes path.txt
+#
+# PROGRAM is bench_path of a release. The counts are those of Debian 12 on amd64; elsewhere nothing
+# is compared. How often a program turns while it waits for a server varies, so it may have three
+# tries.
+set -euo pipefail
+
+program=$1
+here=$(cd "$(dirname "$0")" && pwd)
+known=$here/path.txt
+stores=(memory sqlite redis)
+
+# measure STORE: lines "STORE OPERATION INSTRUCTIONS".
+measure()
+{
+	local name='.*"workload":"\([a-z_]*\)".*'
+	local count='"metric":"instructions","value":\([0-9]*\).*'
+	"$program" --store "$1" --json | sed -n "s/$name$count/$1 \\1 \\2/p"
+}
+
+# grown: those of what was measured, once or several times, that are more than 5 % over what is
+# known each time; what is not known has grown.
+grown()
+{
+	awk '{ name = $1 " " $2 }
+		NR == FNR { known[name] = $3; next }
+		!(name in least) || $3 < least[name] { least[name] = $3 }
+		END {
+			for (name in least)
+				if (least[name] > known[name] * 1.05)
+					print name ": " least[name] " and not " known[name]
+		}' "$known" -
+}
+
+if [[ ${2:-} == --update ]]; then
+	for store in "${stores[@]}"; do
+		measure "$store"
+	done >"$known.new"
+	mv "$known.new" "$known"
+	exit 0
+fi
+if [[ $(uname -m) != x86_64 ]] || ! grep -q '^VERSION_ID="12"' /etc/os-release; then
+	echo "NOT TESTED: path.txt has the counts of Debian 12 on amd64"
+	exit 0
+fi
+failed=0
+for store in "${stores[@]}"; do
+	counts=
+	for _ in 1 2 3; do
+		counts+=$(measure "$store")$'\n'
+		more=$(grown <<<"$counts")
+		[[ $more ]] || break
+	done
+	printf '%s' "$counts"
+	if [[ $more || $counts != *" put "* ]]; then
+		failed=1
+		echo "FAILED: a timer costs more: ${more:-$store: nothing was counted}"
+		echo "If it has to, write path.txt anew with --update, and say why."
+	fi
+done
+exit $failed
