@@ -94,7 +94,7 @@ test_completion_does_not_wait_for_a_store_that_hangs() {
 	kill -CONT "$redis_pid"
 	prints 0
 	is_counted err 0
-	((${end/./} - ${begin/./} < 3900000)) || fail "$begin to $end"
+	((${end/./} - ${begin/./} < $(of_idle 3900000))) || fail "$begin to $end"
 }
 
 test_completion_is_registered() {

@@ -191,7 +191,7 @@ is_ended() {
 
 test_exec_ends_a_command_with_its_group() {
 	due a
-	expect 0 durawheel run --until-idle --timeout 1s --exec \
+	expect 0 durawheel run --until-idle --timeout 5s --exec \
 		'[ -s pid ] || { sleep 1000 & echo $! >pid; sleep 1000; exit 0; }'
 	await is_ended "$(cat pid)"
 	says '^durawheel: a: the command took longer than --timeout and was ended (attempt 1)$'
@@ -359,7 +359,7 @@ test_exec_stopped_by_the_same_signal_a_little_later_ends_what_runs() {
 # A terminal may send it twice. On a busy machine the second one is read too late to be the same.
 test_exec_stopped_by_the_same_signal_twice_waits() {
 	due a
-	for ((try = 0; try < 10; try++)); do
+	for ((try = 0; try < 30; try++)); do
 		stopping
 		kill -TERM "$owner"
 		await has_read_its_signals

@@ -350,6 +350,7 @@ static void push_some(struct oracle *oracle)
 static void take_some(struct oracle *oracle)
 {
 	dw_op *op = contract_op(DW_OP_TAKE, "q", NULL, 0);
+	dw_usec asked = contract_now(oracle->c);
 
 	op->limit = 1 + rng_below(&oracle->rng, 5);
 	ask_done(&oracle->c->owner, op);
@@ -366,7 +367,7 @@ static void take_some(struct oracle *oracle)
 		if (message->state == IS_TAKEN || message->state == COMES_LATER)
 			assert_true(contract_now(oracle->c) >= message->until - 2000);
 		message->state = IS_TAKEN;
-		message->until = contract_now(oracle->c) + HIDE - DW_MILLISECONDS(50);
+		message->until = asked + HIDE - DW_MILLISECONDS(50);
 		(void)snprintf(message->token, sizeof message->token, "%s", row->token);
 	}
 	ask_free(op);

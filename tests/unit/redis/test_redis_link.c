@@ -418,9 +418,8 @@ static void server_that_falls_silent_is_noticed(void **state)
 						 {FAKE_EXPECT, "PING\r\n", 0},
 						 {FAKE_STALL, NULL, 0},
 						 {FAKE_END, NULL, 0}};
-	struct socket_options options = {.name = "t",
-					 .reply_patience = DW_MILLISECONDS(100),
-					 .probe_every = DW_MILLISECONDS(20)};
+	struct socket_options options = {
+	    .name = "t", .reply_patience = DW_SECONDS(2), .probe_every = DW_MILLISECONDS(20)};
 	struct fake_server server;
 	struct linked linked;
 

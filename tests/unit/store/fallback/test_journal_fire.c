@@ -61,7 +61,7 @@ static void retries_of_an_outage_count(void **state)
 
 	(void)state;
 	journaled_begin(&program, DW_OWNER);
-	put(&program, "0", DW_SECONDS(1));
+	put(&program, "0", DW_SECONDS(3));
 	lose_redis(&program);
 	put(&program, "1", DW_MILLISECONDS(300));
 	program.verdict = DW_RETRY;
@@ -88,7 +88,7 @@ static void one_outage_has_fifteen_claims_of_a_timer(void **state)
 
 	(void)state;
 	journaled_begin(&program, DW_OWNER);
-	put(&program, "0", DW_SECONDS(1));
+	put(&program, "0", DW_SECONDS(3));
 	lose_redis(&program);
 	program.verdict = DW_RETRY;
 	program.retry_in = 1;
@@ -109,7 +109,7 @@ static void what_is_held_at_the_return_is_settled_in_redis(void **state)
 
 	(void)state;
 	journaled_begin(&program, DW_OWNER);
-	put(&program, "0", DW_SECONDS(1));
+	put(&program, "0", DW_SECONDS(3));
 	put(&program, "1", DW_MINUTES(10));
 	lose_redis(&program);
 	put(&program, "1", DW_MILLISECONDS(300));
@@ -142,9 +142,9 @@ static void what_was_running_at_the_end_starts_again(void **state)
 	struct program program;
 
 	(void)state;
-	journaled_lease = DW_SECONDS(5);
+	journaled_lease = DW_SECONDS(8);
 	journaled_begin(&program, DW_OWNER);
-	put(&program, "0", DW_SECONDS(1));
+	put(&program, "0", DW_SECONDS(2));
 	lose_redis(&program);
 	put(&program, "1", DW_MILLISECONDS(300));
 	program.verdict = DW_HOLD;

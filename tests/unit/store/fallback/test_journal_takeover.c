@@ -15,12 +15,12 @@ struct takeover {
 };
 
 /* begin: the owner has stored 0 to 7: 0 to 3 are due soon, 4 to 7 in a long time. */
-static void begin(struct takeover *both, dw_outage policy)
+static void begin(struct takeover *both, dw_outage policy, dw_usec lease)
 {
 	char id[8];
 
 	journaled_outage = policy;
-	journaled_lease = DW_SECONDS(3);
+	journaled_lease = lease;
 	temp_make(journaled_folder);
 	journaled_server_start();
 	relay_start(&both->relay, temp_file(both->path, journaled_folder, "relay"),
@@ -111,7 +111,7 @@ static void standby_fires_what_redis_has(void **state)
 	static struct takeover both;
 
 	(void)state;
-	begin(&both, DW_OUTAGE_HOLD);
+	begin(&both, DW_OUTAGE_HOLD, DW_SECONDS(3));
 	cut_off(&both);
 	for (unsigned i = 0; i < 4; i++)
 		turn_both(&both, &both.standby.ids[i].starts, 1);
@@ -135,7 +135,7 @@ static void attempts_grow_after_an_owner_that_fires(void **state)
 	static struct takeover both;
 
 	(void)state;
-	begin(&both, DW_OUTAGE_FIRE);
+	begin(&both, DW_OUTAGE_FIRE, DW_SECONDS(10));
 	both.owner.verdict = DW_RETRY;
 	both.owner.retry_in = DW_MINUTES(1);
 	cut_off(&both);
