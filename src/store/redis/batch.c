@@ -301,8 +301,20 @@ static size_t room_of(const dw_op *op)
 /* The hashes of the ids in one command of puts or known claims. The ids must differ. Two ids with
  * one hash only cost a second command. */
 struct seen {
+	size_t mask; /* of the places that are used */
 	uint64_t hashes[4 * BATCH_MAX];
 };
+
+/* seen_clear: at most so many ids follow. */
+static void seen_clear(struct seen *seen, size_t most)
+{
+	size_t places = 4;
+
+	while (places < 2 * most && places < 4 * BATCH_MAX)
+		places *= 2;
+	seen->mask = places - 1;
+	memset(seen->hashes, 0, places * sizeof *seen->hashes);
+}
 
 /* is_seen: true if the set has the id's hash. Otherwise it is added. */
 static bool is_seen(struct seen *seen, const char *id)
@@ -311,7 +323,7 @@ static bool is_seen(struct seen *seen, const char *id)
 	size_t at = hash >> 8;
 
 	for (;; at++) {
-		uint64_t *place = &seen->hashes[at % (4 * BATCH_MAX)];
+		uint64_t *place = &seen->hashes[at & seen->mask];
 
 		if (*place == hash)
 			return true;
@@ -359,7 +371,7 @@ void batch_gather(struct op_queue *queue)
 
 	if (!run || !run->next || !is_free(run))
 		return;
-	memset(&passed, 0, sizeof passed);
+	seen_clear(&passed, queue->count);
 	for (size_t i = 0; before->next && i < GATHER_MAX && count < BATCH_MAX; i++) {
 		dw_op *op = before->next;
 
@@ -406,7 +418,7 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 	unsigned cost = 0;
 
 	if (differ)
-		memset(&seen, 0, sizeof seen);
+		seen_clear(&seen, queue->count);
 	for (const dw_op *op = queue->first; op && op->kind == kind; op = op->next) {
 		size_t more = room_of(op);
 
