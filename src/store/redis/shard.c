@@ -8,15 +8,15 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* crc16_byte divides by x^16 + x^12 + x^5 + 1 without a table: a byte's quotient is the byte with
- * its upper half, and each term of the divisor shifts it. */
-static unsigned crc16_byte(unsigned crc, unsigned char byte)
-{
-	unsigned quotient = crc >> 8 ^ byte;
+/* The remainder of a byte by x^16 + x^12 + x^5 + 1: its quotient is the byte with its upper half,
+ * and each term of the divisor shifts it. */
+#define QUOTIENT(n) ((n) ^ (n) >> 4)
+#define REST(n) (uint16_t)(QUOTIENT(n) << 12 ^ QUOTIENT(n) << 5 ^ QUOTIENT(n))
+#define REST_4(n) REST(n), REST((n) + 1), REST((n) + 2), REST((n) + 3)
+#define REST_16(n) REST_4(n), REST_4((n) + 4), REST_4((n) + 8), REST_4((n) + 12)
+#define REST_64(n) REST_16(n), REST_16((n) + 16), REST_16((n) + 32), REST_16((n) + 48)
 
-	quotient ^= quotient >> 4;
-	return (crc << 8 & 0xffff) ^ (quotient << 12 & 0xffff) ^ quotient << 5 ^ quotient;
-}
+static const uint16_t rests[256] = {REST_64(0u), REST_64(64u), REST_64(128u), REST_64(192u)};
 
 /* crc16_of computes the CRC-16 of Redis Cluster (XMODEM) over the id, or over its part in
  * braces. */
@@ -32,7 +32,7 @@ unsigned crc16_of(const char *id)
 		size = (size_t)(end - id);
 	}
 	for (size_t i = 0; i < size; i++)
-		crc = crc16_byte(crc, (unsigned char)id[i]);
+		crc = (crc << 8 & 0xffff) ^ rests[crc >> 8 ^ (unsigned char)id[i]];
 	return crc;
 }
 
