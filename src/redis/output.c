@@ -1,7 +1,6 @@
 #include "redis/output.h"
 
 #include <errno.h>
-#include <hiredis/hiredis.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -35,23 +34,68 @@ static bool make_room(struct output *output)
 	return true;
 }
 
+/* ---- Encoding ------------------------------------------------------------------------------ */
+
+/* A line of a command: '*' and how many words it has, or '$' and how many bytes the next one. */
+static size_t line_size(size_t number)
+{
+	size_t size = 4; /* the mark, a digit, and the end */
+
+	for (; number >= 10; number /= 10)
+		size++;
+	return size;
+}
+
+/* write_line returns the end of what it has written. */
+static char *write_line(char *at, char mark, size_t number)
+{
+	char *end = at + line_size(number);
+	char *digit = end - 2;
+
+	*at = mark;
+	do
+		*--digit = (char)('0' + number % 10);
+	while ((number /= 10) > 0);
+	memcpy(end - 2, "\r\n", 2);
+	return end;
+}
+
+static size_t encoded_size(size_t count, const size_t *sizes)
+{
+	size_t size = line_size(count);
+
+	for (size_t i = 0; i < count; i++)
+		size += line_size(sizes[i]) + sizes[i] + 2;
+	return size;
+}
+
+static void encode(char *at, size_t count, const char *const *words, const size_t *sizes)
+{
+	at = write_line(at, '*', count);
+	for (size_t i = 0; i < count; i++) {
+		at = write_line(at, '$', sizes[i]);
+		memcpy(at, words[i], sizes[i]);
+		memcpy(at + sizes[i], "\r\n", 2);
+		at += sizes[i] + 2;
+	}
+}
+
 int output_add(struct output *output, int count, const char *const *words, const size_t *sizes)
 {
-	char *block = NULL;
-	long long size;
+	size_t size = encoded_size((size_t)count, sizes);
+	char *block =
+	    make_room(output) ? output->alloc.resize(output->alloc.user, NULL, size) : NULL;
 
-	if (!make_room(output))
+	if (!block)
 		return DW_ENOMEM;
-	/* The parameter is not const in hiredis, but hiredis does not change the array. */
-	size = redisFormatCommandArgv(&block, count, (const char **)(uintptr_t)words, sizes);
-	if (size < 0)
-		return DW_ENOMEM;
-	*block_at(output, output->count) =
-	    (struct output_block){.bytes = block, .size = (size_t)size};
+	encode(block, (size_t)count, words, sizes);
+	*block_at(output, output->count) = (struct output_block){.bytes = block, .size = size};
 	output->count++;
-	output->bytes += (size_t)size;
+	output->bytes += size;
 	return DW_OK;
 }
+
+/* ---- Writing ------------------------------------------------------------------------------- */
 
 void output_hide(struct output *output)
 {
@@ -64,7 +108,7 @@ static void drop_first(struct output *output)
 
 	if (block->secret)
 		explicit_bzero(block->bytes, block->size);
-	redisFreeCommand(block->bytes);
+	alloc_free(&output->alloc, block->bytes);
 	output->first = (output->first + 1) & (output->ring_size - 1);
 	output->count--;
 	output->written = 0;

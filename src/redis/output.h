@@ -1,7 +1,6 @@
 /* Commands that wait to be written to a socket, as a ring of blocks. `written` counts the bytes of
  * the first block that are sent, so no queued byte is ever moved. The link limits the queue by
- * looking at `bytes`. hiredis allocates the blocks with malloc, because its version 0.14 cannot use
- * another allocator. */
+ * looking at `bytes`. */
 #ifndef DW_REDIS_OUTPUT_H
 #define DW_REDIS_OUTPUT_H
 
