@@ -5,21 +5,71 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "durawheel/durawheel.h"
+
+#define WORDS_FIRST 128
+#define NUMBER_SIZE 21 /* the longest one */
 
 void command_clear(struct redis_command *command)
 {
-	command->cut = false;
+	command->status = DW_OK;
 	command->count = 0;
 	command->used = 0;
 }
 
-/* is_full: true if the command has no room for another word. Callers must avoid this. If one does
- * not, the word is dropped and the command is not sent. */
+void command_free(struct redis_command *command)
+{
+	alloc_free(&command->alloc, command->word);
+	command->word = NULL;
+	command->most = 0;
+}
+
+/* move_numbers: words that are numbers point to where these are now. */
+static void move_numbers(struct redis_command *command, const char *before)
+{
+	memcpy(command->room, before, command->used);
+	for (int i = 0; i < command->count; i++) {
+		uintptr_t offset = (uintptr_t)command->word[i] - (uintptr_t)before;
+
+		if (offset < command->used)
+			command->word[i] = command->room + offset;
+	}
+}
+
+/* grow doubles the memory, which is one block. False: there is none. */
+static bool grow(struct redis_command *command)
+{
+	struct redis_command before = *command;
+	int most = before.most ? 2 * before.most : WORDS_FIRST;
+	size_t words = (size_t)(most < COMMAND_WORDS_MAX ? most : COMMAND_WORDS_MAX);
+	char *block = command->alloc.resize(
+	    command->alloc.user, NULL, words * (sizeof(char *) + sizeof(size_t) + NUMBER_SIZE));
+
+	if (!block)
+		return false;
+	command->most = (int)words;
+	command->word = (const char **)(void *)block;
+	command->size = (size_t *)(void *)(block + words * sizeof(char *));
+	command->room = block + words * (sizeof(char *) + sizeof(size_t));
+	if (before.count > 0) {
+		memcpy(command->word, before.word, (size_t)before.count * sizeof *before.word);
+		memcpy(command->size, before.size, (size_t)before.count * sizeof *before.size);
+		move_numbers(command, before.room);
+	}
+	alloc_free(&command->alloc, before.word);
+	return true;
+}
+
+/* is_full: the word is dropped, and the command is not sent. Callers must avoid more words than
+ * there may be. */
 static bool is_full(struct redis_command *command)
 {
 	assert(command->count < COMMAND_WORDS_MAX);
-	command->cut = command->cut || command->count == COMMAND_WORDS_MAX;
-	return command->cut;
+	if (command->status == DW_OK && command->count == COMMAND_WORDS_MAX)
+		command->status = DW_ELIMIT;
+	if (command->status == DW_OK && command->count == command->most && !grow(command))
+		command->status = DW_ENOMEM;
+	return command->status != DW_OK;
 }
 
 void command_bytes(struct redis_command *command, const void *bytes, size_t size)
@@ -39,7 +89,7 @@ void command_text(struct redis_command *command, const char *text)
  * would take longer than all the rest. */
 static void add_number(struct redis_command *command, bool negative, uint64_t number)
 {
-	char digits[21];
+	char digits[NUMBER_SIZE];
 	char *at = digits + sizeof digits;
 	size_t size;
 
@@ -52,7 +102,7 @@ static void add_number(struct redis_command *command, bool negative, uint64_t nu
 	if (is_full(command))
 		return;
 	command_bytes(command, memcpy(command->room + command->used, at, size), size);
-	command->used += size; /* the room has 21 bytes for each word */
+	command->used += size; /* the room has as many bytes for each word */
 }
 
 void command_number(struct redis_command *command, int64_t number)
@@ -67,10 +117,11 @@ void command_unsigned(struct redis_command *command, uint64_t number)
 
 void command_time(struct redis_command *command, int64_t time)
 {
-	char *at = command->room + command->used;
+	char *at;
 
 	if (is_full(command))
 		return;
+	at = command->room + command->used;
 	bytes_put((unsigned char *)at, (uint64_t)time, 8);
 	command->used += 8;
 	command_bytes(command, at, 8);

@@ -3,24 +3,28 @@
 #ifndef DW_REDIS_COMMAND_H
 #define DW_REDIS_COMMAND_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/alloc.h"
+
 #define COMMAND_WORDS_MAX 3100
 #define COMMAND_WORDS_FIRST 32 /* enough for the words before the operations: script, keys, guard */
-#define COMMAND_ROOM (COMMAND_WORDS_MAX * 21)
 
 struct redis_command {
-	bool cut; /* the command had more than COMMAND_WORDS_MAX words and must not be sent */
+	struct alloc alloc;
+	int status; /* DW_OK; DW_ELIMIT, DW_ENOMEM: a word is missing, so it must not be sent */
 	int count;
-	size_t used;
-	const char *word[COMMAND_WORDS_MAX];
-	size_t size[COMMAND_WORDS_MAX];
-	char room[COMMAND_ROOM];
+	int most;    /* words for which there is memory; it grows */
+	size_t used; /* bytes of room */
+	const char **word;
+	size_t *size;
+	char *room; /* the numbers */
 };
 
+/* command_clear begins a command. command_free frees its memory. */
 void command_clear(struct redis_command *);
+void command_free(struct redis_command *);
 void command_bytes(struct redis_command *, const void *bytes, size_t size);
 void command_text(struct redis_command *, const char *text);
 void command_number(struct redis_command *, int64_t number);

@@ -48,6 +48,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->env = *env;
 	store->alloc = alloc;
 	store->pipeline.link = link;
+	store->pipeline.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;

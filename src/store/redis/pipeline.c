@@ -64,8 +64,8 @@ int request_send(struct redis_store *store, struct redis_request *request)
 	 * up. */
 	if (!store->pipeline.connection)
 		return DW_ESTORE;
-	if (words->cut)
-		return DW_ELIMIT;
+	if (words->status != DW_OK)
+		return words->status;
 	status =
 	    link_send(store->pipeline.link, words->count, words->word, words->size, store->now);
 

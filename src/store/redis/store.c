@@ -435,6 +435,7 @@ void redis_free(dw_store *base)
 	wake_channel_free(store);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);
+	command_free(&store->pipeline.words);
 	alloc_free(&alloc, store);
 }
 
