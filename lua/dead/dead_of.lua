@@ -1,5 +1,7 @@
 -- dead_of: the last dead letter of an id. Reads only.
 --
+-- uses: base
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 id
 -- returns   {'OK', member, score, letter or false}, as in dead_page; {'OK'}: the id has none

@@ -3,6 +3,8 @@
 -- A letter may be damaged or deleted. Its place in the order is its score, whatever its own bytes
 -- say.
 --
+-- uses: base
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. If the
 --           member does not exist, the page begins after all letters with that score

@@ -1,5 +1,7 @@
 -- drop: deletes dead letters.
 --
+-- uses: base enter letters newer owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each drop: id ('': all letters), version (0: every letter of the id)
@@ -48,5 +50,5 @@ local answer = {'OK'}
 for k = 7, #ARGV, 2 do
 	insert(answer, ARGV[k] == '' and drop_all() or drop(ARGV[k], tonumber(ARGV[k + 1])))
 end
-leave({})
+use_up()
 return answer

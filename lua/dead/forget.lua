@@ -1,6 +1,8 @@
 -- forget: deletes the oldest dead letters, at most 64 a call, while there are too many or they are
 -- too old.
 --
+-- uses: base owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7 the number of letters that may be kept
@@ -31,5 +33,5 @@ touch()
 write('ZREM', DEAD, dropped)
 write('HDEL', LETTERS, dropped)
 write('ZREM', NAMES, dropped)
-leave({})
+use_up()
 return {'OK', #dropped, count - #dropped}

@@ -1,5 +1,7 @@
 -- requeue: turns dead letters into timers again, and deletes the letters.
 --
+-- uses: args base body enter leave letters newer open owner store value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version of the letter (0: the last one of the id), due (8

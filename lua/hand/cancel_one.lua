@@ -1,5 +1,7 @@
 -- cancel_one: cancels a timer as a client does; for people and for other languages.
 --
+-- uses: base end_timer hand newer open remove value version
+--
 -- KEYS      the nine of the shard of the id; the last one may be left out
 -- ARGV      1 id
 -- returns   OK: it will not start; ENOENT: no such timer; ELATE: it may have started, or may still
@@ -32,7 +34,7 @@ if decode(value) then
 end
 
 remove_timer(id, value)
-write_timers()
+write_removed()
 write_ends()
 post_by_hand(id, open and -ver or ver)
 if open then

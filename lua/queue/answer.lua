@@ -1,6 +1,6 @@
 -- answer: the verdicts on messages that were taken.
 --
--- uses: queue
+-- uses: clock digits queue
 --
 -- KEYS      as push.lua; the last one may be left out
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
@@ -53,10 +53,10 @@ local function judge(token)
 	if ends then
 		insert(gone, generation)
 	elseif verdict == 'hold' then
-		insert(comes_back, digits(now + hide + #comes_back / 2))
+		insert(comes_back, digits(now() + hide + #comes_back / 2))
 		insert(comes_back, token)
 	else
-		insert(comes_back, digits(back > 0 and back or now + delay(retries)))
+		insert(comes_back, digits(back > 0 and back or now() + delay(retries)))
 		insert(comes_back, token_of(generation, push, retries + 1, deliveries))
 	end
 end

@@ -1,7 +1,7 @@
 -- letter: makes a dead letter of a message, in the shard of its id. A second one of the same
 -- version changes nothing.
 --
--- uses: common
+-- uses: base clock digits letters owner version
 --
 -- KEYS      the nine of the shard
 -- ARGV      1 id   2 version   3 reason   4 at (us)   5 value
@@ -12,7 +12,7 @@ if call('HEXISTS', LETTERS, name) == 0 then
 	local meta = call('HMGET', META, 'ver', 'shards', 'dead')
 	begin(meta[1], meta[2] or 1)
 	local number = tonumber(meta[3] or 0)
-	number = congruent(now > number and now or number + 1)
+	number = congruent(now() > number and now() or number + 1)
 	call('HSET', LETTERS, name,
 		pack('<I8i8B', number, tonumber(ARGV[4]), tonumber(ARGV[3])) .. ARGV[5])
 	call('HSET', META, 'dead', digits(number))

@@ -2,10 +2,10 @@
 -- are added all, or none. A message with the generation of one that is in the queue is the same
 -- one, and is not added again.
 --
--- uses: queue
---
 -- As many consumers that wait are called as there are new messages. A consumer that was called and
 -- waits no more calls the next one: it pushes no group.
+--
+-- uses: clock digits queue
 --
 -- KEYS      `m`, `t`, `n`, the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`, and `qc:` of the topic ''
 -- ARGV      1 topic
@@ -27,16 +27,16 @@ local CHANNELS = match(META, '^({.*):%d+}:') .. '}:ready:'
 local LOOKED_AT_MAX = 256 -- consumers that do not want the topic, or have ended
 local answer = {'OK'}
 local order, fields, known = {}, {}, {}
-local push, last, version, shard, shards = now, nil, nil, nil, nil
+local push, last, version, shard, shards = now(), nil, nil, nil, nil
 
--- new_generation: the next version of the shard, as next_ver() in common.lua.
+-- new_generation: the next version of the shard, as next_ver() in common/version.lua.
 local function new_generation()
 	if not last then
 		local meta = call('HMGET', META, 'ver', 'shards')
 		last, shards = tonumber(meta[1]) or 0, tonumber(meta[2]) or 1
 		shard = tonumber(match(META, '^{.*:(%d+)}:'))
 	end
-	local least = now > last and now or last + 1
+	local least = now() > last and now() or last + 1
 	last = least + (shard - least) % shards
 	version = digits(last)
 	return version

@@ -1,12 +1,13 @@
 -- queue_check: what is wrong with the queues of the shard, a page of their messages. Reads only.
 --
--- uses: common
+-- uses: base
 --
 -- KEYS      the nine of the shard, and `t`; the queues' keys are named from it
 -- ARGV      1 the topic where the last page ended, '' at first   2 its place, '' at first
 --           3 how many messages a page has, about
 -- returns   {topic, place, key, what is wrong, ...}: where the page ends; topic '': all are checked
 -- cost      O(N log N) topics of the shard, and O(N) messages of the page
+local format = string.format
 local TOPICS = KEYS[10]
 local prefix = sub(TOPICS, 1, -2)
 local most = tonumber(ARGV[3])
@@ -27,9 +28,9 @@ end
 local function check_value(key, generation, value)
 	local due, id, data = string.match(value, '^%d+ (%-?%d+) %d+ [%d-]+ ([^\n]*)\n()')
 	local words
-	if not find(generation, '^%d+$') or not due then
+	if not string.find(generation, '^%d+$') or not due then
 		words = 'has no head'
-	elseif #id < 1 or #id > 255 or find(id, '[%z\1-\31\127]') then
+	elseif #id < 1 or #id > 255 or string.find(id, '[%z\1-\31\127]') then
 		words = 'has no valid id'
 	elseif #due > 20 then
 		words = 'has no valid due'
@@ -43,7 +44,7 @@ local function check_value(key, generation, value)
 end
 
 local function check_token(key, token)
-	if not find(token, '^%d+%-%d+%-%d+/%d+$') then
+	if not string.find(token, '^%d+%-%d+%-%d+/%d+$') then
 		flaw(key, format('%s is no token of a message: the take that finds it drops it',
 			sub(token, 1, 40)))
 	end

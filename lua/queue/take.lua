@@ -1,7 +1,7 @@
 -- take: takes messages of a topic's queue, and hides them: first those whose time to be handed out
 -- again is over, then those that come back, then those that wait.
 --
--- uses: queue
+-- uses: clock digits queue
 --
 -- KEYS      as push.lua; the last one may be left out
 -- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
@@ -37,13 +37,14 @@ local function next_chunk(source, most)
 	if not source.order then
 		return call('LRANGE', WAITING, source.read, source.read + most - 1)
 	end
-	return call('ZRANGE', source.order, '-inf', digits(now), 'BYSCORE', 'LIMIT', source.read,
+	return call('ZRANGE', source.order, '-inf', digits(now()), 'BYSCORE', 'LIMIT', source.read,
 		most)
 end
 
 -- is_expired: its deadline is too long ago.
 local function is_expired(value)
-	return expire > 0 and now - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now) > expire
+	return expire > 0 and
+		now() - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now()) > expire
 end
 
 -- hand_out adds a message to the answer, and decides what becomes of it.
@@ -64,7 +65,7 @@ local function hand_out(member, value)
 		value = ''
 	elseif not is_once then
 		gone[#gone] = nil
-		insert(held, digits(now + hide + #held / 2))
+		insert(held, digits(now() + hide + #held / 2))
 		insert(held, token)
 	end
 	bytes_left = bytes_left - #value
@@ -126,7 +127,7 @@ end
 -- comes: when the first message that is hidden may be handed out; now, if there were more.
 local function comes()
 	if room() <= 0 then
-		return now
+		return now()
 	end
 	local soonest = 0
 	for k = 1, 2 do

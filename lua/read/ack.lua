@@ -1,6 +1,8 @@
 -- ack: the owner has read these entries of the inbox, so they are deleted. An entry that a client
 -- has written again since stays.
 --
+-- uses: args base owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each entry: id, version
@@ -23,5 +25,5 @@ end
 
 touch()
 write('ZREM', INBOX, known)
-leave({})
+use_up()
 return answer

@@ -1,5 +1,7 @@
 -- ended: what became of timers: their last ends that are kept. Reads only.
 --
+-- uses: base clock ends
+--
 -- KEYS      the nine of the shard
 -- ARGV      ids
 -- returns   {'OK', ...}: for each id its end (src/timer/ended.h), or nil
@@ -7,8 +9,7 @@
 local tills = call('ZMSCORE', UNTILS, unpack(ARGV))
 local kept = call('HMGET', ENDS, unpack(ARGV))
 local answer = {'OK'}
-now = time_us()
 for k = 1, #ARGV do
-	answer[k + 1] = tills[k] and tonumber(tills[k]) > now and kept[k] or false
+	answer[k + 1] = tills[k] and tonumber(tills[k]) > now() and kept[k] or false
 end
 return answer

@@ -1,5 +1,7 @@
 -- inbox: the writes of clients that the owner has not acknowledged. Reads only, and uses no number.
 --
+-- uses: base
+--
 -- KEYS      the nine of the shard
 -- ARGV      2 the owner's token   7 limit (at most 1000)   8 how many entries to leave out, or none
 -- returns   {'OK', id, score, value or false, ...}; or {'FENCED'}

@@ -2,6 +2,8 @@
 -- scripts change both together: so another program has written there, or a library that had no
 -- index has.
 --
+-- uses: base topic
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 'k' members that are not those of a timer, 'h' timers without their member
 --           2 cursor, '0' at the start   3 the owner's token: the members are deleted or added; '':

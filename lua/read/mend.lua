@@ -2,6 +2,8 @@
 -- entry gets an entry in the order again, a member of the index, and an entry in the inbox, so that
 -- the owner reads it. If the value is damaged, the owner then moves it to the dead letters.
 --
+-- uses: args base digits owner remove store topic value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. ids
@@ -43,5 +45,5 @@ end
 touch()
 write_timers()
 write('ZADD', INBOX, told)
-leave({})
+use_up()
 return answer

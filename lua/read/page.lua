@@ -3,6 +3,8 @@
 -- A place is a score and a member, because a rank would skip a timer if another one before it were
 -- deleted between two pages. The place is found again even if its member is gone.
 --
+-- uses: base
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start

@@ -1,5 +1,7 @@
 -- topic_page: the timers of a topic after a place, by deadline, from the index. Reads only.
 --
+-- uses: base topic
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 topic   2 limit (at most 1000)
 --           3 score or '': from the start; 4 '': timers with this score and later ones, or a member

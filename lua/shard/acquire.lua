@@ -3,6 +3,8 @@
 -- The inbox is kept if the caller replaces its own token or passes ARGV 9. Else it is emptied,
 -- because a new owner reads all timers.
 --
+-- uses: base clock digits newer owner value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)
 --           4 floor: the highest fence or version that the caller knows of this shard, or 0. No
@@ -34,10 +36,9 @@ local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'for
 local again = (ARGV[9] or '') ~= ''
 local is_other = again and meta[2] == ARGV[9] and (ARGV[12] or '') ~= '' and meta[1] ~= ARGV[12]
 if is_other or (lease and lease ~= ARGV[8]) then
-	local present = time_us()
 	if ARGV[11] == '1' and lease and meta[1] and
-		math.abs(present - (tonumber(meta[9]) or 0)) > 2000000 then
-		redis.pcall('HSET', META, 'standby', ARGV[5], 'stood', digits(present))
+		math.abs(now() - (tonumber(meta[9]) or 0)) > 2000000 then
+		redis.pcall('HSET', META, 'standby', ARGV[5], 'stood', digits(now()))
 	end
 	return {'HELD', lease or '', lease and call('PTTL', LEASE) or 0, meta[5] or '',
 		meta[2] or '', meta[1] or '0'}
@@ -56,8 +57,8 @@ call('ZCARD', INDEX)
 call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
-local time, floor = time_us(), tonumber(ARGV[4])
-local number = digits(math.max(tonumber(meta[1] or 0) + 1, time, floor))
+local floor = tonumber(ARGV[4])
+local number = digits(math.max(tonumber(meta[1] or 0) + 1, now(), floor))
 local ver = digits(math.max(tonumber(meta[3]) or 0, floor))
 local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
@@ -83,10 +84,10 @@ end
 
 -- drop_journals forgets journals that have replayed nothing for 90 days. If such a file came back,
 -- its rows could be replayed twice.
-local function drop_journals(present)
+local function drop_journals()
 	local fields = call('HSCAN', META, 0, 'MATCH', 'j:*', 'COUNT', 1000)[2]
 	for k = 1, #fields, 2 do
-		if tonumber(fields[k + 1]) < present - 90 * 86400000000 then
+		if tonumber(fields[k + 1]) < now() - 90 * 86400000000 then
 			call('HDEL', META, fields[k])
 		end
 	end
@@ -102,7 +103,7 @@ end
 call('SET', LEASE, token, 'PX', ARGV[3])
 -- An older library has no index by topic and no recurring timers, so it must not own this shard.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
-	'holder', ARGV[5], 'since', digits(time), 'shards', ARGV[6], 'era', era,
+	'holder', ARGV[5], 'since', digits(now()), 'shards', ARGV[6], 'era', era,
 	'conn', ARGV[2], 'format', RECORD)
 -- An owner that fires and has not released may have given attempts that Redis does not know, to
 -- versions up to now. Each such owner may have used 15 more than the one before it.
@@ -117,5 +118,5 @@ else
 	call('HDEL', META, 'fire')
 end
 call('HDEL', META, 'late') -- with this fence, every change that waits is too late
-drop_journals(tonumber(time))
-return {'OK', token, era, ver, digits(time), entries, letters, meta[4] or '', jump or ''}
+drop_journals()
+return {'OK', token, era, ver, digits(now()), entries, letters, meta[4] or '', jump or ''}

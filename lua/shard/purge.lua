@@ -1,5 +1,7 @@
 -- purge: deletes all timers, dead letters, ends, inbox entries and messages of the shard.
 --
+-- uses: base ends newer owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 -- returns   {'OK', number of deleted timers and letters}; {'OK', 'NEWER'}: some are, or were, of a
@@ -27,5 +29,5 @@ else
 		end
 	end
 end
-leave({})
+use_up()
 return {'OK', count}

@@ -1,5 +1,7 @@
 -- release: the owner gives the lease back.
 --
+-- uses: base
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 token
 --           2 may be left out, or '': the version of a record that the owner does not understand.

@@ -4,6 +4,8 @@
 -- A lease that has run out is taken again if nobody had it since. But a connection that is older
 -- than the last one with the lease is refused: its socket was lost, and this command came late.
 --
+-- uses: base clock digits ends
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
@@ -20,7 +22,7 @@ local TOPICS = sub(LEASE, 1, -2) .. 't'
 -- forget_ends drops some ends that have expired. A key of a wrong type is no reason to lose the
 -- lease.
 local function forget_ends()
-	local old = redis.pcall('ZRANGEBYSCORE', UNTILS, '-inf', digits(now), 'LIMIT', 0, 64)
+	local old = redis.pcall('ZRANGEBYSCORE', UNTILS, '-inf', digits(now()), 'LIMIT', 0, 64)
 	if old[1] then
 		redis.pcall('HDEL', ENDS, unpack(old))
 		redis.pcall('ZREM', UNTILS, unpack(old))
@@ -56,8 +58,7 @@ if lease ~= ARGV[2] then
 	call('SET', LEASE, ARGV[2], 'PX', ARGV[3])
 	call('HSET', META, 'conn', conn)
 end
-now = time_us()
 forget_ends()
-return {'OK', meta[2] or '', meta[3] or '', digits(now), count('ZCARD', INBOX),
+return {'OK', meta[2] or '', meta[3] or '', digits(now()), count('ZCARD', INBOX),
 	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES),
 	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), count('ZCARD', INDEX)}

@@ -1,5 +1,7 @@
 -- report: stores the owner's status record.
 --
+-- uses: base owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7 text   8 now (us)
@@ -12,5 +14,5 @@ end
 
 touch()
 call('HSET', META, 'report', ARGV[7], 'seen', ARGV[8])
-leave({})
+use_up()
 return {'OK'}

@@ -1,5 +1,7 @@
 -- session: begins a client's session, moves it to a new connection, or extends it.
 --
+-- uses: base clock digits
+--
 -- KEYS      the nine of the shard
 -- ARGV      1 conn, which grows with each connection of the client   2 ttl of the session (ms)
 --           3 shards of the namespace as the client knows it, or ''
@@ -36,5 +38,5 @@ call('PEXPIRE', SESSION, ARGV[2])
 if not meta[2] and count ~= '' then
 	call('HSET', META, 'shards', count)
 end
-return {'OK', done, meta[1] or '', digits(time_us()), count, session[1] or '0',
+return {'OK', done, meta[1] or '', digits(now()), count, session[1] or '0',
 	first}

@@ -1,5 +1,7 @@
 -- status: the counts of the shard, and its owner. Reads only.
 --
+-- uses: base clock
+--
 -- KEYS      the nine of the shard
 -- ARGV      none
 -- returns   {pending, claimed, dead, entries in the inbox, score of the next pending timer or
@@ -9,7 +11,7 @@
 local claimed = call('ZCOUNT', TIMERS, '-inf', '(0')
 local nearest = call('ZRANGEBYSCORE', TIMERS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 local meta = call('HMGET', META, 'holder', 'since', 'seen', 'report', 'shards', 'standby', 'stood')
-local stands = math.abs(time_us() - (tonumber(meta[7]) or 0)) < 5000000
+local stands = math.abs(now() - (tonumber(meta[7]) or 0)) < 5000000
 
 return {call('ZCARD', TIMERS) - claimed, claimed, call('ZCARD', DEAD), call('ZCARD', INBOX),
 	nearest[2] or false, call('GET', LEASE), call('PTTL', LEASE), meta[1], meta[2], meta[3],

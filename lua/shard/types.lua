@@ -1,6 +1,8 @@
 -- types: the Redis type of each key. A key of another type than ours was written by another
 -- program. Reads only.
 --
+-- uses: base ends
+--
 -- KEYS      the nine of the shard
 -- ARGV      none
 -- returns   {type, ...}; at the end of the index by topic, of the ends and of their times; 'none'

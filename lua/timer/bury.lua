@@ -1,5 +1,7 @@
 -- bury: moves timers to the dead letters.
 --
+-- uses: args base body clock end_timer letters owner remove value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
@@ -47,7 +49,7 @@ for k = 1, #ids do
 				value = sub(value, 1, BODY - 1) .. body_with(value, ARGV[7 * k + 5])
 			end
 
-			number = congruent(now > number and now or number + 1)
+			number = congruent(now() > number and now() or number + 1)
 			gone[id] = true
 			remove_timer(id, values[k])
 			add_letter(number, id, ver, reason, at, value)
@@ -59,6 +61,6 @@ end
 touch()
 write_ends()
 write_letters()
-write_timers()
-leave({})
+write_removed()
+use_up()
 return answer

@@ -2,6 +2,8 @@
 -- becomes claimed, with attempt + 1; or with more, after owners that fire while they are cut off,
 -- because each of them may have used up to 15 that Redis does not know.
 --
+-- uses: args base digits inbox outage owner value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt (the one before the claim)
@@ -56,7 +58,7 @@ for k = 1, #ids do
 			end
 			item = encode(flags, attempt + step, v0, v1, d0, d1, f0, f1, crc)
 			value = item .. sub(value, BODY)
-			scores[written + 1], scores[written + 2] = format(WHOLE, -score(d0, d1)), id
+			scores[written + 1], scores[written + 2] = digits(-score(d0, d1)), id
 			stored[written + 1], stored[written + 2] = id, value
 			written = written + 2
 			made[id] = value
@@ -68,5 +70,5 @@ end
 touch()
 write('ZADD', TIMERS, scores)
 write('HSET', VALUES, stored)
-leave({})
+use_up()
 return answer

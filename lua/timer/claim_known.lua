@@ -1,6 +1,8 @@
 -- claim_known: claims timers whose stored values the owner knows, because it has read or written
 -- them and no client has written them since. Therefore the script reads no values.
 --
+-- uses: args base inbox owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: -score, id; then for each: the value as claimed. Ids differ

@@ -1,6 +1,8 @@
 -- confirm: what became of clients' changes that wait for the owner (code 8 of cancel.lua and
 -- move.lua).
 --
+-- uses: args base outage
+--
 -- KEYS      the nine of the shard
 -- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
 -- returns   {'OK', ...}: 0 the owner has acknowledged it: the timer as it was before does not start

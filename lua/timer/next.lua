@@ -1,6 +1,8 @@
 -- next: recurring timers whose delivery is over wait for their next occurrence. Each becomes the
 -- next version of its id, pending, with attempt 0.
 --
+-- uses: args base body clock end_timer inbox leave letters owner store value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
@@ -60,7 +62,7 @@ for k = 1, #ids do
 					last_words = sub(value, 1, BODY - 1) ..
 						body_with(value, said)
 				end
-				number = congruent(now > number and now or number + 1)
+				number = congruent(now() > number and now() or number + 1)
 				add_letter(number, id, ver, reason, at, last_words)
 				end_timer(id, value, DIED, reason, started, '')
 			elseif started ~= NEVER then

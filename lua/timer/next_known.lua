@@ -2,6 +2,8 @@
 -- were claimed, wait for their next occurrence. The owner tells what is to be stored, so the script
 -- reads no values.
 --
+-- uses: args base clock inbox keep leave owner topic version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: its new score, id; then for each: its value at the next occurrence,
@@ -32,7 +34,7 @@ end
 local function are_new()
 	local least = words_of('<I8', ARGV[VALUE + 1], 9)
 	local most = words_of('<I8', ARGV[GONE], 9)
-	return least > last and least >= now - 2000000 and most <= now + AHEAD
+	return least > last and least >= now() - 2000000 and most <= now() + AHEAD
 end
 
 if not are_new() or has_news(8, 2, VALUE) or
@@ -55,5 +57,5 @@ for k = 1, count do
 end
 call('ZADD', INDEX, unpack(members))
 last = words_of('<I8', ARGV[GONE], 9)
-use_up()
+leave({})
 return {'OK'}

@@ -1,5 +1,7 @@
 -- put: adds timers, or replaces them.
 --
+-- uses: args base clock digits ends enter leave newer open owner rule store topic value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 a character for each timer, '0' + its flags: 1 only if the id has no timer, 2 claimed
@@ -40,7 +42,7 @@ end
 -- may_be_plain: can all values be stored as given, if no id has a timer?
 local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
-	if closed or least <= last or least < now - 2000000 or most > now + AHEAD or
+	if closed or least <= last or least < now() - 2000000 or most > now() + AHEAD or
 		string.find(ARGV[7], '[8-O]') or
 		(not owner and string.find(ARGV[7], '[2-7]')) then
 		return false
@@ -112,7 +114,7 @@ end
 -- is_remembered: is an end of the id kept?
 local function is_remembered(id)
 	local till = call('ZSCORE', UNTILS, id)
-	return till and tonumber(till) > now
+	return till and tonumber(till) > now()
 end
 
 -- is_wrong: has the id another version than this one, or a timer although it is 0?

@@ -1,6 +1,8 @@
 -- redelete: the owner of a shard that was set back to an earlier state deletes again the timers
 -- that it had settled or cancelled.
 --
+-- uses: args base owner remove value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version: this version and older ones are deleted
@@ -36,7 +38,7 @@ for k = 1, #ids do
 end
 
 touch()
-write_timers()
+write_removed()
 write('ZREM', INBOX, told)
-leave({})
+use_up()
 return answer

@@ -1,5 +1,8 @@
 -- replay: what a journal promised while the server was away is done now, row by row.
 --
+-- uses: args base body clock digits end_timer enter leave newer open
+-- uses: outage owner remove store value version
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 the id of the journal: `j:` and this id is a field of `m`, the last row that was done
@@ -262,7 +265,7 @@ end
 
 local function store_late()
 	for ver, mark, name in late_changes() do
-		if tonumber(ver) > now - LATE_FOR then
+		if tonumber(ver) > now() - LATE_FOR then
 			insert(late, ver .. mark .. name .. '\n')
 		end
 	end

@@ -5,6 +5,8 @@
 -- only where nothing is stored, because the new owner may have changed a stored timer. The written
 -- timer is pending. If it was claimed it is also open, because that claim may still start.
 --
+-- uses: args base enter leave newer owner store value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),

@@ -1,6 +1,8 @@
 -- retry: a claimed timer becomes pending again, because its handler has asked for a retry or the
 -- owner gives its claim back.
 --
+-- uses: args base body inbox owner store value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts),
@@ -58,5 +60,5 @@ end
 
 touch()
 write_timers()
-leave({})
+use_up()
 return answer

@@ -1,5 +1,7 @@
 -- settle: deletes timers whose delivery is over, and keeps their ends.
 --
+-- uses: args base end_timer owner remove value
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, when its handler started (8 bytes), what
@@ -43,6 +45,6 @@ end
 
 touch()
 write_ends()
-write_timers()
-leave({})
+write_removed()
+use_up()
 return answer

@@ -1,6 +1,8 @@
 -- settle_known: deletes timers whose delivery is over, and which no client has written since they
 -- were claimed. The owner tells their members of the index, so the script reads no values.
 --
+-- uses: base inbox keep owner
+--
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. ids; then for each its member
@@ -17,7 +19,7 @@ local last_id = 6 + (#ARGV - 6) / 2
 -- keeps_an_end: is there a topic among these that does? The owner hears a little later of it.
 local function keeps_an_end()
 	for k = last_id + 1, #ARGV do
-		local topic = sub(ARGV[k], 1, (find(ARGV[k], '\0', 1, true) or 1) - 1)
+		local topic = sub(ARGV[k], 1, (string.find(ARGV[k], '\0', 1, true) or 1) - 1)
 		if topic_keep(topic) > 0 then
 			return true
 		end

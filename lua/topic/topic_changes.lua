@@ -1,7 +1,7 @@
 -- topic_changes: the settings of the topics that have changed in the shard since the owner has read
 -- them. Reads only.
 --
--- uses: topic
+-- uses: settings
 --
 -- KEYS      `m`, `t`; `u` is named from `t`
 -- ARGV      1 the change number that the last call has returned, or '': none has

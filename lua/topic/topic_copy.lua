@@ -2,7 +2,7 @@
 -- new. Every shard has the settings of all topics: so they outlive a shard that is emptied, and the
 -- scripts know of each timer whether its topic takes puts, and how long its end is kept.
 --
--- uses: topic
+-- uses: change digits settings
 --
 -- KEYS      `m`, `t`; the other keys are named from `t`
 -- ARGV      1 most dropped topics that are remembered

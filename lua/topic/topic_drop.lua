@@ -2,7 +2,7 @@
 -- version of the drop, so that an older copy does not bring the settings back. topic_copy.lua then
 -- tells every shard.
 --
--- uses: topic
+-- uses: change settings
 --
 -- KEYS      `m`, `t`; `u` and the queue's keys are named from `t`
 -- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set

@@ -1,7 +1,7 @@
 -- topic_list: the settings of topics that the shard has, the drops that it remembers, and the
 -- numbers of the queues that are in it. Reads only.
 --
--- uses: topic
+-- uses: settings
 --
 -- KEYS      `m`, `t`; the other keys are named from `t`
 -- ARGV      1 topic, or '': all   2 '1': with the numbers of queues and of the owner

@@ -3,7 +3,7 @@
 -- shard may have lost its settings, or have older ones, so the caller asks all shards for the topic
 -- before.
 --
--- uses: topic
+-- uses: change settings
 --
 -- KEYS      `m`, `t`; `u` is named from `t`
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for

@@ -1,4 +1,5 @@
-/* The end of a timer as bytes, in every store; lua/common.lua writes the same. Little-endian:
+/* The end of a timer as little-endian bytes, in every store. lua/common/end_timer.lua writes the
+ * same:
  *
  *	 0 version, u8: 1; end, u8; reason, u8; topic size, u8; size of `by`, u8; zero, u8
  *	 6 result size, u16

@@ -32,7 +32,7 @@ void settings_read(dw_topic_settings *, const char *text, size_t size);
 void info_read(dw_topic_info *, const char *text, size_t size);
 
 /* settings_version returns the version in a stored text. 0: it has none, or is damaged: one of its
- * words is not NAME=NUMBER. version_of() in lua/topic.lua does the same. */
+ * words is not NAME=NUMBER. version_of() in lua/common/settings.lua does the same. */
 uint64_t settings_version(const char *text, size_t size);
 
 /* settings_check_text: DW_EINVAL: this stored text is damaged, and message (DW_MESSAGE_SIZE bytes)

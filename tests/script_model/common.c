@@ -1,4 +1,4 @@
-/* lua/common.lua, function by function. Lua counts in doubles, so this does, too. */
+/* lua/common/, function by function. Lua counts in doubles, so this does, too. */
 #include "script_model/inside.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The ends of timers, as lua/common.lua keeps them, and ended.lua. */
+/* The ends of timers, as lua/common/end_timer.lua keeps them, and ended.lua. */
 #include "script_model/inside.h"
 
 #include <ctype.h>

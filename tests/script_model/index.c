@@ -1,4 +1,4 @@
-/* The index by topic: common.lua's part of it, index.lua, topic_page.lua. */
+/* The index by topic: lua/common/topic.lua, index.lua, topic_page.lua. */
 #include "script_model/inside.h"
 
 #include <stdlib.h>

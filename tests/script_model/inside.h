@@ -3,7 +3,7 @@
  *	model.c      commands, and which script is which
  *	keys.c       the keys and what is in them
  *	copy.c       all of them at once
- *	common.c     lua/common.lua
+ *	common.c     lua/common/
  *	transition.c put, claim, settle, retry, cancel, move
  *	lease.c      acquire, renew, release, session, status, types, report, purge
  *	dead.c       bury, next, requeue, drop, forget, dead_of, dead_page
@@ -81,7 +81,7 @@ struct script_model {
 	void *heard_user;
 };
 
-/* One call of a script: its arguments, and the locals of common.lua. */
+/* One call of a script: its arguments, and the locals of the parts. */
 struct run {
 	struct script_model *model;
 	struct reply *reply;

@@ -17,7 +17,7 @@
 #define WORDS_A_MESSAGE 3u         /* of a PUSH: generation, head, data */
 #define HEAD_SIZE 384u             /* id, and the numbers of a message as text */
 
-/* add_keys adds the keys of a topic's queue, in the order of lua/queue.lua. */
+/* add_keys adds the keys of a topic's queue, in the order of lua/common/queue.lua. */
 static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
 		     struct queue_room *room)
 {

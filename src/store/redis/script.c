@@ -6,10 +6,9 @@ const char *script_text(const struct redis_script *script, char room[SCRIPT_TEXT
 {
 	char *at = room;
 
-	for (unsigned i = 0; i < SCRIPT_PARTS; i++) {
-		if (script->parts[i].size > 0)
-			memcpy(at, script->parts[i].text, script->parts[i].size);
-		at += script->parts[i].size;
+	for (const struct script_part *const *part = script->parts; *part; part++) {
+		memcpy(at, (*part)->text, (*part)->size);
+		at += (*part)->size;
 	}
 	return room;
 }

@@ -1,11 +1,11 @@
-/* The scripts of lua/. The build puts them into the program. Each text is the files that the script
- * uses, and its own file. A file that several scripts use is in the program once. */
+/* The scripts of lua/. The build puts them into the program. Each text is the parts of lua/common
+ * that the script uses, and its own file. A part is in the program once. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
 #include <stddef.h>
 
-/* Each file below lua/ has its name here. The build fails if a name is missing, or has no file. */
+/* Each script has its name here. The build fails if a name is missing, or has no file. */
 enum redis_script_id {
 	SCRIPT_ACK,
 	SCRIPT_ACQUIRE,
@@ -60,16 +60,18 @@ enum redis_script_id {
 	SCRIPT_COUNT
 };
 
-enum { SCRIPT_PARTS = 3, SCRIPT_TEXT_MAX = 49152 };
+enum { SCRIPT_TEXT_MAX = 32768 };
+
+struct script_part {
+	const char *text; /* no NUL behind it */
+	size_t size;
+};
 
 struct redis_script {
-	const char *name; /* the file's, without .lua */
-	const char *sha1; /* 40 hexadecimal digits, of the whole text */
-	struct {
-		const char *text; /* no NUL behind it */
-		size_t size;
-	} parts[SCRIPT_PARTS];
-	size_t size; /* of the whole text */
+	const char *name;                       /* the file's, without .lua */
+	const char *sha1;                       /* 40 hexadecimal digits, of the whole text */
+	const struct script_part *const *parts; /* in order, with NULL behind the last one */
+	size_t size;                            /* of the whole text */
 };
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];

@@ -1,5 +1,8 @@
--- What the scripts of queues share. They need nothing of common.lua. A message is a field of
--- MESSAGES, its generation, and its place is in one of three orders:
+-- queue: what the scripts of queues share.
+--
+-- uses: clock digits
+--
+-- A message is a field of MESSAGES, its generation, and its place is in one of three orders:
 --
 --	WAITING   a list, in the order of pushes: its generation
 --	TAKEN     a sorted set, by the time when it is handed out again (us): its token
@@ -10,19 +13,12 @@
 -- A value of MESSAGES is 'PUSH DUE ATTEMPT SUM ID', a newline, and the data: lua/README.md.
 -- Everything is read before the first write, because Redis does not undo the writes of a script.
 -- The first write needs no memory, except in push.lua: a full server can be emptied.
-local call, insert, unpack, match = redis.call, table.insert, unpack, string.match
+local call, insert, match = redis.call, table.insert, string.match
 local META, TOPICS, COUNTS, WAITING, TAKEN, LATER, MESSAGES, CONSUMERS = unpack(KEYS)
 local TOKEN = '^(%d+)%-(%d+)%-(%d+)/(%d+)$'
 local NONE = 4294967295 -- a setting that says none, where 0 is the default
 local WAITS_FOR = 5000000 -- us; a consumer that waits looks each second, and registers again
 local REMOVED_MAX = 1000 -- messages that one call removes because of the bound or their age
-
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-
-local function digits(number)
-	return string.format('%.0f', number)
-end
 
 -- setting: a number in the text of settings, which begins with a blank; 0 is the default.
 local function setting(text, word, default)
@@ -92,10 +88,10 @@ end
 -- register notes a consumer that waits, NAME/NUMBER/PREFIX, and forgets a few that have ended. On
 -- a full server it is not noted, and looks each second.
 local function register(consumer)
-	local ended = redis.pcall('ZRANGE', CONSUMERS, '-inf', digits(now - WAITS_FOR), 'BYSCORE',
+	local ended = redis.pcall('ZRANGE', CONSUMERS, '-inf', digits(now() - WAITS_FOR), 'BYSCORE',
 		'LIMIT', 0, 16)
 	if ended[1] then
 		call('ZREM', CONSUMERS, unpack(ended))
 	end
-	redis.pcall('ZADD', CONSUMERS, digits(now), consumer)
+	redis.pcall('ZADD', CONSUMERS, digits(now()), consumer)
 end

@@ -1,0 +1,22 @@
+-- body: the body of a value, and the text of dw_why() in it.
+--
+-- uses: base value
+
+-- body_of: the body of a value, without the text of dw_why(). The last byte of a value with such a
+-- text is its size.
+local function body_of(value)
+	local form = string.byte(value, BODY)
+	if form % (2 * WHY) < WHY then
+		return sub(value, BODY)
+	end
+	return string.char(form - WHY) .. sub(value, BODY + 1, -2 - string.byte(value, -1))
+end
+
+-- body_with: the body of a value, with this text instead of the one before; '': with none.
+local function body_with(value, why)
+	local body = body_of(value)
+	if why == '' then
+		return body
+	end
+	return string.char(string.byte(body) + WHY) .. sub(body, 2) .. why .. string.char(#why)
+end

@@ -1,0 +1,11 @@
+-- clock: the time of the server.
+local time_of_script
+
+-- now: the time (us). It stays the same while the script runs.
+local function now()
+	if not time_of_script then
+		local time = redis.call('TIME')
+		time_of_script = time[1] * 1000000 + time[2]
+	end
+	return time_of_script
+end

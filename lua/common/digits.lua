@@ -1,0 +1,9 @@
+-- digits: whole numbers as text.
+local whole -- their format
+
+-- digits: a whole number without loss. '%d' is faster than '%.0f', and needs a long of 64 bits.
+local function digits(number)
+	whole = whole or (string.format('%d', 9007199254740991) == '9007199254740991' and
+		'%d' or '%.0f')
+	return string.format(whole, number)
+end

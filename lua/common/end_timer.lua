@@ -1,0 +1,78 @@
+-- end_timer: timers that end, and the ends that are kept.
+--
+-- uses: base clock digits ends keep owner topic value
+
+-- own_keep: how long a timer itself says that its end is kept, in us (tag 3 in src/timer/record.h).
+-- 0: it does not say.
+local function own_keep(value)
+	if (string.byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
+		#value < 71 then
+		return 0
+	end
+	local size, _, id_size, topic_size, _, data_size = words_of('<I4I4BBI2I4', value, 47)
+	local at, behind = 71 + id_size + topic_size, 43 + size - data_size
+	if behind > #value + 1 then
+		return 0
+	end
+	while at + 4 <= behind and string.byte(value, at) < 3 do
+		at = at + 4 + words_of('<I2', value, at + 2)
+	end
+	if at + 12 > behind or string.byte(value, at) ~= 3 then
+		return 0
+	end
+	local low, high = words_of('<I4I4', value, at + 4)
+	return high < 2147483648 and high * WORD + low or 0
+end
+
+-- ender: the owner or client that ends a timer, 'HOST pid N'; '': it has no session.
+local function ender()
+	local holder = call('HGET', fence and META or SESSION, fence and 'holder' or 'who') or ''
+	local host, pid = string.match(holder, '^(.-), pid (%d+)')
+	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
+end
+
+-- end_timer: the timer of this intact value ends: done, cancelled, or dead for a reason. Its end is
+-- noted, if it is kept, and write_ends writes it. started: 8 bytes, when its handler did.
+local DONE, CANCELLED, DIED = 1, 2, 3
+local NEVER = '\0\0\0\0\0\0\0\0' -- of started
+local KEEP_MAX = 90 * 86400000000
+local ends, untils, by = {}, {}, nil
+
+local function end_timer(id, value, how, reason, started, result)
+	local topic, keep = topic_of(value), own_keep(value)
+	if keep == 0 then
+		keep = topic_keep(topic)
+	end
+	if keep == 0 or #topic > 63 then
+		return
+	end
+	if not by then
+		call('HLEN', ENDS) -- these two fail before the script's first write
+		call('ZCARD', UNTILS)
+		by = ender()
+	end
+	local flags, attempt = words_of('<I4I4', value)
+	local till = now() + math.min(keep, KEEP_MAX)
+	insert(ends, id)
+	insert(ends, pack('<BBBBBBI2', 1, how, reason, #topic, #by, 0, #result) ..
+		sub(value, 9, 24) .. started ..
+		pack('<I8I8I4I4', now(), till, attempt, math.floor(flags / 65536) % 256) ..
+		topic .. by .. result)
+	insert(untils, digits(till))
+	insert(untils, id)
+end
+
+-- write_ends: with the ends that it writes, at most 64 go that have expired, or are too many for a
+-- shard.
+local function write_ends()
+	if not ends[1] then
+		return
+	end
+	call('HSET', ENDS, unpack(ends))
+	call('ZADD', UNTILS, unpack(untils))
+	local over = call('ZCARD', UNTILS) - math.floor(1000000 / shards)
+	local old = over > 0 and call('ZRANGE', UNTILS, 0, math.min(over, 64) - 1) or
+		call('ZRANGEBYSCORE', UNTILS, '-inf', digits(now()), 'LIMIT', 0, 64)
+	write('HDEL', ENDS, old)
+	write('ZREM', UNTILS, old)
+end
