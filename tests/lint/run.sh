@@ -103,6 +103,11 @@ check_rooms()
 	stripped src -- '*.c' '*.h' | awk -f "$here/rooms.awk"
 }
 
+check_parts()
+{
+	files_named lua -- '*.lua' | with_files awk -f "$here/parts.awk"
+}
+
 check_functions()
 {
 	stripped src include tests examples -- '*.c' '*.h' '*.cc' | awk -f "$here/functions.awk"
@@ -185,7 +190,8 @@ if [[ -n $only_floors ]]; then
 fi
 exceptions=tests/lint/exceptions.txt
 [[ -f $exceptions ]] || exceptions=/dev/null
-findings=$(for check in floors readme calls rooms functions text globals format scripts memory; do
+findings=$(for check in floors readme calls rooms parts functions text globals format scripts \
+	memory; do
 	"check_$check" || echo "tests/lint/run.sh:1: the check of $check did not run; repair it"
 done | awk -v list="$exceptions" -v objects="$build" -f "$here/exceptions.awk" "$exceptions" -)
 if [[ -n $findings ]]; then

@@ -186,6 +186,54 @@ plant_rooms()
 	expect src/base/a.c:1 'the callback came has its name in 2 files'
 }
 
+# plant_script HEAD LINES...: a clean script that uses one part, and then another one.
+plant_script()
+{
+	local head=$1
+	shift
+	plant lua/common/base.lua '-- base' 'local call = redis.call' \
+		'local function twice(f) return f() + f() end'
+	plant lua/common/more.lua '-- more' '-- uses: base' 'local function more()' \
+		"	return twice(function() return call('TIME')[1] end)" 'end'
+	plant lua/timer/put.lua '-- put' '-- uses: more' "return {more(), more = '# --'}"
+	plant lua/timer/cancel.lua '-- cancel' "$head" "$@"
+}
+
+plant_parts()
+{
+	local script=lua/timer/cancel.lua
+	plant_script '-- uses: base' 'return 1'
+	expect $script:2 'uses nothing of lua/common/base.lua'
+	plant_script '-- uses: more' 'local a = {call = more}' 'return call(a.call)'
+	expect $script:4 'call is of lua/common/base.lua; name it'
+	plant_script '-- without' 'if ARGV[1] then' '	local at = 1' 'end' 'return at'
+	expect $script:6 'at is not defined'
+	plant_script '-- uses: base' 'for at in call(at) do' \
+		'	local function f(b) return b, at end' '	at = f' 'end'
+	expect $script:3 'at is not defined'
+	plant_script '-- uses: base' 'if twice(call) then return b end' 'local b = 1' 'return b'
+	expect $script:3 'b is not defined'
+	plant_script '-- uses: base' 'local b' 'other = call(twice)'
+	expect $script:4 'other is not defined'
+	plant_script '-- uses: base less' 'return call(twice)'
+	expect $script:2 'there is no lua/common/less.lua'
+	plant_script '-- uses: base' 'return call(twice)'
+	plant lua/common/less.lua '-- less' 'local less = 1'
+	expect lua/common/less.lua:1 'nobody names this part'
+	plant_script '-- uses: base' 'return call(twice)'
+	plant lua/common/base.lua 'local less = 1'
+	expect lua/common/base.lua:4 'nobody uses less'
+	plant_script '-- uses: less more' 'return more(less)'
+	plant lua/common/less.lua '-- less' 'local call = 1' 'local less = call'
+	expect 'lua/common/*.lua:2' 'a second call'
+	plant_script '-- uses: base less' 'return call(twice, less)'
+	plant lua/common/less.lua '-- less' '-- uses: last' \
+		'local function less() return last() end'
+	plant lua/common/last.lua '-- last' '-- uses: less' \
+		'local function last() return less() end'
+	expect 'lua/common/l*.lua:2' 'uses itself'
+}
+
 # without NAME: a PATH on which this tool is none.
 without()
 {
@@ -236,6 +284,7 @@ plant_words
 plant_globals
 plant_graph
 plant_rooms
+plant_parts
 plant_tools
 plant_memory
 echo "lint self-test: $passed passed, $failed failed"
