@@ -26,7 +26,8 @@ end
 
 -- ender: the owner or client that ends a timer, 'HOST pid N'; '': it has no session.
 local function ender()
-	local holder = call('HGET', fence and META or SESSION, fence and 'holder' or 'who') or ''
+	local key = fence and META or SESSION -- cancel_one.lua may have no SESSION
+	local holder = key and call('HGET', key, fence and 'holder' or 'who') or ''
 	local host, pid = string.match(holder, '^(.-), pid (%d+)')
 	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
 end

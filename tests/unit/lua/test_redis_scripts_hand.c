@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "store/redis/script.h"
 #include "store/redis/value.h"
 #include "support/script_fixture.h"
 #include "support/seed.h"
@@ -261,6 +262,28 @@ static void one_is_cancelled_as_by_a_client(void **state)
 	assert_true(is(cancel_one(s, "b"), "ERR b is in shard"));
 }
 
+/* The key of the session is left out, as in lua/README.md, so nobody is known who has cancelled. */
+static void the_end_of_one_that_is_cancelled_is_kept(void **state)
+{
+	struct scripts *s = *state;
+	struct record record = {.id = "a", .topic = "t", .data = "", .id_size = 1, .topic_size = 1};
+	unsigned n = s->shard = shard_of("a");
+	const char *sha1 = redis_scripts[SCRIPT_CANCEL_ONE].sha1;
+	redisReply *end;
+
+	own(s);
+	command(s, "HSET {t:%02u}:m keeps %s", n, "t\t60000000\n");
+	add(s, &record, 5);
+	command(s,
+		"EVALSHA %s 8 {t:%02u}:l {t:%02u}:m {t:%02u}:z {t:%02u}:h {t:%02u}:i {t:%02u}:d "
+		"{t:%02u}:D {t:%02u}:e a",
+		sha1, n, n, n, n, n, n, n, n);
+	assert_string_equal(s->reply->str, "OK");
+	end = command(s, "HGET {t:%02u}:E a", n);
+	assert_int_equal(end->type, REDIS_REPLY_STRING);
+	assert_int_equal(end->str[4], 0); /* the size of who has ended it */
+}
+
 /* ---- The commands of lua/README.md ---- */
 
 /* write_script copies the commands. The namespace is the test's, and the scripts are those of the
@@ -420,6 +443,7 @@ int main(void)
 	    cmocka_unit_test_setup(what_is_added_may_recur, scripts_empty),
 	    cmocka_unit_test_setup(wrong_words_are_refused, scripts_empty),
 	    cmocka_unit_test_setup(one_is_cancelled_as_by_a_client, scripts_empty),
+	    cmocka_unit_test_setup(the_end_of_one_that_is_cancelled_is_kept, scripts_empty),
 	    cmocka_unit_test_setup(the_user_of_the_readme_may_do_what_the_scripts_do,
 				   scripts_empty),
 	    cmocka_unit_test_setup(the_commands_of_the_readme_do_what_it_says, scripts_empty),
