@@ -10,7 +10,7 @@ import tempfile
 import time
 from types import SimpleNamespace
 
-PATIENCE = 120  # s; a busy machine needs a while
+PATIENCE = 600  # s; a busy machine needs a while
 
 
 def await_that(what, words):
