@@ -10,8 +10,16 @@
 #define WORDS_FIRST 128
 #define NUMBER_SIZE 21 /* the longest one */
 
+static void forget_kept(struct redis_command *command)
+{
+	if (command->kept)
+		alloc_free(&command->alloc, command->kept);
+	command->kept = NULL;
+}
+
 void command_clear(struct redis_command *command)
 {
+	forget_kept(command);
 	command->status = DW_OK;
 	command->count = 0;
 	command->used = 0;
@@ -19,9 +27,19 @@ void command_clear(struct redis_command *command)
 
 void command_free(struct redis_command *command)
 {
+	forget_kept(command);
 	alloc_free(&command->alloc, command->word);
 	command->word = NULL;
 	command->most = 0;
+}
+
+char *command_keep(struct redis_command *command, size_t size)
+{
+	forget_kept(command);
+	command->kept = command->alloc.resize(command->alloc.user, NULL, size);
+	if (!command->kept)
+		command->status = DW_ENOMEM;
+	return command->kept;
 }
 
 /* move_numbers: words that are numbers point to where these are now. */

@@ -20,6 +20,7 @@ struct redis_command {
 	const char **word;
 	size_t *size;
 	char *room; /* the numbers */
+	char *kept; /* memory for a long word; NULL: none */
 };
 
 /* command_clear begins a command. command_free frees its memory. */
@@ -30,6 +31,9 @@ void command_text(struct redis_command *, const char *text);
 void command_number(struct redis_command *, int64_t number);
 void command_unsigned(struct redis_command *,
 		      uint64_t number); /* for versions: a damaged one may be above INT64_MAX */
+/* command_keep returns memory that lasts as long as the command, once for each. NULL: there is
+ * none, and the command is not sent. */
+char *command_keep(struct redis_command *, size_t size);
 /* command_replace_number puts a number in the place of a word. */
 void command_replace_number(struct redis_command *, int word, int64_t number);
 /* command_time adds the eight bytes of a deadline, little-endian. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-const char *script_text(const struct redis_script *script, char room[SCRIPT_TEXT_MAX])
+const char *script_text(const struct redis_script *script, char *room)
 {
 	char *at = room;
 

@@ -76,7 +76,7 @@ struct redis_script {
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];
 
-/* script_text writes the whole text, and returns room. */
-const char *script_text(const struct redis_script *, char room[SCRIPT_TEXT_MAX]);
+/* script_text writes the whole text into room, which has its size, and returns room. */
+const char *script_text(const struct redis_script *, char *room);
 
 #endif

@@ -31,8 +31,11 @@ static void add_keys(struct redis_command *words, const struct shard *shard)
 
 static void add_text(struct redis_store *store, const struct redis_script *script)
 {
-	command_bytes(&store->pipeline.words, script_text(script, store->scripts.text),
-		      script->size);
+	struct redis_command *words = &store->pipeline.words;
+	char *room = command_keep(words, script->size);
+
+	if (room)
+		command_bytes(words, script_text(script, room), script->size);
 }
 
 /* begin_script: rare: its whole text is sent. */

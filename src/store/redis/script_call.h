@@ -11,7 +11,6 @@
 
 struct scripts {
 	bool loading[SCRIPT_COUNT];    /* SCRIPT LOAD is under way */
-	char text[SCRIPT_TEXT_MAX];    /* of the script that pipeline.words sends */
 	bool unloadable;               /* the server refused the last script that was sent to it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
 	dw_usec refused_at;            /* steady */

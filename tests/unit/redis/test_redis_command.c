@@ -65,6 +65,14 @@ static void command_without_memory_is_not_sent(void **state)
 		command_number(&command, i);
 	assert_int_equal(command.status, DW_OK);
 	assert_int_equal(command.count, 1000);
+	left = 0;
+	assert_null(command_keep(&command, 100));
+	assert_int_equal(command.status, DW_ENOMEM);
+	command_clear(&command);
+	assert_int_equal(command.status, DW_OK);
+	left = 1;
+	command_text(&command, memset(command_keep(&command, 100), 0, 100));
+	assert_int_equal(command.status, DW_OK);
 	command_free(&command);
 }
 
