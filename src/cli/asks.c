@@ -13,8 +13,6 @@
 #define SHARED_FOR DW_SECONDS(1)
 #define COMING_FOR DW_SECONDS(10)
 #define SCHEDULES_PATIENCE DW_MILLISECONDS(500) /* then what is found so far is shown */
-#define LIST_PAUSE 4                            /* times what the last list took */
-#define LIST_PAUSE_MIN DW_MILLISECONDS(20)
 /* Of a page below 128, Redis reads no more than that from each shard in one go. With 512 from each
  * of 16 shards, claims of the owner waited for 10 ms. */
 #define WALK_PAGE 127
@@ -47,21 +45,17 @@ static bool is_same(const struct question *one, const struct question *other)
 	       strcmp(one->prefix, other->prefix) == 0;
 }
 
-static bool is_list(const struct question *question)
-{
-	return question->kind >= ASK_TIMERS;
-}
-
 /* shared_for: a list that took long is shared for as long as the next one has to wait. So a page
  * that is fetched again every 2 s shows it, and does not wait. */
 static dw_usec shared_for(const struct ask *ask)
 {
-	dw_usec pause = LIST_PAUSE * (ask->answered - ask->began);
+	dw_usec pause = ASKS_LIST_PAUSE * (ask->answered - ask->began);
 
 	if (ask->question.kind == ASK_COMING)
 		return COMING_FOR;
-	return is_list(&ask->question) && ask->status == DW_OK && pause > SHARED_FOR ? pause
-										     : SHARED_FOR;
+	return asks_is_list(&ask->question) && ask->status == DW_OK && pause > SHARED_FOR
+		   ? pause
+		   : SHARED_FOR;
 }
 
 static bool is_fresh(const struct ask *ask, dw_usec steady)
@@ -94,9 +88,9 @@ struct ask *asks_put(struct asks *asks, const struct question *question)
 		}
 		if (is_better_room(ask, room))
 			room = ask;
-		waiting += ask->state == ASK_WAITING && is_list(&ask->question);
+		waiting += ask->state == ASK_WAITING && asks_is_list(&ask->question);
 	}
-	if (!room || (is_list(question) && waiting >= LISTS_WAITING_MAX))
+	if (!room || (asks_is_list(question) && waiting >= LISTS_WAITING_MAX))
 		return NULL;
 	json_decref(room->value);
 	*room = (struct ask){.question = *question, .state = ASK_WAITING, .users = 1, .asks = asks};
@@ -111,33 +105,6 @@ void asks_release(struct ask *ask)
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
-
-void asks_end_list(struct asks *asks, dw_usec began, bool was_away)
-{
-	dw_usec steady = session_steady();
-	dw_usec pause = was_away ? 0 : LIST_PAUSE * (steady - began);
-
-	asks->is_listing = false;
-	asks->list_at = steady + (pause > LIST_PAUSE_MIN ? pause : LIST_PAUSE_MIN);
-}
-
-void asks_answer(struct ask *ask, int status, json_t *value)
-{
-	ask->is_owed = false;
-	if (status == DW_ESTORE)
-		asks_doubt(ask->asks);
-	if (is_list(&ask->question))
-		asks_end_list(ask->asks, ask->began,
-			      ask->state == ASK_ANSWERED || status == DW_ESTORE);
-	if (ask->state == ASK_ANSWERED) {
-		json_decref(value);
-		return;
-	}
-	ask->state = ASK_ANSWERED;
-	ask->status = status == DW_OK && !value ? (int)DW_ENOMEM : status;
-	ask->value = value;
-	ask->answered = session_steady();
-}
 
 static void note_rates(struct asks *asks, const json_t *status)
 {
@@ -347,9 +314,9 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 		schedules_want(&asks->schedules, steady);
 		return;
 	}
-	asks->is_listing = asks->is_listing || is_list(&ask->question);
+	asks->is_listing = asks->is_listing || asks_is_list(&ask->question);
 	ask->is_owed = true;
-	status = send_ask(is_list(&ask->question) ? asks->lists : asks->d, ask);
+	status = send_ask(asks_is_list(&ask->question) ? asks->lists : asks->d, ask);
 	if (status != DW_OK)
 		asks_answer(ask, status, NULL);
 }
@@ -386,7 +353,8 @@ dw_usec asks_turn(struct asks *asks)
 
 		free_stale(ask, steady);
 		if (ask->state == ASK_WAITING &&
-		    (asks_is_cut_off(asks) || !is_list(&ask->question) || may_list(asks, steady)))
+		    (asks_is_cut_off(asks) || !asks_is_list(&ask->question) ||
+		     may_list(asks, steady)))
 			begin_ask(ask, steady);
 		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
 			answer_schedules(ask, steady);

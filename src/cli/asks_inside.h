@@ -4,6 +4,13 @@
 
 #include "cli/asks.h"
 
+#define ASKS_LIST_PAUSE 4 /* times what the last list took */
+
+static inline bool asks_is_list(const struct question *question)
+{
+	return question->kind >= ASK_TIMERS;
+}
+
 /* asks_answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays
  * so. */
 void asks_answer(struct ask *, int status, json_t *value);

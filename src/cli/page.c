@@ -11,39 +11,15 @@
 #define SILENT_AFTER DW_SECONDS(30)
 
 static const struct {
-	const char *path, *name;
+	const char *name;
 	void (*show)(struct html *, const struct web_page *);
 } views[PAGE_VIEWS] = {
-    [PAGE_NOW] = {"/", "Now", page_show_now},
-    [PAGE_TOPICS] = {"/topics", "Topics", page_show_topics},
-    [PAGE_TIMERS] = {"/timers", "Timers", page_show_timers},
-    [PAGE_DEAD] = {"/dead", "Dead letters", page_show_dead},
-    [PAGE_SCHEDULES] = {"/schedules", "Schedules", page_show_schedules},
+    [PAGE_NOW] = {"Now", page_show_now},
+    [PAGE_TOPICS] = {"Topics", page_show_topics},
+    [PAGE_TIMERS] = {"Timers", page_show_timers},
+    [PAGE_DEAD] = {"Dead letters", page_show_dead},
+    [PAGE_SCHEDULES] = {"Schedules", page_show_schedules},
 };
-
-const char *page_path(enum page_view view)
-{
-	return views[view].path;
-}
-
-json_int_t page_integer(const json_t *object, const char *key)
-{
-	return json_integer_value(json_object_get(object, key));
-}
-
-const char *page_string(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
-void page_refused(struct html *html, const struct web_page *page)
-{
-	html_put(html, "<p class=\"none\">The store did not answer: ");
-	html_text(html, dw_strerror(page->part_status));
-	html_put(html, "</p>\n");
-}
 
 /* ---- The frame ------------------------------------------------------------------------------- */
 
@@ -51,7 +27,7 @@ static void put_nav(struct html *html, const struct web_page *page)
 {
 	html_put(html, "<nav aria-label=\"Views\">");
 	for (int i = 0; i < PAGE_VIEWS; i++) {
-		html_format(html, "<a href=\"%s\"%s>%s</a>", views[i].path,
+		html_format(html, "<a href=\"%s\"%s>%s</a>", page_path((enum page_view)i),
 			    i == (int)page->view ? " aria-current=\"page\"" : "",
 			    i == PAGE_DEAD ? "Dead" : views[i].name);
 	}
@@ -167,11 +143,6 @@ static void put_banner(struct html *html, const struct web_page *page)
 					"takes over when this owner is gone."
 				      : " This process is a standby, and asks for the store.");
 	html_put(html, "</p>\n");
-}
-
-size_t page_foot_size(void)
-{
-	return strlen(asset_page_js) + 4096; /* with a link that has three names of 255 bytes */
 }
 
 static void put_foot(struct html *html, const struct web_page *page)
