@@ -3,10 +3,11 @@
 #
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs everything: as it is, optimized, under the
-#	                        sanitizers, under valgrind, without SQLite, as packages; 10 to
-#	                        17 minutes on 2 cores, as these are loaded by others
+#	                        sanitizers, without SQLite, as packages; 10 to 15 minutes on
+#	                        2 cores, as these are loaded by others
 #	tests/run.sh --quick    one build and its tests
-#	tests/run.sh --all      the long series, too: more seeds, more kills, the benchmarks
+#	tests/run.sh --all      the long series, too: more seeds, more kills, valgrind, the
+#	                        benchmarks
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
 # failed the last lines are shown, its whole output is in build/tests/STEP.log; what each failed
@@ -38,12 +39,10 @@ failed=0
 debug_scale=30
 debug_tests=(-E '^sim(_|$)')
 
-# release: what depends on optimization. The examples are left out, because they are programs of one
-# page that packages builds optimized. So is what waits for a redis-server, because the processor
-# time is the server's.
+# release: what depends on optimization and on nothing else: the simulator, the stores' contract, the
+# wheel, and how many instructions a timer costs.
 release_scale=30
-release_tests=(-LE 'lint|abi|cli|consumer|crash|http|examples'
-	-E '^test_(contract_redis|journal_.*|redis_(link.*|scripts|script_model|repair|copies))$')
+release_tests=(-R '^(sim|test_contract_(memory|table|sqlite)$|test_wheel|bench_path)')
 
 # asan: the command's tests that only look at many texts are left out, and those that start hundreds
 # of commands or sweep over tens of thousands of timers: others go through the same code. The page
@@ -66,14 +65,10 @@ tsan_alone+='|link_time|listener)|rule(_.*)?|settings_text|spread|sqlite_flips|s
 tsan_alone+='|history|loop|record|rng|standby|topic|usec|utf8|when|whole|zone_file)$'
 tsan_tests=(-LE 'lint|abi|consumer|cli|http|sim|examples|cxx_calls' -E "$tsan_alone")
 
-# valgrind: what waits for a redis-server mostly, and has limits to that, is left out, and what is
-# very many of the same. ASan sees them.
+# valgrind, in --all: what waits for a redis-server mostly, and has limits to that, is left out, and
+# what is very many of the same. ASan sees them.
 not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut'
 not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|shape)'
-not_slowly_now='|redis_(link_time|repair|copies|cut_off)|journal_(fire|takeover|health|replay)'
-not_slowly_now+='|close_sqlite|engine_(batch_end|calls)|posted_max|metrics$|out_of_memory_calls'
-not_slowly_now+='|contract_sqlite|test_testing$|wheel_(names|memory)|state_table|sqlite_damage'
-not_slowly_now+='|redis_patience'
 
 # no_sqlite: only what asks for the missing stores and what is installed differ from debug; the rest
 # is left out, because it is the same code.
@@ -93,7 +88,6 @@ whole_series()
 	tsan_alone+='|dead(_limit)?|engine_.*|rule(_.*)?|store_sqlite_damage'
 	tsan_alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	tsan_tests=(-LE 'lint|abi|consumer|cli|http|sim' -E "$tsan_alone")
-	not_slowly_now=
 	no_sqlite_tests=(-LE 'lint|cli|crash')
 }
 
@@ -138,12 +132,28 @@ failed_tests()
 		END { tell() }' "$1"
 }
 
+# tell_progress NAME LOG: says each minute how far a step is: its last test, or its last line.
+tell_progress()
+{
+	local minutes=0 nothing
+	exec {nothing}<> <(:)
+	while true; do
+		read -rt 60 -u "$nothing" || true # sleeps without a process
+		minutes=$((minutes + 1))
+		printf '%-10s %3d min: %s\n' "$1" "$minutes" "$(tail -n 1 "$2" | cut -c 1-70)"
+	done
+}
+
 # step NAME COMMAND...: runs it, says how it ended and counts.
 step()
 {
-	local name=$1 log=$builds/$1.log start=$SECONDS status=0 shown
+	local name=$1 log=$builds/$1.log start=$SECONDS status=0 shown watcher
 	shift
+	tell_progress "$name" "$log" &
+	watcher=$!
 	"$@" >"$log" 2>&1 </dev/null || status=$?
+	kill "$watcher"
+	wait "$watcher" 2>/dev/null || true
 	if [[ $status == 0 ]]; then
 		printf '%-10s ok      %3d s\n' "$name" $((SECONDS - start))
 	else
@@ -306,7 +316,7 @@ memcheck()
 	mkdir -p "$builds/valgrind"
 	export builds
 	export -f memcheck_one
-	longest_first | grep -vE "$not_slowly$not_slowly_now" |
+	longest_first | grep -vE "$not_slowly" |
 		DW_TEST_SCALE=2 xargs -P "$((jobs + 2))" -I TEST bash -c 'memcheck_one TEST'
 }
 
@@ -379,11 +389,11 @@ if [[ $mode != --quick ]]; then
 	step release release
 	step asan asan
 	step tsan tsan
-	step valgrind memcheck
 	step no_sqlite no_sqlite
 	step packages packages
 fi
 if [[ $mode == --all ]]; then
+	step valgrind memcheck
 	step long long
 	step model model
 	step options options
