@@ -245,8 +245,8 @@ typedef struct dw_answer {
  * and a DW_ESTALE nowhere. */
 DW_API int dw_ack(dw *, const dw_answer *, dw_bulk_fn fn, void *user);
 
-/* dw_touch hides messages for hide_us from now on, because work on them goes on. Otherwise as
- * dw_ack(). */
+/* dw_touch hides messages for hide_us from now on, because work on them goes on; for 30 s if the
+ * topic has become at-most-once since they were taken. Otherwise as dw_ack(). */
 DW_API int dw_touch(dw *, const char *const *tokens, size_t count, dw_bulk_fn fn, void *user);
 
 #ifdef __cplusplus

@@ -21,7 +21,8 @@ text = text or ''
 local ends = verdict == 'done' or verdict == 'damaged'
 local most = setting(text, 'retries', 16)
 most = most == NONE and 0 or most
-local hide = math.max(setting(text, 'hide', 30000000), 0)
+local hide = setting(text, 'hide', 30000000)
+hide = hide > 0 and hide or 30000000
 local answer = {'OK'}
 local left, gone, dead, comes_back = {}, {}, {}, {}
 

@@ -356,9 +356,10 @@ uint32_t settings_queue_max(const dw_topic_settings *settings)
 	return settings->max ? settings->max : QUEUE_MAX;
 }
 
+/* A topic may have become at-most-once since a message of it was taken. */
 dw_usec settings_hide(const dw_topic_settings *settings)
 {
-	return settings->hide_us ? settings->hide_us : HIDE;
+	return settings->hide_us > 0 ? settings->hide_us : HIDE;
 }
 
 /* The delay is spread over [delay - jitter, delay + jitter], so that what failed together does not

@@ -4,7 +4,7 @@
 
 #include "support/cmocka.h"
 
-enum { CASES_MAX = 150 };
+enum { CASES_MAX = 160 };
 
 void contract_open(struct contract *c, struct ask *ask, dw_role role)
 {

@@ -1,4 +1,4 @@
-/* What bounds a queue beside its settings: the bytes of a take, and the memory of the store. */
+/* The bounds of a queue: the bytes of a take, the store's memory, and those of its settings. */
 #include "contract/contract_queue_ops.h"
 
 #include <stdio.h>
@@ -121,9 +121,27 @@ static void queue_that_was_emptied_counts_nothing(void **state)
 	assert_int_equal(contract_length(c), 0);
 }
 
+/* The hide time may be gone meanwhile: who works on the message has it, as long as by default. */
+static void touched_message_stays_hidden_where_none_is_hidden(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken, none;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	assert_int_equal(contract_push(c, "a"), DW_OK);
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_int_equal(contract_set(&c->owner, "q", "hide=-1", DW_OP_PART), DW_OK);
+	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_HOLD, 0), DW_OK);
+	contract_pass(c, 2 * HIDE);
+	assert_int_equal(contract_take_some(&c->owner, 1, &none), DW_OK);
+	assert_int_equal(none.count, 0);
+	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0), DW_OK);
+}
+
 const struct contract_case contract_queue_bounds[] = {
     CONTRACT_CASE(take_is_bounded_in_bytes, false),
     CONTRACT_CASE(full_store_can_be_emptied, false),
     CONTRACT_CASE(queue_that_was_emptied_counts_nothing, false),
+    CONTRACT_CASE(touched_message_stays_hidden_where_none_is_hidden, false),
     CONTRACT_CASES_END,
 };

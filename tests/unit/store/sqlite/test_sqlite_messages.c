@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "durawheel/topic.h"
+#include "support/newer.h"
 #include "support/sqlite_fixture.h"
 #include "support/viewer.h"
 
@@ -13,7 +14,7 @@ struct hearer {
 	struct viewer viewer;
 	char ids[8];
 	int takes; /* that were answered */
-	uint64_t dropped;
+	uint64_t dropped, hidden;
 };
 
 static void hear_messages(dw *d, int status, const dw_message *messages, size_t count, void *user)
@@ -45,6 +46,7 @@ static void hear_topics(dw *d, int status, const dw_topic_info *topics, size_t c
 	assert_int_equal(status, DW_OK);
 	assert_int_equal(count, 1);
 	((struct hearer *)user)->dropped = topics[0].dropped;
+	((struct hearer *)user)->hidden = topics[0].taken;
 }
 
 static int push(struct hearer *hearer, const char *id)
@@ -122,6 +124,49 @@ static void damaged_message_is_dropped(void **state)
 	}
 }
 
+/* make_newer: a newer durawheel has written the message b. */
+static void make_newer(struct fixture *f)
+{
+	unsigned char body[NEWER_BODY_MAX];
+	size_t size = newer_body("b", "q", body);
+	char words[256] = "UPDATE message SET body = x'";
+	size_t used = strlen(words);
+
+	for (size_t i = 0; i < size; i++, used += 2)
+		(void)snprintf(words + used, sizeof words - used, "%02x", body[i]);
+	(void)snprintf(words + used, sizeof words - used, "' WHERE length(body) = 2");
+	fixture_raw(f, words);
+}
+
+/* Nobody takes it, and it stays for the newer one, also if its queue hides nothing. */
+static void newer_message_is_left_alone(void **state)
+{
+	static const dw_usec hides[] = {0, DW_AT_MOST_ONCE};
+	struct fixture *f = *state;
+	char url[TEMP_SIZE + 8];
+	dw_options options = {.store = url};
+
+	(void)snprintf(url, sizeof url, "sqlite:%s", f->path);
+	for (size_t i = 0; i < 2; i++) {
+		struct hearer hearer = {0};
+
+		assert_int_equal(viewer_open(&hearer.viewer, &options), DW_OK);
+		push_three(f, &hearer, hides[i]);
+		make_newer(f);
+		hear(&hearer);
+		assert_string_equal(hearer.ids, "a");
+		hear(&hearer);
+		assert_string_equal(hearer.ids, "c");
+		assert_int_equal(hearer.viewer.events[DW_EVENT_CORRUPT], 1);
+		viewer_sync(&hearer.viewer,
+			    dw_topic_list(hearer.viewer.d, "q", hear_topics, &hearer));
+		assert_int_equal(hearer.dropped, 0);
+		assert_int_equal(hearer.hidden, hides[i] ? 1 : 3);
+		viewer_close(&hearer.viewer);
+		fixture_raw(f, "DELETE FROM message; DELETE FROM topic");
+	}
+}
+
 /* A counter that is wrong makes a queue full that is not. The next owner counts again. */
 static void counter_of_a_queue_is_checked(void **state)
 {
@@ -150,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    CASE(damaged_message_is_dropped),
+	    CASE(newer_message_is_left_alone),
 	    CASE(counter_of_a_queue_is_checked),
 	};
 
