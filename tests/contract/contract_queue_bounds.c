@@ -138,10 +138,30 @@ static void touched_message_stays_hidden_where_none_is_hidden(void **state)
 	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0), DW_OK);
 }
 
+/* Those that are too old may stand anywhere, because timers keep their deadlines as messages. */
+static void message_behind_old_ones_is_handed_out(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", "queue=1 hide=60000000 expire=3600000000", 0),
+			 DW_OK);
+	assert_int_equal(contract_push(c, "a"), DW_OK);
+	assert_int_equal(
+	    contract_push_due(&c->owner, "q", "bcd", contract_now(c) - DW_SECONDS(3601)), DW_OK);
+	assert_int_equal(contract_push(c, "e"), DW_OK);
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_string_equal(taken.ids, "a");
+	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+	assert_string_equal(taken.ids, "e");
+	assert_int_equal(contract_info(&c->owner, "q").expired, 3);
+}
+
 const struct contract_case contract_queue_bounds[] = {
     CONTRACT_CASE(take_is_bounded_in_bytes, false),
     CONTRACT_CASE(full_store_can_be_emptied, false),
     CONTRACT_CASE(queue_that_was_emptied_counts_nothing, false),
     CONTRACT_CASE(touched_message_stays_hidden_where_none_is_hidden, false),
+    CONTRACT_CASE(message_behind_old_ones_is_handed_out, false),
     CONTRACT_CASES_END,
 };

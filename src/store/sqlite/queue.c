@@ -299,6 +299,21 @@ static int hand_out(struct sqlite_session *session, const struct sqlite_topic *t
 	return code;
 }
 
+/* take_some hands out what is ready. If all that it has read was expired, there may be more. */
+static int take_some(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
+		     dw_usec now, struct queue_tally *tally)
+{
+	int64_t expired;
+	int code;
+
+	do {
+		expired = tally->expired;
+		code = read_ready(session, topic, op, limit_of(op));
+		code = code ? code : hand_out(session, topic, op, now, tally);
+	} while (code == SQLITE_OK && op->row_count == 0 && tally->expired > expired);
+	return code;
+}
+
 /* comes_back reads when the first hidden message is handed out again. */
 static int comes_back(struct sqlite_session *session, const struct sqlite_topic *topic,
 		      dw_usec *ret_time)
@@ -345,8 +360,7 @@ int sqlite_queue_take(struct sqlite_session *session, dw_op *op)
 		code = look(session, &topic, op);
 	} else {
 		code = expire(session, &topic, now, &tally);
-		code = code ? code : read_ready(session, &topic, op, limit_of(op));
-		code = code ? code : hand_out(session, &topic, op, now, &tally);
+		code = code ? code : take_some(session, &topic, op, now, &tally);
 		code = code ? code : write_tally(session, &topic, &tally);
 		if (code != SQLITE_OK)
 			free_rows(session, op);
