@@ -121,6 +121,29 @@ static void queue_that_was_emptied_counts_nothing(void **state)
 	assert_int_equal(contract_length(c), 0);
 }
 
+/* So many retries a message has, and no more. */
+static void retries_of_a_message_are_counted(void **state)
+{
+	static const char *const words[] = {"retries=4294967295", "retries=1", "retries=2"};
+	struct contract *c = *state;
+	struct taken taken;
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	for (int most = 0; most < 3; most++) {
+		assert_int_equal(contract_set(&c->owner, "q", words[most], DW_OP_PART), DW_OK);
+		assert_int_equal(contract_push(c, "a"), DW_OK);
+		for (int retries = 0; retries <= most; retries++) {
+			assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
+			assert_string_equal(taken.ids, "a");
+			assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_RETRY,
+							     contract_now(c)),
+					 retries < most ? DW_OK : DW_ELIMIT);
+		}
+		assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0),
+				 DW_OK);
+	}
+}
+
 /* The hide time may be gone meanwhile: who works on the message has it, as long as by default. */
 static void touched_message_stays_hidden_where_none_is_hidden(void **state)
 {
@@ -157,11 +180,33 @@ static void message_behind_old_ones_is_handed_out(void **state)
 	assert_int_equal(contract_info(&c->owner, "q").expired, 3);
 }
 
+/* A server may have taken a push whose reply was lost. It knows the message while it is in the
+ * queue, also if no other one has room. */
+static void repeated_push_is_known_in_a_full_queue(void **state)
+{
+	struct contract *c = *state;
+	struct taken taken;
+
+	if (!c->kind->served)
+		return; /* no reply is lost */
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS "max=1 overflow=1", 0), DW_OK);
+	assert_int_equal(contract_push_timers(c, "a"), DW_OK);
+	assert_int_equal(contract_push(c, "b"), DW_ELIMIT);
+	assert_int_equal(contract_push_timers(c, "a"), DW_OK);
+	assert_int_equal(contract_length(c), 1);
+	assert_int_equal(contract_take_some(&c->owner, 9, &taken), DW_OK);
+	assert_string_equal(taken.ids, "a");
+	assert_int_equal(contract_push_timers(c, "a"), DW_OK);
+	assert_int_equal(contract_length(c), 1);
+}
+
 const struct contract_case contract_queue_bounds[] = {
     CONTRACT_CASE(take_is_bounded_in_bytes, false),
     CONTRACT_CASE(full_store_can_be_emptied, false),
     CONTRACT_CASE(queue_that_was_emptied_counts_nothing, false),
+    CONTRACT_CASE(retries_of_a_message_are_counted, false),
     CONTRACT_CASE(touched_message_stays_hidden_where_none_is_hidden, false),
     CONTRACT_CASE(message_behind_old_ones_is_handed_out, false),
+    CONTRACT_CASE(repeated_push_is_known_in_a_full_queue, false),
     CONTRACT_CASES_END,
 };

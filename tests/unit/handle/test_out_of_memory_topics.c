@@ -160,6 +160,51 @@ static void sweep(bool always)
 	}
 }
 
+static void note_count(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	*(uint64_t *)user = topics[0].waiting;
+}
+
+/* A push without memory for its last message adds none, and takes none away that was there. */
+static void push_without_memory_changes_nothing(void **state)
+{
+	enum { BEFORE = 2, MORE = 3, ALLOCATIONS = 10 /* or more than a push needs */ };
+	struct shortage shortage = SHORTAGE_NONE;
+	dw_options options = {.size = sizeof options,
+			      .store = "memory:",
+			      .resize = shortage_resize,
+			      .resize_user = &shortage};
+	dw_topic_settings settings = {.size = sizeof settings, .queue = 1};
+	dw_timer messages[MORE];
+	uint64_t waiting = BEFORE;
+	dw *d;
+
+	(void)state;
+	for (int i = 0; i < MORE; i++)
+		messages[i] = (dw_timer){.size = sizeof *messages, .topic = "q"};
+	assert_int_equal(dw_open(&d, &options, NULL), DW_OK);
+	assert_int_equal(dw_topic_set(d, "q", &settings, NULL, NULL), DW_OK);
+	assert_int_equal(dw_push(d, messages, BEFORE, NULL, NULL), DW_OK);
+	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	for (size_t nth = 1; nth <= ALLOCATIONS; nth++) {
+		struct told told = {0};
+		uint64_t before = waiting;
+
+		shortage_begin(&shortage, nth, false);
+		count_call(&told, dw_push(d, messages, MORE, told_done, &told));
+		turns(d);
+		shortage_end(&shortage);
+		assert_int_equal(dw_topic_list(d, "q", note_count, &waiting), DW_OK);
+		assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+		assert_true(waiting == before || waiting == before + MORE);
+	}
+	assert_true(waiting > BEFORE);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+}
+
 static void one_allocation_fails(void **state)
 {
 	(void)state;
@@ -177,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(one_allocation_fails),
 	    cmocka_unit_test(all_allocations_fail),
+	    cmocka_unit_test(push_without_memory_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -301,6 +301,44 @@ static void called_take_does_not_forget_its_other_queues(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+/* A push that follows another one at once, as its answer comes. */
+static void push_second(dw *d, const dw_result *result, void *user)
+{
+	dw_timer message = {.size = sizeof message, .id = "2", .topic = "q"};
+
+	assert_int_equal(result->status, DW_OK);
+	assert_int_equal(dw_push(d, &message, 1, done, user), DW_OK);
+}
+
+/* A take of two queues asks the first one when the second one calls it. It gets its message from
+ * the first one, and the other take comes to the second one at once. */
+static void take_that_ends_passes_its_call_on(void **state)
+{
+	static const char *const names[] = {"p", "q"};
+	struct program program, first = {0}, other = {0};
+	dw_timer message = {.size = sizeof message, .id = "1", .topic = "p"};
+	dw_take_options options = {.size = sizeof options,
+				   .topics = names,
+				   .topic_count = 2,
+				   .max = 1,
+				   .wait_us = DW_HOURS(1)};
+
+	(void)state;
+	begin(&program);
+	push_to(&program, "p", 'x');
+	take_any(&program);
+	assert_int_equal(dw_take(program.d, &options, taken, &first), DW_OK);
+	options.topics = &names[1];
+	options.topic_count = 1;
+	assert_int_equal(dw_take(program.d, &options, taken, &other), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(dw_push(program.d, &message, 1, push_second, &program), DW_OK);
+	pass(&program, 0);
+	assert_string_equal(first.ids, "1");
+	assert_string_equal(other.ids, "2");
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 static void take_of(struct program *program, const char *const *names, size_t count, dw_usec wait)
 {
 	dw_take_options options = {.size = sizeof options,
@@ -405,6 +443,7 @@ int main(void)
 	    cmocka_unit_test(queue_dropped_in_a_round_is_passed_over),
 	    cmocka_unit_test(message_calls_one_take),
 	    cmocka_unit_test(called_take_does_not_forget_its_other_queues),
+	    cmocka_unit_test(take_that_ends_passes_its_call_on),
 	    cmocka_unit_test(name_with_a_star_is_of_all_that_begin_so),
 	    cmocka_unit_test(push_is_bounded_in_bytes),
 	    cmocka_unit_test(takes_that_wait_are_bounded_and_answered),
