@@ -1,12 +1,14 @@
 /* Files of zones that are no files, or no zones. */
 #include "support/cmocka.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calendar/zone.h"
 #include "durawheel/durawheel.h"
 #include "support/temp.h"
 
@@ -118,11 +120,106 @@ static void zone_whose_changes_are_not_in_order_is_refused(void **state)
 	temp_remove(folder);
 }
 
+/* Behind the types stand the names, which would do as a type. */
+static void zone_with_a_type_that_it_has_not_is_refused(void **state)
+{
+	unsigned char bytes[256];
+	char folder[TEMP_SIZE];
+	size_t size = write_zone(bytes, 10, 20);
+
+	(void)state;
+	temp_make(folder);
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	bytes[size - 40 + 17] = 2; /* the type of the second change */
+	memset(bytes + size - 10, 0, 4);
+	save(folder, "Beyond", bytes, size);
+	refuse_zone("Beyond", "names a type of time that it has not");
+	assert_int_equal(unsetenv("TZDIR"), 0);
+	temp_remove(folder);
+}
+
+/* A package may bring a file that is as large, and as old. */
+static void zone_file_that_was_replaced_is_noticed(void **state)
+{
+	unsigned char bytes[256];
+	char folder[TEMP_SIZE], path[TEMP_SIZE], other[TEMP_SIZE];
+	size_t size = write_zone(bytes, 10, 20);
+	struct zone_stamp before, after;
+	struct stat status;
+
+	(void)state;
+	temp_make(folder);
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	save(folder, "Zone", bytes, size);
+	assert_int_equal(stat(temp_file(path, folder, "Zone"), &status), 0);
+	before = zone_stamp("Zone");
+	(void)write_zone(bytes, 10, 30);
+	save(folder, "New", bytes, size);
+	assert_int_equal(utimensat(AT_FDCWD, temp_file(other, folder, "New"),
+				   (struct timespec[]){status.st_atim, status.st_mtim}, 0),
+			 0);
+	assert_int_equal(rename(other, path), 0);
+	after = zone_stamp("Zone");
+	assert_memory_not_equal(&before, &after, sizeof before);
+	assert_int_equal(unsetenv("TZDIR"), 0);
+	temp_remove(folder);
+}
+
+/* ---- Days of the footer -------------------------------------------------------------------- */
+
+/* Summer time begins at this day's midnight, in a year of 365 and in one of 366 days. */
+static const char *const days[][3] = {
+    {"J59", "2027-02-28T00:00:00Z", "2028-02-28T00:00:00Z"},
+    {"J60", "2027-03-01T00:00:00Z", "2028-03-01T00:00:00Z"},
+    {"J61", "2027-03-02T00:00:00Z", "2028-03-02T00:00:00Z"},
+    {"58", "2027-02-28T00:00:00Z", "2028-02-28T00:00:00Z"},
+    {"59", "2027-03-01T00:00:00Z", "2028-02-29T00:00:00Z"},
+    {"M2.5.0", "2027-02-28T00:00:00Z", "2028-02-27T00:00:00Z"},
+};
+
+static dw_usec offset_at(dw_usec time)
+{
+	dw_rule rule = {.size = sizeof rule, .cron = "* * * * * *", .zone = "Days"};
+	dw_local local = {.size = sizeof local};
+
+	assert_int_equal(dw_rule_local(&rule, time, &local, NULL), DW_OK);
+	return local.offset_us;
+}
+
+static void day_of_the_footer_is_the_right_one(void **state)
+{
+	unsigned char bytes[256];
+	char folder[TEMP_SIZE];
+	size_t size = write_zone(bytes, 10, 20) - 6;
+
+	(void)state;
+	temp_make(folder);
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+		int footer = snprintf((char *)bytes + size, sizeof bytes - size,
+				      "\nAAA0BBB,%s/0,J300\n", days[i][0]);
+
+		save(folder, "Days", bytes, size + (size_t)footer);
+		for (size_t year = 1; year <= 2; year++) {
+			dw_usec begin;
+
+			assert_int_equal(dw_parse_time(days[i][year], &begin), DW_OK);
+			assert_int_equal(offset_at(begin - DW_SECONDS(1)), 0);
+			assert_int_equal(offset_at(begin), DW_HOURS(1));
+		}
+	}
+	assert_int_equal(unsetenv("TZDIR"), 0);
+	temp_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(zone_that_is_no_file_is_refused_at_once),
 	    cmocka_unit_test(zone_whose_changes_are_not_in_order_is_refused),
+	    cmocka_unit_test(zone_with_a_type_that_it_has_not_is_refused),
+	    cmocka_unit_test(zone_file_that_was_replaced_is_noticed),
+	    cmocka_unit_test(day_of_the_footer_is_the_right_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
