@@ -136,6 +136,28 @@ static void count_of_a_rule_that_was_put_ahead_is_kept(void **state)
 	harness_free(h);
 }
 
+/* It has begun by the right clock, and keeps its times. */
+static void rule_that_began_before_keeps_its_times(void **state)
+{
+	dw_rule hourly = {.size = sizeof hourly, .every = DW_HOURS(1), .count = 5};
+	struct harness *h = harness_new();
+	size_t before;
+
+	(void)state;
+	put_rule(h, "hourly", &hourly);
+	harness_pass(h, DW_MINUTES(90));
+	assert_int_equal(harness_starts_of(h, "hourly"), 1);
+	set_clock(h, DW_HOURS(4) - DW_MINUTES(45)); /* its last occurrence is to come */
+	harness_pass(h, DW_SECONDS(2));
+	before = harness_starts_of(h, "hourly");
+	set_clock(h, DW_MINUTES(45) - DW_HOURS(4));
+	harness_pass(h, DW_MINUTES(30));
+	assert_int_equal(harness_starts_of(h, "hourly"), before + 1);
+	harness_pass(h, DW_HOURS(9));
+	assert_int_equal(harness_starts_of(h, "hourly"), before + 4);
+	harness_free(h);
+}
+
 /* Its handler runs while the clock is set back. */
 static void delivery_that_saw_the_step_goes_on(void **state)
 {
@@ -277,6 +299,7 @@ int main(void)
 	    cmocka_unit_test(rule_that_was_put_ahead_begins_again),
 	    cmocka_unit_test(rule_that_was_put_and_delivered_ahead_begins_again),
 	    cmocka_unit_test(count_of_a_rule_that_was_put_ahead_is_kept),
+	    cmocka_unit_test(rule_that_began_before_keeps_its_times),
 	    cmocka_unit_test(delivery_that_saw_the_step_goes_on),
 	    cmocka_unit_test(small_step_back_repeats_nothing),
 	    cmocka_unit_test(occurrence_that_was_moved_stays),

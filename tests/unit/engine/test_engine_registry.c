@@ -78,6 +78,33 @@ static void change_that_cannot_be_read_is_asked_for_again(void **state)
 	leased_end(&leased);
 }
 
+/* What a failed reading has applied is not known: so all settings are asked for. */
+static void change_that_cannot_be_read_asks_for_all(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin_term(&leased);
+	dw_op *list;
+
+	(void)state;
+	leased_speak(&leased);
+	harness_turn(h);
+	assert_int_equal(
+	    engine_topic_pause(h->engine, "t", DW_PAUSE_DELIVERY, (struct done){harness_done, h}),
+	    DW_OK);
+	(void)engine_turn(h->engine); /* the change is made, and not yet read */
+	leased.keeps = true;
+	harness_turn(h);
+	list = list_is_asked(&leased);
+	assert_true(list->flags & DW_OP_CHANGES);
+	leased_say(&leased, list, DW_ENOMEM);
+	harness_pass(h, DW_SECONDS(10));
+	list = list_is_asked(&leased);
+	assert_false(list->flags & DW_OP_CHANGES);
+	leased_say(&leased, list, DW_OK);
+	harness_turn(h);
+	leased_end(&leased);
+}
+
 /* ---- Names --------------------------------------------------------------------------------- */
 
 static void add_row(struct leased *leased, dw_op *list, const char *name)
@@ -126,11 +153,37 @@ static void names_that_no_topic_has_are_left_out(void **state)
 	leased_end(&leased);
 }
 
+/* The answer comes in the next term: the topic may have been paused between the two. */
+static void settings_of_an_earlier_term_do_not_count(void **state)
+{
+	struct leased leased;
+	struct harness *h = begin_term(&leased);
+	dw_op *old = list_is_asked(&leased), *list;
+
+	(void)state;
+	leased_fenced(&leased);
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(2));
+	assert_true(engine_is_owner(h->engine));
+	leased_say(&leased, old, DW_OK);
+	harness_pass(h, DW_SECONDS(10));
+	list = list_is_asked(&leased);
+	assert_int_equal(h->start_count, 0);
+	add_row(&leased, list, "t");
+	leased_say(&leased, list, DW_OK);
+	leased_speak(&leased);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 0);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(nothing_starts_before_the_settings_are_read),
 	    cmocka_unit_test(change_that_cannot_be_read_is_asked_for_again),
+	    cmocka_unit_test(change_that_cannot_be_read_asks_for_all),
+	    cmocka_unit_test(settings_of_an_earlier_term_do_not_count),
 	    cmocka_unit_test(names_that_no_topic_has_are_left_out),
 	};
 

@@ -79,6 +79,31 @@ static void rule_ends_with_its_count_or_its_end(void **state)
 	}
 }
 
+/* Timers with one text end each at their own time. */
+static void timers_with_one_rule_end_each_with_its_count(void **state)
+{
+	struct ruled seen;
+	dw_rule rule = {.size = sizeof rule, .every = DW_HOURS(1), .count = 2};
+	dw_timer timer = {.size = sizeof timer, .topic = "t", .rule = &rule};
+
+	(void)state;
+	ruled_open(&seen, 0);
+	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
+	timer.id = "first";
+	assert_int_equal(dw_put(seen.d, &timer, ruled_answer, &seen), DW_OK);
+	ruled_advance(&seen, "2030-01-01T01:30:00Z");
+	timer.id = "second";
+	assert_int_equal(dw_put(seen.d, &timer, ruled_answer, &seen), DW_OK);
+	ruled_advance(&seen, "2030-01-01T02:15:00Z");
+	assert_int_equal(seen.count, 2);
+	assert_int_equal(seen.starts[1].last, 1);
+	ruled_advance(&seen, "2030-01-02T00:00:00Z");
+	assert_int_equal(seen.count, 4);
+	assert_on_time(&seen, 2, "2030-01-01T02:30:00Z");
+	assert_on_time(&seen, 3, "2030-01-01T03:30:00Z");
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static void rule_that_never_comes_is_refused(void **state)
 {
 	struct ruled seen;
@@ -332,6 +357,7 @@ int main(void)
 	    cmocka_unit_test(every_fires_at_each_occurrence),
 	    cmocka_unit_test(daily_time_follows_the_clock_of_its_zone),
 	    cmocka_unit_test(rule_ends_with_its_count_or_its_end),
+	    cmocka_unit_test(timers_with_one_rule_end_each_with_its_count),
 	    cmocka_unit_test(rule_that_never_comes_is_refused),
 	    cmocka_unit_test(jitter_is_the_same_each_time),
 	    cmocka_unit_test(retry_stays_within_its_occurrence),

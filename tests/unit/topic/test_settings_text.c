@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "durawheel/ended.h"
+
 static int check(const char *text, char *message)
 {
 	return settings_check_text(text, strlen(text), message);
@@ -57,6 +59,7 @@ static void sound_text_is_taken(void **state)
 					    "hide=-1 queue=1",
 					    "max=5 ver=7",
 					    "future2=99999999999 ver=7",
+					    "queue=1 maximum=99999999999 ver=7",
 					    "  retries=4294967295  "};
 	char message[DW_MESSAGE_SIZE];
 
@@ -93,6 +96,28 @@ static void damaged_words_are_not_read(void **state)
 	assert_int_equal(settings.retries_max, 3);
 }
 
+static void greatest_and_smallest_settings_are_taken(void **state)
+{
+	static const dw_topic_settings good[] = {
+	    {.retries_max = 255, .backoff_first_us = DW_DAYS(1), .backoff_max_us = DW_DAYS(30)},
+	    {.backoff_factor = 10, .jitter_percent = 100, .limit_us = DW_DAYS(1)},
+	    {.keep_us = DW_KEEP_MAX, .paused = DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE},
+	    {.retries_max = DW_NO_RETRIES, .jitter_percent = DW_NO_JITTER},
+	    {.queue = 1, .max = DW_QUEUE_MAX, .hide_us = DW_HOURS(12)},
+	    {.queue = 1, .max = 1, .overflow = DW_REFUSE, .hide_us = DW_SECONDS(1)},
+	    {.queue = 1, .expire_us = INT64_MAX, .hide_us = DW_AT_MOST_ONCE},
+	};
+	char message[DW_MESSAGE_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		dw_topic_settings settings = good[i];
+
+		settings.size = sizeof settings;
+		assert_int_equal(settings_check(&settings, message), DW_OK);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +126,7 @@ int main(void)
 	    cmocka_unit_test(sound_text_is_taken),
 	    cmocka_unit_test(damaged_text_has_no_version),
 	    cmocka_unit_test(damaged_words_are_not_read),
+	    cmocka_unit_test(greatest_and_smallest_settings_are_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
