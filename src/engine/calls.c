@@ -70,6 +70,22 @@ void call_free(struct engine *engine, struct call *call)
 	alloc_free(&engine->alloc, call);
 }
 
+static void charge(struct calls *calls, struct call *call, size_t bytes)
+{
+	call->bytes += bytes;
+	calls->bytes += bytes;
+}
+
+void call_charge(struct calls *calls, struct call *call, const dw_op *op)
+{
+	charge(calls, call, sizeof(struct ticket) + op->body_size + (op->id ? call->id_size : 0));
+}
+
+void call_charge_anew(struct calls *calls, struct call *call, const dw_op *op, const dw_op *before)
+{
+	charge(calls, call, op->body_size - before->body_size); /* of less, it wraps around */
+}
+
 void calls_free(struct engine *engine)
 {
 	struct call *call;

@@ -106,14 +106,10 @@ void calls_free(struct engine *);
  * memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
-/* call_charge counts the bytes of the call's operation. */
-static inline void call_charge(struct calls *calls, struct call *call, const dw_op *op)
-{
-	size_t bytes = sizeof(struct ticket) + op->body_size + (op->id ? call->id_size : 0);
-
-	call->bytes += bytes;
-	calls->bytes += bytes;
-}
+/* call_charge counts the bytes of the call's operation; call_charge_anew: in the place of those of
+ * the one before it, which is freed. */
+void call_charge(struct calls *, struct call *, const dw_op *);
+void call_charge_anew(struct calls *, struct call *, const dw_op *, const dw_op *before);
 
 /* call_queue adds the call to those that wait for the timer's id. */
 static inline void call_queue(struct timer *timer, struct call *call)

@@ -198,7 +198,7 @@ bool modes_again(struct engine *engine, struct timer *head, struct call *call, c
 	if (mode->tries++ < TRIES_MAX)
 		status = prepare(engine, head, call, row);
 	if (status == DW_OK) {
-		call_charge(&engine->calls, call, call->op);
+		call_charge_anew(&engine->calls, call, call->op, op);
 		call->next = head->calls;
 		head->calls = call;
 		lifecycle_resume(engine, head);

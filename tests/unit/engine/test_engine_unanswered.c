@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/core.h"
 #include "support/leased.h"
 
 /* ---- Puts that were done before ------------------------------------------------------------ */
@@ -154,6 +155,53 @@ static void calls_that_are_not_answered_are_limited(void **state)
 	leased_end(&leased);
 }
 
+/* put_kept puts the timer with the data of the stored one; the operation waits in the store. */
+static const dw_op *put_kept(struct leased *leased, unsigned flags)
+{
+	dw_timer timer = {
+	    .size = sizeof timer, .id = "a", .topic = "t", .due = DW_NEVER / 4, .flags = flags};
+	struct harness *h = leased->harness;
+
+	leased->keeps = true;
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	assert_non_null(leased->kept.first);
+	return leased->kept.first;
+}
+
+/* A put that has lost a race is sent again, with other data. The call counts what it has now. */
+static void put_that_is_sent_again_is_counted_once(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+	char data[1000] = {0};
+	dw_timer stored = {.size = sizeof stored,
+			   .id = "a",
+			   .topic = "t",
+			   .due = DW_NEVER / 2,
+			   .data = data,
+			   .data_size = sizeof data};
+	size_t size, bytes;
+
+	(void)state;
+	assert_int_equal(engine_put(h->engine, &stored, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	assert_int_equal(h->engine->calls.bytes, 0);
+	size = put_kept(&leased, DW_DATA_FIRST | DW_DUE_EARLIEST)->body_size;
+	bytes = h->engine->calls.bytes;
+	leased_speak(&leased);
+	leased.keeps = true;
+	harness_turn(h);
+	assert_int_equal(leased.asked[DW_OP_PUT], 3);
+	assert_non_null(leased.kept.first);
+	assert_true(leased.kept.first->body_size > size);
+	assert_int_equal(h->engine->calls.bytes, bytes + leased.kept.first->body_size - size);
+	leased_speak(&leased);
+	harness_turn(h);
+	assert_int_equal(h->engine->calls.bytes, 0);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +210,7 @@ int main(void)
 	    cmocka_unit_test(put_found_done_at_once_names_the_stored_generation),
 	    cmocka_unit_test(unknown_put_of_a_fenced_owner_is_sent_again_as_a_clients),
 	    cmocka_unit_test(calls_that_are_not_answered_are_limited),
+	    cmocka_unit_test(put_that_is_sent_again_is_counted_once),
 	};
 
 	return cmocka_run_group_tests_name("engine_unanswered", tests, NULL, NULL);
