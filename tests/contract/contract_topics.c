@@ -71,6 +71,19 @@ static void closed_topic_takes_no_put(void **state)
 	assert_int_equal(ask_status(&c->owner, ask_put_full("d", "u", 500, "x")), DW_EPAUSED);
 }
 
+/* Nothing is left of its settings, so it takes puts, and keeps no ends. */
+static void dropped_topic_takes_puts_again(void **state)
+{
+	struct contract *c = *state;
+
+	assert_int_equal(contract_set(&c->owner, "t", "paused=2 keep=3600000000", 0), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_put_full("a", "t", 500, "x")), DW_EPAUSED);
+	assert_int_equal(ask_status(&c->owner, contract_op(DW_OP_TOPIC_DROP, "t", NULL, 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_put_full("a", "t", 500, "x")), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CANCEL, "a", 0, 0)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_ENDED, "a", 0, 0)), DW_ENOENT);
+}
+
 static void client_of_a_closed_topic_hears_it(void **state)
 {
 	struct contract *c = *state;
@@ -153,6 +166,7 @@ const struct contract_case contract_topics[] = {
     CONTRACT_CASE(settings_are_kept, true),
     CONTRACT_CASE(numbers_of_the_owner_are_shown, false),
     CONTRACT_CASE(closed_topic_takes_no_put, false),
+    CONTRACT_CASE(dropped_topic_takes_puts_again, false),
     CONTRACT_CASE(client_of_a_closed_topic_hears_it, true),
     CONTRACT_CASE(owner_hears_of_a_clients_change, true),
     CONTRACT_CASE(message_is_made_with_the_end_of_its_timer, false),
