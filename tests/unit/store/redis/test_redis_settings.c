@@ -170,6 +170,26 @@ static void a_faster_standby_is_handed_the_settings(void **state)
 	setter_close(&standby);
 }
 
+/* Of as many topics as may be, each can be changed, and no other one made. */
+static void topics_at_the_limit_can_be_changed(void **state)
+{
+	dw_topic_settings settings = {.size = sizeof settings, .retries_max = 2};
+	struct setter *t = *state;
+	char name[16];
+
+	setter_set_three(t);
+	for (int i = 3; i < DW_TOPICS_MAX; i++) {
+		(void)snprintf(name, sizeof name, "p%d", i);
+		setter_write_copy(t, 3, name, "retries=1 ver=1");
+	}
+	setter_set(t, "queue", (dw_topic_settings){.queue = 1, .max = 6});
+	assert_int_equal(dw_topic_set(t->d, "more", &settings, setter_done, t), DW_OK);
+	setter_sync_all(t);
+	assert_int_equal(t->status, DW_ELIMIT);
+	setter_drop(t, "kept");
+	setter_set(t, "more", settings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +207,8 @@ int main(void)
 					    setter_set_up, setter_tear_down),
 	    cmocka_unit_test_setup_teardown(a_topic_that_was_dropped_stays_dropped_after_a_loss,
 					    setter_set_up, setter_tear_down),
+	    cmocka_unit_test_setup_teardown(topics_at_the_limit_can_be_changed, setter_set_up,
+					    setter_tear_down),
 	    cmocka_unit_test_setup_teardown(a_faster_standby_is_handed_the_settings, setter_set_up,
 					    setter_tear_down),
 	};
