@@ -200,6 +200,28 @@ static void repeated_push_is_known_in_a_full_queue(void **state)
 	assert_int_equal(contract_length(c), 1);
 }
 
+/* What is pushed after a change of settings is under these, also if nobody has waited for it. */
+static void push_does_not_overtake_a_change(void **state)
+{
+	struct contract *c = *state;
+	dw_head head = {.due = contract_now(c)};
+	dw_op *before = contract_push_op("q", "a", head),
+	      *behind = contract_push_op("q", "b", head);
+	dw_op *change = contract_op(DW_OP_TOPIC_SET, "q", "paused=2", strlen("paused=2"));
+
+	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
+	change->flags = DW_OP_PART;
+	before->next = change;
+	change->next = behind;
+	ask_send(&c->owner, before);
+	assert_int_equal(ask_await(&c->owner, before)->status, DW_OK);
+	assert_int_equal(ask_await(&c->owner, change)->status, DW_OK);
+	assert_int_equal(ask_await(&c->owner, behind)->status, DW_EPAUSED);
+	ask_free(before);
+	ask_free(change);
+	ask_free(behind);
+}
+
 const struct contract_case contract_queue_bounds[] = {
     CONTRACT_CASE(take_is_bounded_in_bytes, false),
     CONTRACT_CASE(full_store_can_be_emptied, false),
@@ -208,5 +230,6 @@ const struct contract_case contract_queue_bounds[] = {
     CONTRACT_CASE(touched_message_stays_hidden_where_none_is_hidden, false),
     CONTRACT_CASE(message_behind_old_ones_is_handed_out, false),
     CONTRACT_CASE(repeated_push_is_known_in_a_full_queue, false),
+    CONTRACT_CASE(push_does_not_overtake_a_change, false),
     CONTRACT_CASES_END,
 };

@@ -243,6 +243,7 @@ static const char *const bad[][2] = {
     {"cron 0 0 * * 8", "cron: day of week \"8\" is wrong"},
     {"cron 5-1 * * * *", "cron: minute \"5-1\" has a range that ends before it begins"},
     {"cron 5- * * * *", "has a wrong end of a range"},
+    {"cron 0 0 * * 5-0", "has a range that ends before it begins"},
     {"cron */0 * * * *", "has a step of 0"},
     {"cron */ * * * *", "has no step after the /"},
     {"cron */90 * * * *", "has a step beyond the field"},

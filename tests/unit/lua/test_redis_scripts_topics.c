@@ -1,0 +1,72 @@
+/* The scripts of topics, one at a time: what one of them leaves, before another one goes on. */
+#include "support/cmocka.h"
+
+#include <stdio.h>
+
+#include "support/script_fixture.h"
+
+static void call_topic(struct scripts *s, const char *script, const char *topic)
+{
+	char key[32];
+
+	call(s, script);
+	s->count = 2; /* with other keys */
+	call_number(s, 2);
+	(void)snprintf(key, sizeof key, "{t:%02u}:m", s->shard);
+	call_text(s, key);
+	(void)snprintf(key, sizeof key, "{t:%02u}:t", s->shard);
+	call_text(s, key);
+	call_text(s, topic);
+}
+
+static const redisReply *set(struct scripts *s, const char *topic, const char *settings,
+			     uint64_t most)
+{
+	call_topic(s, "topic_set", topic);
+	call_text(s, settings);
+	call_number(s, 0);
+	call_number(s, most);
+	call_text(s, "");
+	call_number(s, 0);
+	return call_go(s);
+}
+
+static const redisReply *mark(struct scripts *s, const char *field)
+{
+	return command(s, "HGET {t:%02u}:m %s", s->shard, field);
+}
+
+/* The copy of the drop may not come: then nothing else tells the shard. */
+static void a_drop_leaves_no_marks(void **state)
+{
+	struct scripts *s = *state;
+
+	assert_true(is(set(s, "p", "paused=2 keep=5", 9), "OK"));
+	assert_string_equal(mark(s, "closed")->str, "p\n");
+	assert_string_equal(mark(s, "keeps")->str, "p\t5\n");
+	call_topic(s, "topic_drop", "p");
+	call_text(s, "");
+	assert_true(is(call_go(s), "OK"));
+	assert_int_equal(mark(s, "closed")->type, REDIS_REPLY_NIL);
+	assert_int_equal(mark(s, "keeps")->type, REDIS_REPLY_NIL);
+}
+
+static void at_the_limit_a_topic_can_be_changed(void **state)
+{
+	struct scripts *s = *state;
+
+	assert_true(is(set(s, "p", "paused=2", 2), "OK"));
+	assert_true(is(set(s, "q", "queue=1", 2), "OK"));
+	assert_true(is(set(s, "r", "queue=1", 2), "LIMIT"));
+	assert_true(is(set(s, "p", "paused=0", 2), "OK"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(a_drop_leaves_no_marks, scripts_empty),
+	    cmocka_unit_test_setup(at_the_limit_a_topic_can_be_changed, scripts_empty),
+	};
+
+	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);
+}
