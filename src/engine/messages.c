@@ -441,9 +441,9 @@ void messages_answered(struct engine *engine, dw_op *op)
 	struct answers *answers = answers_of(call);
 
 	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
-	if (answers->verdict == DW_RETRY)
+	if (op->verdict == DW_RETRY)
 		takes_ready(engine);
-	else if (answers->verdict != DW_HOLD)
+	else if (op->verdict != DW_HOLD) /* also of the last answer to a message that has died */
 		takes_made_room(engine, op->topic);
 	if (--answers->left == 0)
 		call_answer(engine, call, DW_OK);

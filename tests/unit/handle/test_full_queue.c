@@ -19,6 +19,7 @@ struct program {
 	dw_topic_info info;
 	size_t count;
 	char tokens[ROOM][DW_TOKEN_SIZE];
+	dw_verdict verdict; /* of consume() */
 };
 
 static void done(dw *d, const dw_result *result, void *user)
@@ -101,7 +102,7 @@ static void take(struct program *program)
 static void consume(struct program *program)
 {
 	const char *tokens[ROOM];
-	dw_answer answer = {.size = sizeof answer, .tokens = tokens};
+	dw_answer answer = {.size = sizeof answer, .tokens = tokens, .verdict = program->verdict};
 
 	take(program);
 	for (size_t i = 0; i < program->count; i++)
@@ -175,6 +176,30 @@ static void timers_enter_when_an_at_most_once_queue_is_taken_from(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+/* The retries of these messages are used up: they become dead letters. */
+static void timers_enter_when_messages_have_died(void **state)
+{
+	dw_topic_settings settings = {.size = sizeof settings,
+				      .queue = 1,
+				      .max = ROOM,
+				      .overflow = DW_REFUSE,
+				      .retries_max = DW_NO_RETRIES};
+	struct program program;
+	dw_usec began;
+
+	(void)state;
+	fill_up(&program, 1);
+	assert_int_equal(dw_topic_set(program.d, "q", &settings, done, &program), DW_OK);
+	pass(&program, 0);
+	program.verdict = DW_RETRY;
+	began = dw_now(program.d);
+	for (int i = 0; i < TIMERS && program.got < TIMERS; i++)
+		consume(&program);
+	assert_int_equal(program.got, TIMERS);
+	assert_in_range(dw_now(program.d) - began, 0, DW_MILLISECONDS(TIMERS));
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +207,7 @@ int main(void)
 	    cmocka_unit_test(late_timers_enter_in_their_order),
 	    cmocka_unit_test(timers_of_one_deadline_enter_in_their_order),
 	    cmocka_unit_test(timers_enter_when_an_at_most_once_queue_is_taken_from),
+	    cmocka_unit_test(timers_enter_when_messages_have_died),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
