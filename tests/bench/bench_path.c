@@ -160,6 +160,28 @@ static void put(struct path *path, const char *operation, dw_usec due)
 	end(path, operation, (double)path->n);
 }
 
+/* put_alone: each is answered before the next one is put, as by a program with little to do. */
+static void put_alone(struct path *path, dw_usec due)
+{
+	static const char data[BENCH_DATA_SIZE] = "0123456789";
+	char id[BENCH_ID_SIZE];
+	dw_timer timer = {.size = sizeof timer,
+			  .id = id,
+			  .topic = TOPIC,
+			  .due = due,
+			  .data = data,
+			  .data_size = sizeof data};
+	size_t count = path->n / 8;
+
+	begin(path);
+	for (size_t i = 0; i < count; i++) {
+		bench_id(path->n + i, id);
+		bench_require(dw_put(path->d, &timer, on_done, path) == DW_OK, "dw_put");
+		await_answers(path, 1);
+	}
+	end(path, "put_alone", (double)count);
+}
+
 static void cancel(struct path *path)
 {
 	char id[BENCH_ID_SIZE];
@@ -269,6 +291,7 @@ int main(int argc, char **argv)
 	cancel(&path);
 	put_many(&path, far);
 	cancel_many(&path);
+	put_alone(&path, far);
 	fire(&path);
 	if (path.home.redis)
 		renew(&path);
