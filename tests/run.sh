@@ -39,8 +39,8 @@ failed=0
 debug_scale=30
 debug_tests=(-E '^sim(_|$)')
 
-# release: what depends on optimization and on nothing else: the simulator, the stores' contract, the
-# wheel, and how many instructions a timer costs.
+# release: what depends on optimization and on nothing else: the simulator, the contract of stores,
+# the wheel, and how many instructions a timer costs.
 release_scale=30
 release_tests=(-R '^(sim|test_contract_(memory|table|sqlite)$|test_wheel|bench_path)')
 
