@@ -1,6 +1,6 @@
 -- change: a change of settings: which ones are the newest, and what a shard notes.
 --
--- uses: clock digits settings
+-- uses: clock digits names settings
 local RECENT_MAX = 2048 -- bytes of the last changes that a shard remembers
 
 -- newest: the newest settings of a topic among those of the shard and those that were sent, and
@@ -64,8 +64,8 @@ end
 local function write_marks()
 	for _, field in ipairs(MARKS) do
 		local text = {}
-		for topic, ending in pairs(lines[field] or {}) do
-			insert(text, topic .. ending .. '\n')
+		for _, topic in ipairs(names_in(lines[field] or {})) do
+			insert(text, topic .. lines[field][topic] .. '\n')
 		end
 		if has_other[field] and text[1] then
 			call('HSET', META, field, table.concat(text))

@@ -1,7 +1,7 @@
 -- topic_changes: the settings of the topics that have changed in the shard since the owner has read
 -- them. Reads only.
 --
--- uses: settings
+-- uses: names settings
 --
 -- KEYS      `m`, `t`; `u` is named from `t`
 -- ARGV      1 the change number that the last call has returned, or '': none has
@@ -59,7 +59,7 @@ if not changed then
 	return add_all({'OK', present, 1})
 end
 local answer = {'OK', present, 0}
-for topic in pairs(changed) do
+for _, topic in ipairs(names_in(changed)) do
 	local text = settings_of(topic)
 	if text then
 		insert(answer, topic)

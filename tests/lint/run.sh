@@ -120,6 +120,23 @@ check_text()
 		with_files awk -f "$here/text.awk"
 }
 
+# check_order: what a script reads with pairs() it sorts, because the order would reach Redis.
+check_order()
+{
+	files_named lua -- '*.lua' | with_files awk '
+		function tell()
+		{
+			if (unsorted)
+				print place ": the order of pairs() reaches Redis; sort the keys" \
+					" in the three lines behind the loop"
+			unsorted = 0
+		}
+		FNR == 1 || FNR == unsorted + 4 { tell() }
+		/(^|[^a-z_])(pairs|next)\(/ { unsorted = FNR; place = FILENAME ":" FNR }
+		/table\.sort\(/ { unsorted = 0 }
+		END { tell() }'
+}
+
 # place_of OBJECT SYMBOL: the file and the line of the symbol, looked up by its name.
 place_of()
 {
@@ -190,8 +207,8 @@ if [[ -n $only_floors ]]; then
 fi
 exceptions=tests/lint/exceptions.txt
 [[ -f $exceptions ]] || exceptions=/dev/null
-findings=$(for check in floors readme calls rooms parts functions text globals format scripts \
-	memory; do
+checks=(floors readme calls rooms parts functions text order globals format scripts memory)
+findings=$(for check in "${checks[@]}"; do
 	"check_$check" || echo "tests/lint/run.sh:1: the check of $check did not run; repair it"
 done | awk -v list="$exceptions" -v objects="$build" -f "$here/exceptions.awk" "$exceptions" -)
 if [[ -n $findings ]]; then

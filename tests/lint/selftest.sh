@@ -117,6 +117,9 @@ plant_sizes()
 	expect examples/a.sh:601 'has 601 lines'
 	plant lua/a.lua "	$(printf '%093d' 0)"
 	expect lua/a.lua:1 'has 101 columns'
+	plant lua/a.lua 'for name in pairs(ARGV) do' 'end' 'return ARGV'
+	plant lua/b.lua 'for name in pairs(ARGV) do' 'end' 'table.sort(ARGV)'
+	expect lua/a.lua:1 'the order of pairs()'
 }
 
 plant_words()
