@@ -203,8 +203,8 @@ static int usage(void)
 		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
 		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages |\n"
 		"           --queues]\n"
-		"--redis: the Redis store on a model of its scripts; --losses: and the "
-		"server loses data;\n--outages: processes with journals, and Redis goes "
+		"--redis: the Redis store on a keyspace in the process; --losses: and "
+		"the server loses data;\n--outages: processes with journals, and Redis goes "
 		"away;\n--queues: topics that are queues\n");
 	return 2;
 }

@@ -114,7 +114,7 @@ static void command(struct fleet *fleet, const char *word, const char *key, cons
 	size_t sizes[] = {strlen(word), strlen(key), first ? strlen(first) : 0,
 			  second ? strlen(second) : 0};
 
-	reply_free(model_call(fleet->server.model, second ? 4 : first ? 3 : 2, words, sizes));
+	reply_free(keyspace_call(fleet->server.keyspace, second ? 4 : first ? 3 : 2, words, sizes));
 }
 
 static void end_session(struct fleet *fleet)

@@ -178,18 +178,18 @@ struct looking {
 	unsigned shard;
 };
 
-static void dead_letter_found(void *user, const struct model_field *field)
+static void dead_letter_found(void *user, const struct keyspace_field *field)
 {
 	const struct looking *looking = user;
 	const char *colon = strrchr(field->key, ':');
-	size_t size = strlen(field->name);
+	size_t size = strlen(field->name.at);
 	struct generation *generation;
 
-	if (!colon || strcmp(colon, ":d") != 0 || size + 1 >= field->name_size ||
-	    server_shard(&looking->fleet->server, field->name) != looking->shard)
+	if (!colon || strcmp(colon, ":d") != 0 || size + 1 >= field->name.size ||
+	    server_shard(&looking->fleet->server, field->name.at) != looking->shard)
 		return;
-	generation = promises_find(promises_name(looking->fleet->sim, field->name),
-				   strtoull(field->name + size + 1, NULL, 10));
+	generation = promises_find(promises_name(looking->fleet->sim, field->name.at),
+				   strtoull(field->name.at + size + 1, NULL, 10));
 	if (generation)
 		generation->loss.dead_letter = true;
 }
@@ -201,7 +201,7 @@ static void settle_dead_letters(struct fleet *fleet, unsigned shard)
 
 	for (uint32_t i = 0; i < promises->generation_count; i++)
 		promises->generations[i].loss.dead_letter = false;
-	model_dump(fleet->server.model, dead_letter_found, &looking);
+	keyspace_dump(fleet->server.keyspace, dead_letter_found, &looking);
 	for (uint32_t i = 0; i < promises->generation_count; i++) {
 		struct generation *generation = &promises->generations[i];
 

@@ -1,5 +1,5 @@
-/* Several processes, each with an engine and the real Redis store, and one server, which is the
- * model of the scripts. One process is at work at a time. */
+/* Several processes, each with an engine and the real Redis store, and one server, which is a
+ * keyspace in this process. One process is at work at a time. */
 #ifndef SIM_FLEET_FLEET_H
 #define SIM_FLEET_FLEET_H
 

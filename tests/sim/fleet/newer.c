@@ -14,7 +14,7 @@
 static void command(struct fleet *fleet, const char *const *words, const size_t *sizes, int count)
 {
 	server_tick(&fleet->server);
-	reply_free(model_call(fleet->server.model, count, words, sizes));
+	reply_free(keyspace_call(fleet->server.keyspace, count, words, sizes));
 }
 
 static void write_field(struct fleet *fleet, const char *word, const char *key, const char *first,
@@ -39,7 +39,8 @@ static void write_value(struct fleet *fleet, const char *key, const char *id, co
 static uint64_t meta(struct fleet *fleet, unsigned shard, const char *field)
 {
 	size_t size;
-	const char *value = model_value(fleet->server.model, server_key(shard, "m"), field, &size);
+	const char *value =
+	    keyspace_value(fleet->server.keyspace, server_key(shard, "m"), field, &size);
 
 	return value ? strtoull(value, NULL, 10) : 0;
 }

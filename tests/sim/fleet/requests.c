@@ -6,6 +6,7 @@
 
 #include "sim/fleet/effects.h"
 #include "sim/fleet/fleet.h"
+#include "sim/fleet/planted_scripts.h"
 
 static struct alloc alloc_of(struct fleet *fleet)
 {
@@ -32,9 +33,9 @@ static struct reply *refusal(struct fleet *fleet)
 static const char *script_of(const struct packet *packet)
 {
 	if (strcmp(packet->words[0], "EVALSHA") == 0)
-		return model_script(packet->words[1], packet->sizes[1]);
+		return keyspace_script(packet->words[1], packet->sizes[1]);
 	return strcmp(packet->words[0], "EVAL") == 0
-		   ? model_script_of(packet->words[1], packet->sizes[1])
+		   ? keyspace_script_of(packet->words[1], packet->sizes[1])
 		   : NULL;
 }
 
@@ -65,57 +66,13 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 	effects_tell(&effect);
 }
 
-static enum model_bug bug_of(enum bug bug, bool late)
-{
-	switch (bug) {
-	case BUG_NO_HELLO:
-		return late ? MODEL_ANY_TOKEN : MODEL_SOUND;
-	case BUG_CLAIM_UNSEEN:
-		return MODEL_CLAIM_ANY;
-	case BUG_NEVER_OPEN:
-		return MODEL_CANCEL_NEVER_OPEN;
-	case BUG_ACK_UNSEEN:
-		return MODEL_ACK_BY_ID;
-	case BUG_ATTEMPT_KEPT:
-		return MODEL_ATTEMPT_KEPT;
-	case BUG_PUSH_LOST:
-		return MODEL_PUSH_LOST;
-	case BUG_PUSH_FRESH:
-		return MODEL_PUSH_FRESH;
-	case BUG_DELETE_LOST:
-		return MODEL_DELETE_LOST;
-	case BUG_FENCE_EXACT:
-		return MODEL_FENCE_EXACT;
-	case BUG_ROW_AGAIN:
-		return MODEL_ROW_AGAIN;
-	case BUG_NO_JUMP:
-		return MODEL_NO_JUMP;
-	case BUG_START_LOST:
-		return MODEL_START_LOST;
-	case BUG_CANCEL_SURE:
-		return MODEL_CANCEL_SURE;
-	case BUG_LATE_UNSAID:
-		return MODEL_LATE_UNSAID;
-	case BUG_LOWER_FENCE:
-		return MODEL_LOWER_FENCE;
-	case BUG_END_UNKEPT:
-		return MODEL_END_LOST;
-	case BUG_END_UNDUE:
-		return MODEL_END_EARLY;
-	case BUG_ONCE_TWICE:
-		return MODEL_ONCE_AGAIN;
-	default:
-		return MODEL_SOUND;
-	}
-}
-
 static void carry_out(struct fleet *fleet, const struct packet *packet)
 {
 	struct sim *sim = fleet->sim;
 	struct reply *reply;
 
 	server_tick(&fleet->server);
-	model_set_bug(fleet->server.model, bug_of(sim->bug, packet->late));
+	planted_scripts(fleet->server.keyspace, sim->bug, packet->late);
 	if (sim->clocks.steady < fleet->outage.refusing_until || chance(sim, sim->knobs.fail / 4)) {
 		reply = refusal(fleet);
 		trace(sim, "refused", reply->bytes, 0, 0);
@@ -148,23 +105,21 @@ void requests_work(struct fleet *fleet)
 
 /* ---- Messages of the wake channel ---------------------------------------------------------- */
 
-static struct reply *message(struct fleet *fleet, const char *channel, size_t size, long long shard)
+static struct reply *message(struct fleet *fleet, struct bytes channel, struct bytes text)
 {
 	struct alloc alloc = alloc_of(fleet);
 	struct reply *reply = reply_new(&alloc);
-	char number[24];
-	int digits = snprintf(number, sizeof number, "%lld", shard);
 
 	/* This memory is endless. */
 	(void)reply_items(reply, reply, 3);
 	(void)reply_bytes(reply, &reply->items[0], REPLY_BULK, "message", 7);
-	(void)reply_bytes(reply, &reply->items[1], REPLY_BULK, channel, size);
-	(void)reply_bytes(reply, &reply->items[2], REPLY_BULK, number, (size_t)digits);
+	(void)reply_bytes(reply, &reply->items[1], REPLY_BULK, channel.at, channel.size);
+	(void)reply_bytes(reply, &reply->items[2], REPLY_BULK, text.at, text.size);
 	return reply;
 }
 
 /* publish returns how many subscribers there are. */
-static unsigned publish(void *user, const char *channel, size_t size, long long shard)
+static unsigned publish(void *user, struct bytes channel, struct bytes text)
 {
 	struct fleet *fleet = user;
 	unsigned count = 0;
@@ -174,8 +129,7 @@ static unsigned publish(void *user, const char *channel, size_t size, long long 
 
 		if (!subscriber || !subscriber->up)
 			continue;
-		network_reply(&fleet->network, &subscriber->route,
-			      message(fleet, channel, size, shard));
+		network_reply(&fleet->network, &subscriber->route, message(fleet, channel, text));
 		count++;
 	}
 	return count;
@@ -183,5 +137,5 @@ static unsigned publish(void *user, const char *channel, size_t size, long long 
 
 void requests_init(struct fleet *fleet)
 {
-	model_listen(fleet->server.model, publish, fleet);
+	keyspace_listen(fleet->server.keyspace, publish, fleet);
 }

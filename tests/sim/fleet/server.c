@@ -9,15 +9,62 @@
 #include "store/redis/store.h"
 #include "store/redis/value.h"
 
-/* note_known: a command names each timer at most once. */
-static void note_known(void *user, const char *value, size_t size)
+static bool ends_with(struct bytes key, const char *end)
 {
-	struct server *server = user;
+	size_t size = strlen(end);
+
+	return key.size >= size && memcmp(key.at + key.size - size, end, size) == 0;
+}
+
+/* is_as_known: the stored value is what the owner takes it for; or an earlier one, to which the
+ * server was set back, and which an owner that saw that would have replaced, too. */
+static bool is_as_known(const char *stored, size_t size, const char *claimed)
+{
+	dw_head before, after;
+
+	if (size < VALUE_HEAD_SIZE + VALUE_BODY_MIN ||
+	    !value_head(stored, VALUE_HEAD_SIZE, &before) ||
+	    !value_head(claimed, VALUE_HEAD_SIZE, &after))
+		return false;
+	if (before.generation < after.generation)
+		return true;
+	return before.generation == after.generation && before.state == DW_PENDING &&
+	       before.attempt + 1 == after.attempt && before.due == after.due &&
+	       before.retries == after.retries && before.crashes == after.crashes &&
+	       before.open == after.open &&
+	       memcmp(stored + VALUE_HEAD_SIZE + 2, claimed + VALUE_HEAD_SIZE + 2, 4) == 0;
+}
+
+/* note_known: the generation that is stored of a timer that the owner claims or settles without
+ * reading it. claimed: the value that replaces it, or NULL. */
+static void note_known(struct server *server, const char *key, const char *id, const char *claimed)
+{
+	size_t size;
+	const char *value = keyspace_value(server->keyspace, key, id, &size);
 
 	if (value && size < 16)
 		abort();
 	server->known[server->known_count++] =
 	    value ? bytes_get((const unsigned char *)value + 8, 8) : 0;
+	if (!server->is_strict || !value || !claimed || is_as_known(value, size, claimed))
+		return;
+	(void)fprintf(stderr, "the owner claims %s, and what is stored is not what it knows\n", id);
+	abort();
+}
+
+/* watch: a command names each timer at most once. */
+static void watch(void *user, const struct keyspace_command *command)
+{
+	const struct bytes *words = command->words;
+	bool claims =
+	    strcmp(command->script, "claim_known") == 0 && strcmp(words[0].at, "HSET") == 0;
+	bool settles =
+	    strcmp(command->script, "settle_known") == 0 && strcmp(words[0].at, "HDEL") == 0;
+
+	if ((!claims && !settles) || !ends_with(words[1], ":h"))
+		return;
+	for (int i = 2; i < command->count; i += claims ? 2 : 1)
+		note_known(user, words[1].at, words[i].at, claims ? words[i + 1].at : NULL);
 }
 
 void server_init(struct server *server, struct sim *sim)
@@ -25,10 +72,9 @@ void server_init(struct server *server, struct sim *sim)
 	struct alloc alloc = memory_alloc(&sim->table_account);
 
 	server->sim = sim;
-	server->model = model_new(&alloc);
-	model_watch_known(server->model, note_known, server);
-	if (sim->bug == BUG_NONE)
-		model_be_strict(server->model);
+	server->keyspace = keyspace_new(&alloc);
+	keyspace_watch(server->keyspace, watch, server);
+	server->is_strict = sim->bug == BUG_NONE;
 	server->wall_offset = clocks_wall(sim) - sim->clocks.steady;
 	server->wall_offset += (dw_usec)draw(sim, DW_SECONDS(20)) - DW_SECONDS(10);
 	server->drift_ppm = (int64_t)draw(sim, 1001) - 500;
@@ -37,7 +83,7 @@ void server_init(struct server *server, struct sim *sim)
 void server_free(struct server *server)
 {
 	server_forget(server);
-	model_free(server->model);
+	keyspace_free(server->keyspace);
 }
 
 unsigned server_shard(const struct server *server, const char *id)
@@ -62,7 +108,7 @@ dw_usec server_now(const struct server *server)
 
 void server_tick(const struct server *server)
 {
-	model_set_time(server->model, server_now(server));
+	keyspace_set_time(server->keyspace, server_now(server));
 }
 
 dw_row *server_row(const struct server *server, const char *id)
@@ -70,7 +116,7 @@ dw_row *server_row(const struct server *server, const char *id)
 	struct alloc alloc = memory_alloc(&server->sim->table_account);
 	size_t size;
 	const char *value =
-	    model_value(server->model, server_key(server_shard(server, id), "h"), id, &size);
+	    keyspace_value(server->keyspace, server_key(server_shard(server, id), "h"), id, &size);
 
 	return value ? value_row(&alloc, id, strlen(id), value, size) : NULL;
 }
@@ -80,20 +126,22 @@ dw_row *server_ended(const struct server *server, const char *id)
 	struct alloc alloc = memory_alloc(&server->sim->table_account);
 	size_t size;
 	const char *end =
-	    model_value(server->model, server_key(server_shard(server, id), "E"), id, &size);
+	    keyspace_value(server->keyspace, server_key(server_shard(server, id), "E"), id, &size);
 
 	return end ? row_new(&alloc, id, end, size) : NULL;
 }
 
 bool server_score(const struct server *server, const char *id, double *ret_score)
 {
-	return model_score(server->model, server_key(server_shard(server, id), "i"), id, ret_score);
+	return keyspace_score(server->keyspace, server_key(server_shard(server, id), "i"), id,
+			      ret_score);
 }
 
 uint64_t server_fence(const struct server *server, unsigned shard)
 {
 	size_t size;
-	const char *value = model_value(server->model, server_key(shard, "m"), "fence", &size);
+	const char *value =
+	    keyspace_value(server->keyspace, server_key(shard, "m"), "fence", &size);
 
 	return value ? strtoull(value, NULL, 10) : 0;
 }
@@ -105,7 +153,7 @@ bool server_has_lease(const struct server *server, unsigned shard, const char *n
 	const char *colon;
 
 	server_tick(server);
-	token = model_lease(server->model, server_key(shard, "l"), &size);
+	token = keyspace_string(server->keyspace, server_key(shard, "l"), &size);
 	colon = token ? strchr(token, ':') : NULL;
 	return colon && strncmp(colon + 1, nonce, strlen(nonce)) == 0;
 }
@@ -113,7 +161,7 @@ bool server_has_lease(const struct server *server, unsigned shard, const char *n
 bool server_all_even(const struct server *server)
 {
 	for (unsigned i = 0; i < server->shard_count; i++)
-		if (!model_is_even(server->model, server_key(i, "")))
+		if (!keyspace_is_even(server->keyspace, server_key(i, "")))
 			return false;
 	return true;
 }
@@ -122,7 +170,7 @@ struct reply *server_call(struct server *server, int count, const char *const *w
 			  const size_t *sizes)
 {
 	server->known_count = 0;
-	return model_call(server->model, count, words, sizes);
+	return keyspace_call(server->keyspace, count, words, sizes);
 }
 
 void server_flush(struct server *server)
@@ -131,7 +179,7 @@ void server_flush(struct server *server)
 	static const size_t sizes[] = {6, 5};
 
 	trace(server->sim, "script flush", "", 0, 0);
-	reply_free(model_call(server->model, 2, words, sizes));
+	reply_free(keyspace_call(server->keyspace, 2, words, sizes));
 }
 
 void server_step_clock(struct server *server)
@@ -148,7 +196,7 @@ void server_step_clock(struct server *server)
 
 void server_empty(struct server *server, unsigned shard)
 {
-	model_empty(server->model, server_key(shard, ""));
+	keyspace_empty(server->keyspace, server_key(shard, ""));
 	ends_lost(server->sim);
 	server->set_back[shard] = false;
 }
@@ -156,21 +204,21 @@ void server_empty(struct server *server, unsigned shard)
 void server_forget(struct server *server)
 {
 	if (server->past)
-		model_free(server->past);
+		keyspace_free(server->past);
 	server->past = NULL;
 }
 
 void server_remember(struct server *server)
 {
 	server_forget(server);
-	server->past = model_copy(server->model);
+	server->past = keyspace_copy(server->keyspace);
 	server->past_at = server->sim->clocks.steady;
 	trace(server->sim, "snapshot", "", 0, 0);
 }
 
 void server_set_back(struct server *server)
 {
-	model_set_back(server->model, server->past);
+	keyspace_set_back(server->keyspace, server->past);
 	ends_lost(server->sim);
 	for (unsigned i = 0; i < server->shard_count; i++)
 		server->set_back[i] = true;

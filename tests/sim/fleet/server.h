@@ -1,13 +1,13 @@
-/* The Redis server: the model of the scripts with a clock of its own. Its data can be emptied or
- * set back to what it was a while ago. */
+/* The Redis server: a keyspace with a clock of its own. Its data can be emptied or set back to what
+ * it was a while ago. */
 #ifndef SIM_FLEET_SERVER_H
 #define SIM_FLEET_SERVER_H
 
 #include <stdbool.h>
 
 #include "durawheel/store.h"
+#include "keyspace/keyspace.h"
 #include "sim/core/promises.h"
-#include "script_model/model.h"
 
 #define SHARDS_MAX_SIM 4u
 
@@ -15,17 +15,18 @@ struct sim;
 
 struct server {
 	struct sim *sim;
-	struct script_model *model;
+	struct keyspace *keyspace;
 	unsigned shard_count;
 	dw_usec lease;
 	dw_usec wall_offset; /* of its clock */
 	int64_t drift_ppm;
-	struct script_model *past; /* the data at past_at; NULL: forgotten */
+	struct keyspace *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
 	/* Of a claim or settle of known timers: the generations stored before; 0: none. */
 	uint64_t known[NAMES_MAX];
 	size_t known_count;
+	bool is_strict; /* an owner that is wrong about what it knows ends the program */
 };
 
 void server_init(struct server *, struct sim *);
@@ -44,7 +45,7 @@ dw_row *server_ended(const struct server *, const char *id);
 /* server_now: by its clock. */
 dw_usec server_now(const struct server *);
 
-/* server_tick tells the time to the model of the scripts, which has no clock. */
+/* server_tick tells the time to the keyspace, which has no clock. */
 void server_tick(const struct server *);
 
 /* server_score: the timer's entry in the inbox; false: none. */

@@ -1,5 +1,6 @@
 /* Redis goes away, and programs with journals go on. Several processes, each with an engine, the
- * real Redis store and a journal in front of it, and one server, which is the model of the scripts.
+ * real Redis store and a journal in front of it, and one server, which is a keyspace
+ * in this process.
  *
  * The history (support/history.h) judges it by what the programs see: calls, answers, starts. So
  * the same promises hold here as in the crash tests, and no seed depends on what the store does

@@ -1,5 +1,5 @@
 /* Planted bugs of the journal. They stand between the engine and its store, in the disk, or in the
- * model of the scripts (script_model/model.h). */
+ * scripts (fleet/planted_scripts.h). */
 #ifndef SIM_OUTAGES_PLANTED_H
 #define SIM_OUTAGES_PLANTED_H
 

@@ -10,7 +10,7 @@
 #include "durawheel/durawheel.h"
 #include "store/redis/store.h"
 #include "store/redis/value.h"
-#include "script_model/store.h"
+#include "keyspace/store.h"
 #include "support/ask.h"
 #include "support/newer.h"
 #include "support/redis_server.h"
@@ -357,33 +357,34 @@ static void purge_leaves_what_is_newer(void **state)
 /* ---- The store ----------------------------------------------------------------------------- */
 
 struct cut {
-	struct model_store store; /* first */
-	int puts;                 /* that the server carried out */
+	struct keyspace_store store; /* first */
+	int puts;                    /* that the server carried out */
 };
 
-static struct reply *count_puts(struct model_store *store, const char *script, struct reply *reply)
+static struct reply *count_puts(struct keyspace_store *store, const char *script,
+				struct reply *reply)
 {
 	((struct cut *)store)->puts += strcmp(script, "put") == 0;
 	return reply;
 }
 
 /* store_newer: under the header of the timer that is stored. */
-static void store_newer(struct model_store *store, const char *id)
+static void store_newer(struct keyspace_store *store, const char *id)
 {
 	unsigned char value[NEWER_VALUE_MAX];
-	const char *words[] = {"HSET", "{model:00}:h", id, (const char *)value};
-	size_t sizes[] = {4, 12, strlen(id), 0};
+	const char *words[] = {"HSET", "{twin:00}:h", id, (const char *)value};
+	size_t sizes[] = {4, strlen(words[1]), strlen(id), 0};
 	dw_head head;
 	size_t size;
 
-	assert_true(
-	    value_head(model_value(store->model, words[1], id, &size), VALUE_HEAD_SIZE, &head));
+	assert_true(value_head(keyspace_value(store->keyspace, words[1], id, &size),
+			       VALUE_HEAD_SIZE, &head));
 	sizes[3] = newer_value(&head, id, "later", value);
-	reply_free(model_call(store->model, 4, words, sizes));
+	reply_free(keyspace_call(store->keyspace, 4, words, sizes));
 }
 
 /* status_of the answer of this kind; all that are given until then are freed. */
-static int status_of(struct model_store *store, dw_op_kind kind)
+static int status_of(struct keyspace_store *store, dw_op_kind kind)
 {
 	int status = DW_EUNKNOWN;
 
@@ -400,7 +401,7 @@ static int status_of(struct model_store *store, dw_op_kind kind)
 			ask_free(op);
 			op = next;
 		}
-		model_store_turn(store); /* the test has its time limit */
+		keyspace_store_turn(store); /* the test has its time limit */
 	}
 	return status;
 }
@@ -411,28 +412,28 @@ static void put_whose_refusal_was_lost_is_not_confirmed(void **state)
 	struct cut cut = {.store.delay = DW_MILLISECONDS(50), .store.change = count_puts};
 
 	(void)state;
-	model_store_open(&cut.store);
-	ask_free(model_store_done(&cut.store, ask_put("it", DW_HOURS(1), 0)));
+	keyspace_store_open(&cut.store);
+	ask_free(keyspace_store_done(&cut.store, ask_put("it", DW_HOURS(1), 0)));
 	store_newer(&cut.store, "it");
 	cut.store.store->type->submit(cut.store.store, ask_put("it", DW_HOURS(2), 0));
 	while (cut.puts == 1)
-		model_store_turn(&cut.store);
+		keyspace_store_turn(&cut.store);
 	link_drop(&cut.store.link, "a test");
 	assert_int_equal(status_of(&cut.store, DW_OP_PUT), DW_EUNKNOWN);
-	model_store_close(&cut.store);
+	keyspace_store_close(&cut.store);
 }
 
 /* Its engine restores nothing any more, and the purge before waits for that. */
 static void owner_gives_way_after_a_loss_of_the_server(void **state)
 {
-	struct model_store store = {0};
+	struct keyspace_store store = {0};
 	dw_op *op;
 
 	(void)state;
-	model_store_open(&store);
-	ask_free(model_store_done(&store, ask_plain(DW_OP_OWN)));
-	model_empty(store.model, "{model:00}:");
-	op = model_store_done(&store, ask_plain(DW_OP_LOSS));
+	keyspace_store_open(&store);
+	ask_free(keyspace_store_done(&store, ask_plain(DW_OP_OWN)));
+	keyspace_empty(store.keyspace, "{twin:00}:");
+	op = keyspace_store_done(&store, ask_plain(DW_OP_LOSS));
 	assert_int_equal(op->status, DW_OK);
 	ask_free(op);
 	op = ask_plain(DW_OP_PURGE);
@@ -441,7 +442,7 @@ static void owner_gives_way_after_a_loss_of_the_server(void **state)
 	assert_int_equal(status_of(&store, DW_OP_DISOWN), DW_OK);
 	store.store->type->submit(store.store, ask_plain(DW_OP_OWN));
 	assert_int_equal(status_of(&store, DW_OP_OWN), DW_OK);
-	model_store_close(&store);
+	keyspace_store_close(&store);
 }
 
 #define CASE(test) cmocka_unit_test_setup(test, set_up)

@@ -6,22 +6,22 @@
 
 #include "support/ask.h"
 #include "support/cmocka.h"
-#include "script_model/store.h"
+#include "keyspace/store.h"
 
 #define LATE DW_MILLISECONDS(800)                       /* so much later comes each reply */
 #define LEASE (DW_SECONDS(5) - DW_MILLISECONDS(5 + 50)) /* 5 s, less its thousandth and 50 ms */
 #define TURNS_MAX 1000
 
 struct owner {
-	struct model_store store; /* first */
-	dw_usec sent;             /* the last command that takes or renews the lease */
-	const char *script;       /* which that was */
+	struct keyspace_store store; /* first */
+	dw_usec sent;                /* the last command that takes or renews the lease */
+	const char *script;          /* which that was */
 	unsigned renewals;
 	char refused[16];     /* the lease whose renewals are */
 	dw_usec refused_from; /* when it was acquired */
 };
 
-static struct reply *refusal(struct model_store *store, struct reply *reply)
+static struct reply *refusal(struct keyspace_store *store, struct reply *reply)
 {
 	static const char words[] = "BUSY Redis is busy running a script.";
 
@@ -32,7 +32,7 @@ static struct reply *refusal(struct model_store *store, struct reply *reply)
 	return reply;
 }
 
-static struct reply *note_sending(struct model_store *store, const char *script,
+static struct reply *note_sending(struct keyspace_store *store, const char *script,
 				  struct reply *reply)
 {
 	struct owner *owner = (struct owner *)store;
@@ -68,7 +68,7 @@ static void await_renewal(struct owner *owner)
 
 	for (unsigned i = 0; lease_of(owner) == before; i++) {
 		assert_true(i < TURNS_MAX);
-		model_store_turn(&owner->store);
+		keyspace_store_turn(&owner->store);
 	}
 }
 
@@ -78,12 +78,12 @@ static struct owner *owner_new(unsigned shards, unsigned refused)
 	dw_op *op;
 
 	assert_non_null(owner);
-	(void)snprintf(owner->refused, sizeof owner->refused, "{model:%02u}:l", refused);
+	(void)snprintf(owner->refused, sizeof owner->refused, "{twin:%02u}:l", refused);
 	owner->store.shards = shards;
 	owner->store.delay = LATE;
 	owner->store.change = note_sending;
-	model_store_open(&owner->store);
-	op = model_store_done(&owner->store, ask_plain(DW_OP_OWN));
+	keyspace_store_open(&owner->store);
+	op = keyspace_store_done(&owner->store, ask_plain(DW_OP_OWN));
 	assert_non_null(op);
 	assert_int_equal(op->status, DW_OK);
 	ask_free(op);
@@ -92,7 +92,7 @@ static struct owner *owner_new(unsigned shards, unsigned refused)
 
 static void owner_free(struct owner *owner)
 {
-	model_store_close(&owner->store);
+	keyspace_store_close(&owner->store);
 	free(owner);
 }
 
@@ -133,7 +133,7 @@ static void lease_acquired_again_after_a_loss_counts_from_the_sending(void **sta
 	struct owner *owner = owner_new(1, 1);
 
 	(void)state;
-	model_empty(owner->store.model, "{model:00}:");
+	keyspace_empty(owner->store.keyspace, "{twin:00}:");
 	await_renewal(owner);
 	expect_lease(owner, "acquire");
 	owner_free(owner);
@@ -149,8 +149,8 @@ static void lease_ends_with_that_of_any_shard(void **state)
 		struct owner *owner = owner_new(SHARDS, i);
 
 		while (owner->renewals < SHARDS)
-			model_store_turn(&owner->store);
-		model_store_wait(&owner->store, 2 * LATE);
+			keyspace_store_turn(&owner->store);
+		keyspace_store_wait(&owner->store, 2 * LATE);
 		assert_int_equal(lease_of(owner), owner->refused_from + LEASE);
 		owner->refused[0] = '\0';
 		await_renewal(owner);

@@ -1,4 +1,4 @@
-/* Whose lease is it? A store on the model of the scripts owns a shard, and finds another lease or
+/* Whose lease is it? A store on a keyspace owns a shard, and finds another lease or
  * fence there. A higher fence of the same era is a successor. A lower one was given before ours, so
  * the server was set back: it is replaced, but only while our own lease holds. */
 #include <inttypes.h>
@@ -6,24 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "script_model/store.h"
+#include "keyspace/store.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
 
-#define L "{model:00}:l"
-#define M "{model:00}:m"
+#define L "{twin:00}:l"
+#define M "{twin:00}:m"
 #define FORMER "7:former:1" /* the token of an earlier owner */
 #define HOLDER "host, pid 1|host 1"
 
 struct scene {
-	struct model_store store; /* first */
-	char own[96];             /* our token when the shard was set back */
-	bool meddles;             /* a third owner comes before our next acquisition */
+	struct keyspace_store store; /* first */
+	char own[96];                /* our token when the shard was set back */
+	bool meddles;                /* a third owner comes before our next acquisition */
 	unsigned acquisitions;
 };
 
 #define SAY(scene, ...)                                                                            \
-	model_store_command(&(scene)->store, (const char *const[]){__VA_ARGS__, NULL})
+	keyspace_store_command(&(scene)->store, (const char *const[]){__VA_ARGS__, NULL})
 
 /* held: the token of the lease; "": there is none. */
 static const char *held(struct scene *scene)
@@ -32,8 +32,8 @@ static const char *held(struct scene *scene)
 	size_t size = 0;
 	const char *found;
 
-	model_set_time(scene->store.model, scene->store.now);
-	found = model_lease(scene->store.model, L, &size);
+	keyspace_set_time(scene->store.keyspace, scene->store.now);
+	found = keyspace_string(scene->store.keyspace, L, &size);
 	(void)snprintf(token, sizeof token, "%.*s", (int)size, found ? found : "");
 	return token;
 }
@@ -62,7 +62,7 @@ static void set_back(struct scene *scene, const char *number, const char *lease)
 }
 
 /* meddle: a third owner has taken the shard when our acquisition arrives there. */
-static struct reply *meddle(struct model_store *store, const char *script, struct reply *reply)
+static struct reply *meddle(struct keyspace_store *store, const char *script, struct reply *reply)
 {
 	struct scene *scene = (struct scene *)store;
 
@@ -81,8 +81,8 @@ static int begin(void **state)
 
 	assert_non_null(scene);
 	scene->store.change = meddle;
-	model_store_open(&scene->store);
-	op = model_store_done(&scene->store, ask_plain(DW_OP_OWN));
+	keyspace_store_open(&scene->store);
+	op = keyspace_store_done(&scene->store, ask_plain(DW_OP_OWN));
 	assert_non_null(op);
 	assert_int_equal(op->status, DW_OK);
 	ask_free(op);
@@ -97,7 +97,7 @@ static int end(void **state)
 {
 	struct scene *scene = *state;
 
-	model_store_close(&scene->store);
+	keyspace_store_close(&scene->store);
 	free(scene);
 	return 0;
 }
@@ -120,7 +120,7 @@ static void lower_fence_with_a_lease_is_replaced(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "7", FORMER);
-	model_store_wait(&scene->store, DW_SECONDS(2)); /* of its lease of 5 s */
+	keyspace_store_wait(&scene->store, DW_SECONDS(2)); /* of its lease of 5 s */
 	expect_replaced(scene);
 	assert_in_range(scene->acquisitions, 1, 2);
 }
@@ -131,7 +131,7 @@ static void lower_fence_is_replaced_on_a_new_connection(void **state)
 
 	set_back(scene, "7", FORMER);
 	link_drop(&scene->store.link, "a test");
-	model_store_wait(&scene->store, DW_MILLISECONDS(200)); /* before any renewal is due */
+	keyspace_store_wait(&scene->store, DW_MILLISECONDS(200)); /* before any renewal is due */
 	expect_replaced(scene);
 }
 
@@ -140,7 +140,7 @@ static void lower_fence_without_a_lease_is_replaced(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "7", NULL);
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_replaced(scene);
 }
 
@@ -149,11 +149,11 @@ static void lower_fence_is_replaced_twice(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "7", FORMER);
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_replaced(scene);
 	(void)snprintf(scene->own, sizeof scene->own, "%s", held(scene));
 	set_back(scene, "8", "8:former:2");
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_replaced(scene);
 }
 
@@ -164,7 +164,7 @@ static void lower_fence_that_came_later_is_replaced(void **state)
 
 	set_back(scene, "7", FORMER);
 	scene->meddles = true;
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	assert_false(scene->meddles);
 	expect_replaced(scene);
 	assert_in_range(scene->acquisitions, 2, 3); /* the first one had named the other lease */
@@ -179,7 +179,7 @@ static void equal_fence_of_another_is_replaced(void **state)
 	(void)snprintf(number, sizeof number, "%" PRIu64, fence(scene->own));
 	(void)snprintf(token, sizeof token, "%s:other:1", number);
 	set_back(scene, number, token);
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_replaced(scene);
 }
 
@@ -188,7 +188,7 @@ static void higher_fence_is_a_successor(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "9007199254740000", "9007199254740000:next:1");
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_lost(scene);
 	assert_string_equal(held(scene), "9007199254740000:next:1");
 }
@@ -198,7 +198,7 @@ static void higher_fence_without_a_lease_is_a_successor(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "9007199254740000", NULL);
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_lost(scene);
 }
 
@@ -209,7 +209,7 @@ static void lower_fence_is_not_replaced_after_our_lease(void **state)
 
 	set_back(scene, "7", FORMER);
 	scene->store.now += DW_SECONDS(6); /* the process stood still */
-	model_store_wait(&scene->store, DW_SECONDS(2));
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_lost(scene);
 	assert_string_equal(held(scene), FORMER);
 }
@@ -217,7 +217,7 @@ static void lower_fence_is_not_replaced_after_our_lease(void **state)
 /* own: the status of an OWN that is submitted now. */
 static int own(struct scene *scene)
 {
-	dw_op *op = model_store_done(&scene->store, ask_plain(DW_OP_OWN));
+	dw_op *op = keyspace_store_done(&scene->store, ask_plain(DW_OP_OWN));
 	int status = op->status;
 
 	ask_free(op);

@@ -6,13 +6,13 @@
 #include "store/redis/store.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
-#include "script_model/store.h"
+#include "keyspace/store.h"
 
 enum { TIMERS = 40, SHARDS = 16 };
 
-static void done(struct model_store *model, dw_op *op)
+static void done(struct keyspace_store *twin, dw_op *op)
 {
-	assert_non_null(model_store_done(model, op));
+	assert_non_null(keyspace_store_done(twin, op));
 	assert_int_equal(op->status, DW_OK);
 	ask_free(op);
 }
@@ -25,38 +25,38 @@ static const char *id_of(int number)
 	return id;
 }
 
-static void delete_one(struct model_store *model, int number)
+static void delete_one(struct keyspace_store *twin, int number)
 {
-	const char *const entry[] = {"ZREM", "{model:00}:z", id_of(number), NULL};
-	const char *const value[] = {"HDEL", "{model:00}:h", id_of(number), NULL};
+	const char *const entry[] = {"ZREM", "{twin:00}:z", id_of(number), NULL};
+	const char *const value[] = {"HDEL", "{twin:00}:h", id_of(number), NULL};
 
-	model_store_command(model, number < 3 ? entry : value);
+	keyspace_store_command(twin, number < 3 ? entry : value);
 }
 
 /* The owner lives, and reads none of its timers meanwhile. */
 static void as_many_entries_as_values_are_missed_within_a_minute(void **state)
 {
-	struct model_store *model = calloc(1, sizeof *model);
+	struct keyspace_store *twin = calloc(1, sizeof *twin);
 
 	(void)state;
-	model_store_open(model);
-	done(model, ask_plain(DW_OP_OWN));
+	keyspace_store_open(twin);
+	done(twin, ask_plain(DW_OP_OWN));
 	for (int i = 0; i < TIMERS; i++)
-		done(model, ask_put(id_of(i), DW_HOURS(1000), 0));
-	model_store_wait(model, DW_SECONDS(100));
+		done(twin, ask_put(id_of(i), DW_HOURS(1000), 0));
+	keyspace_store_wait(twin, DW_SECONDS(100));
 	for (int i = 0; i < 6; i++)
-		delete_one(model, i);
-	assert_false(model_is_even(model->model, "{model:00}:"));
-	model->store->type->submit(model->store, ask_plain(DW_OP_LOSS));
-	model_store_wait(model, DW_SECONDS(60));
-	assert_true(model_is_even(model->model, "{model:00}:"));
-	model_store_close(model);
-	free(model);
+		delete_one(twin, i);
+	assert_false(keyspace_is_even(twin->keyspace, "{twin:00}:"));
+	twin->store->type->submit(twin->store, ask_plain(DW_OP_LOSS));
+	keyspace_store_wait(twin, DW_SECONDS(60));
+	assert_true(keyspace_is_even(twin->keyspace, "{twin:00}:"));
+	keyspace_store_close(twin);
+	free(twin);
 }
 
 /* tear puts six timers of one shard and deletes the entries of three and the values of the others.
  */
-static void tear(struct model_store *model, const char *prefix, int round)
+static void tear(struct keyspace_store *twin, const char *prefix, int round)
 {
 	char id[24], key[24];
 
@@ -66,33 +66,33 @@ static void tear(struct model_store *model, const char *prefix, int round)
 
 		(void)snprintf(key, sizeof key, "%s%s", prefix, entry ? "z" : "h");
 		(void)snprintf(id, sizeof id, "{one}%d", 6 * round + i);
-		done(model, ask_put(id, DW_HOURS(1000), 0));
-		model_store_command(model, words);
+		done(twin, ask_put(id, DW_HOURS(1000), 0));
+		keyspace_store_command(twin, words);
 	}
 }
 
 /* At whatever shard the pass is: a new owner need not wait until it comes around. */
 static void scan_makes_a_torn_shard_the_next_one(void **state)
 {
-	struct model_store *model = calloc(1, sizeof *model);
+	struct keyspace_store *twin = calloc(1, sizeof *twin);
 	char prefix[16];
 
 	(void)state;
-	model->shards = SHARDS;
-	(void)snprintf(prefix, sizeof prefix, "{model:%02u}:", crc16_of("{one}") % SHARDS);
-	model_store_open(model);
-	done(model, ask_plain(DW_OP_OWN));
-	model->store->type->submit(model->store, ask_plain(DW_OP_LOSS));
+	twin->shards = SHARDS;
+	(void)snprintf(prefix, sizeof prefix, "{twin:%02u}:", crc16_of("{one}") % SHARDS);
+	keyspace_store_open(twin);
+	done(twin, ask_plain(DW_OP_OWN));
+	twin->store->type->submit(twin->store, ask_plain(DW_OP_LOSS));
 	for (int round = 0; round < 4; round++) {
-		model_store_wait(model, DW_SECONDS(11));
-		tear(model, prefix, round);
-		assert_false(model_is_even(model->model, prefix));
-		done(model, ask_plain(DW_OP_SCAN));
-		model_store_wait(model, DW_SECONDS(2));
-		assert_true(model_is_even(model->model, prefix));
+		keyspace_store_wait(twin, DW_SECONDS(11));
+		tear(twin, prefix, round);
+		assert_false(keyspace_is_even(twin->keyspace, prefix));
+		done(twin, ask_plain(DW_OP_SCAN));
+		keyspace_store_wait(twin, DW_SECONDS(2));
+		assert_true(keyspace_is_even(twin->keyspace, prefix));
 	}
-	model_store_close(model);
-	free(model);
+	keyspace_store_close(twin);
+	free(twin);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 #include "support/ask.h"
 #include "support/cmocka.h"
-#include "script_model/store.h"
+#include "keyspace/store.h"
 
 enum change {
 	CHANGE_NONE,
@@ -21,10 +21,10 @@ enum change {
 
 /* One reply is changed, or each of one script. */
 struct liar {
-	struct model_store store; /* first */
-	unsigned at;              /* the number of the reply to be changed */
-	unsigned item;            /* of it */
-	const char *script;       /* or each of that one */
+	struct keyspace_store store; /* first */
+	unsigned at;                 /* the number of the reply to be changed */
+	unsigned item;               /* of it */
+	const char *script;          /* or each of that one */
 	enum change change;
 	bool done; /* there was such an item */
 };
@@ -123,12 +123,12 @@ static struct reply *changed(struct liar *liar, struct reply *reply)
 }
 
 /* lie changes a reply if it is its turn. */
-static struct reply *lie(struct model_store *model_store, const char *script, struct reply *reply)
+static struct reply *lie(struct keyspace_store *store, const char *script, struct reply *reply)
 {
-	struct liar *liar = (struct liar *)model_store;
+	struct liar *liar = (struct liar *)store;
 
 	if (!liar->change ||
-	    (liar->script ? strcmp(liar->script, script) != 0 : model_store->given != liar->at))
+	    (liar->script ? strcmp(liar->script, script) != 0 : store->given != liar->at))
 		return reply;
 	return changed(liar, reply);
 }
@@ -136,7 +136,7 @@ static struct reply *lie(struct model_store *model_store, const char *script, st
 static void open_liar(struct liar *liar)
 {
 	liar->store.change = lie;
-	model_store_open(&liar->store);
+	keyspace_store_open(&liar->store);
 }
 
 /* ---- A day --------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ static dw_op *done(struct liar *liar, dw_op *op)
 {
 	dw_op_kind kind = op->kind;
 
-	op = model_store_done(&liar->store, op);
+	op = keyspace_store_done(&liar->store, op);
 	if (!op)
 		fail_msg("kind %d is not answered: change %d of reply %u", (int)kind,
 			 (int)liar->change, liar->at);
@@ -182,9 +182,9 @@ static dw_op *plain(dw_op_kind kind)
 
 static void tear(struct liar *liar)
 {
-	static const char *const words[] = {"ZADD", "{model:00}:z", "7", "torn", NULL};
+	static const char *const words[] = {"ZADD", "{twin:00}:z", "7", "torn", NULL};
 
-	model_store_command(&liar->store, words);
+	keyspace_store_command(&liar->store, words);
 }
 
 /* live: every kind of operation, as a client and then as the owner. */
@@ -212,8 +212,8 @@ static void live(struct liar *liar)
 		(void)did(liar, plain(whole[i]), NULL);
 	tear(liar);
 	liar->store.store->type->submit(liar->store.store, plain(DW_OP_LOSS));
-	model_store_wait(&liar->store, DW_SECONDS(10)); /* renewals find what was torn */
-	assert_true(liar->done || model_is_even(liar->store.model, "{model:00}:"));
+	keyspace_store_wait(&liar->store, DW_SECONDS(10)); /* renewals find what was torn */
+	assert_true(liar->done || keyspace_is_even(liar->store.keyspace, "{twin:00}:"));
 	(void)did(liar, about(DW_OP_DROP, &head), NULL);
 }
 
@@ -232,7 +232,7 @@ static void day_with(struct liar *liar)
 		assert_int_equal(liar->store.drops, liar->done);
 	assert_true(liar->store.drops <= liar->done);
 	expect_good(liar);
-	model_store_close(&liar->store);
+	keyspace_store_close(&liar->store);
 }
 
 static void day_without_changes_keeps_its_connection(void **state)
@@ -285,7 +285,7 @@ static void reply_that_is_always_wrong_ends_the_operation(void **state)
 	assert_int_equal(did(liar, ask_put("b", 500, 0), NULL), DW_OK); /* it is found */
 	assert_int_equal(liar->store.drops, 3);
 	expect_good(liar);
-	model_store_close(&liar->store);
+	keyspace_store_close(&liar->store);
 	free(liar);
 }
 
@@ -298,11 +298,11 @@ static void script_that_the_server_has_forgotten_is_loaded_again(void **state)
 
 	(void)state;
 	open_liar(liar);
-	reply_free(model_call(liar->store.model, 2, words, sizes));
+	reply_free(keyspace_call(liar->store.keyspace, 2, words, sizes));
 	expect_good(liar);
 	assert_int_equal(did(liar, plain(DW_OP_SCAN), NULL), DW_OK);
 	assert_int_equal(liar->store.drops, 0);
-	model_store_close(&liar->store);
+	keyspace_store_close(&liar->store);
 	free(liar);
 }
 

@@ -5,64 +5,64 @@
 
 #include "support/ask.h"
 #include "support/cmocka.h"
-#include "script_model/store.h"
+#include "keyspace/store.h"
 
-static dw_op *done(struct model_store *model, dw_op *op)
+static dw_op *done(struct keyspace_store *twin, dw_op *op)
 {
-	assert_non_null(model_store_done(model, op));
+	assert_non_null(keyspace_store_done(twin, op));
 	assert_int_equal(op->status, DW_OK);
 	return op;
 }
 
-static void set_up(struct model_store *model)
+static void set_up(struct keyspace_store *twin)
 {
-	model_store_open(model);
-	ask_free(done(model, ask_plain(DW_OP_OWN)));
+	keyspace_store_open(twin);
+	ask_free(done(twin, ask_plain(DW_OP_OWN)));
 }
 
 /* settle_one puts, claims and settles a timer; past is the data while it was claimed. */
-static void settle_one(struct model_store *model, struct script_model **ret_past)
+static void settle_one(struct keyspace_store *twin, struct keyspace **ret_past)
 {
-	dw_op *put = done(model, ask_put("ended", 500, DW_OP_CLAIMED));
+	dw_op *put = done(twin, ask_put("ended", 500, DW_OP_CLAIMED));
 
-	*ret_past = model_copy(model->model);
+	*ret_past = keyspace_copy(twin->keyspace);
 	ask_free(
-	    done(model, ask_about(DW_OP_SETTLE, "ended", put->head.generation, put->head.attempt)));
+	    done(twin, ask_about(DW_OP_SETTLE, "ended", put->head.generation, put->head.attempt)));
 	ask_free(put);
 }
 
 static void settled_timer_stays_ended_when_its_shard_is_set_back(void **state)
 {
-	struct model_store *model = calloc(1, sizeof *model);
-	struct script_model *past;
+	struct keyspace_store *twin = calloc(1, sizeof *twin);
+	struct keyspace *past;
 	size_t size;
 
 	(void)state;
-	set_up(model);
-	settle_one(model, &past);
-	model_store_wait(model, DW_SECONDS(25));
-	ask_free(done(model, ask_put("later", DW_HOURS(1000), 0))); /* forgets what is too old */
-	ask_free(done(model, ask_cancel("later", 0)));
-	model_set_back(model->model, past);
-	model_free(past);
-	assert_non_null(model_value(model->model, "{model:00}:h", "ended", &size));
-	model->store->type->submit(model->store, ask_plain(DW_OP_LOSS));
-	model_store_wait(model, DW_SECONDS(4));
-	assert_null(model_value(model->model, "{model:00}:h", "ended", &size));
-	model_store_close(model);
-	free(model);
+	set_up(twin);
+	settle_one(twin, &past);
+	keyspace_store_wait(twin, DW_SECONDS(25));
+	ask_free(done(twin, ask_put("later", DW_HOURS(1000), 0))); /* forgets what is too old */
+	ask_free(done(twin, ask_cancel("later", 0)));
+	keyspace_set_back(twin->keyspace, past);
+	keyspace_free(past);
+	assert_non_null(keyspace_value(twin->keyspace, "{twin:00}:h", "ended", &size));
+	twin->store->type->submit(twin->store, ask_plain(DW_OP_LOSS));
+	keyspace_store_wait(twin, DW_SECONDS(4));
+	assert_null(keyspace_value(twin->keyspace, "{twin:00}:h", "ended", &size));
+	keyspace_store_close(twin);
+	free(twin);
 }
 
 /* read_page reads and acknowledges a page of the inbox. */
-static void read_page(struct model_store *model, size_t limit)
+static void read_page(struct keyspace_store *twin, size_t limit)
 {
 	dw_op *inbox = ask_plain(DW_OP_INBOX);
 
 	inbox->limit = limit;
-	inbox = done(model, inbox);
+	inbox = done(twin, inbox);
 	assert_int_equal(inbox->row_count, limit);
 	for (const dw_row *row = inbox->rows; row; row = row->next)
-		ask_free(done(model, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)));
+		ask_free(done(twin, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)));
 	ask_free(inbox);
 }
 
@@ -70,57 +70,57 @@ static void read_page(struct model_store *model, size_t limit)
 static void pages_behind_the_first_of_the_inbox_need_no_renewal(void **state)
 {
 	enum { PAGE = 10, PAGES = 3 };
-	struct model_store *model = calloc(1, sizeof *model);
+	struct keyspace_store *twin = calloc(1, sizeof *twin);
 	dw_usec first;
 
 	(void)state;
-	set_up(model);
-	ask_free(done(model, ask_put("first", DW_HOURS(1000), 0))); /* versions are above 9 */
+	set_up(twin);
+	ask_free(done(twin, ask_put("first", DW_HOURS(1000), 0))); /* versions are above 9 */
 	for (int i = 0; i < PAGE * PAGES; i++) {
 		char id[16];
-		const char *const words[] = {"ZADD", "{model:00}:i", "9", id, NULL};
+		const char *const words[] = {"ZADD", "{twin:00}:i", "9", id, NULL};
 
 		(void)snprintf(id, sizeof id, "t%d", i);
-		model_store_command(model, words);
+		keyspace_store_command(twin, words);
 	}
-	read_page(model, PAGE);
-	first = model->now;
+	read_page(twin, PAGE);
+	first = twin->now;
 	for (int i = 1; i < PAGES; i++)
-		read_page(model, PAGE);
-	assert_true(model->now - first < DW_SECONDS(1));
-	model_store_close(model);
-	free(model);
+		read_page(twin, PAGE);
+	assert_true(twin->now - first < DW_SECONDS(1));
+	keyspace_store_close(twin);
+	free(twin);
 }
 
 /* Each page begins at its cursor: what a scan has read ahead is forgotten after a second. */
 static void claimed_timers_of_one_deadline_are_scanned_once_over_pages(void **state)
 {
 	enum { CLAIMED = 6, LIMIT = 2 };
-	struct model_store *model = calloc(1, sizeof *model);
+	struct keyspace_store *twin = calloc(1, sizeof *twin);
 	dw_cursor cursor = {0};
 	size_t found = 0;
 
 	(void)state;
-	set_up(model);
+	set_up(twin);
 	for (int i = 0; i < CLAIMED; i++) {
 		char id[16];
 
 		(void)snprintf(id, sizeof id, "t%d", i);
-		ask_free(done(model, ask_put(id, DW_HOURS(1000), DW_OP_CLAIMED)));
+		ask_free(done(twin, ask_put(id, DW_HOURS(1000), DW_OP_CLAIMED)));
 	}
 	for (int i = 0; i < CLAIMED && !cursor.ended; i++) {
-		dw_op *scan = done(model, ask_scan(i > 0 ? &cursor : NULL, LIMIT, NULL));
+		dw_op *scan = done(twin, ask_scan(i > 0 ? &cursor : NULL, LIMIT, NULL));
 
 		found += scan->row_count;
 		cursor = scan->after;
 		cursor.ended = scan->row_count < LIMIT;
 		ask_free(scan);
-		model_store_wait(model, DW_SECONDS(3));
+		keyspace_store_wait(twin, DW_SECONDS(3));
 	}
 	assert_true(cursor.ended);
 	assert_int_equal(found, CLAIMED);
-	model_store_close(model);
-	free(model);
+	keyspace_store_close(twin);
+	free(twin);
 }
 
 int main(void)

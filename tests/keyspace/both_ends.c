@@ -1,5 +1,5 @@
 /* Random settles, and questions about the ends of timers. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Random calls of every script, good ones and bad ones, and what others do to the keys. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -348,14 +348,14 @@ struct pick {
 	uint64_t ver;
 };
 
-static void pick_letter(void *user, const struct model_field *field)
+static void pick_letter(void *user, const struct keyspace_field *field)
 {
 	struct pick *pick = user;
 	const char *key = field->key;
 
-	if (strlen(key) == 8 && key[7] == 'd' && strcmp(field->name, pick->id) == 0 &&
+	if (strlen(key) == 8 && key[7] == 'd' && strcmp(field->name.at, pick->id) == 0 &&
 	    (unsigned)(key[4] - '0') == pick->both->shard && both_draw(pick->both, 2))
-		pick->ver = strtoull(field->name + strlen(pick->id) + 1, NULL, 10);
+		pick->ver = strtoull(field->name.at + strlen(pick->id) + 1, NULL, 10);
 }
 
 static uint64_t any_letter(struct both *both, const char *id)
@@ -363,7 +363,7 @@ static uint64_t any_letter(struct both *both, const char *id)
 	struct pick pick = {both, id, 0};
 
 	if (both_draw(both, 2))
-		model_dump(both->model, pick_letter, &pick);
+		keyspace_dump(both->keyspace, pick_letter, &pick);
 	return pick.ver & ((UINT64_C(1) << 53) - 1);
 }
 
@@ -557,7 +557,7 @@ static void do_expire(struct both *both)
 static void do_fill(struct both *both)
 {
 	both->full = !both->full && both_draw(both, 3) == 0;
-	model_set_full(both->model, both->full);
+	keyspace_refuse(both->keyspace, both->full ? KEYSPACE_FULL : KEYSPACE_ACCEPTS, NULL);
 	freeReplyObject(both_command(both, "CONFIG SET maxmemory %d", both->full ? 1 : 0));
 }
 

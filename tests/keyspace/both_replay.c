@@ -1,5 +1,5 @@
 /* Random rows of a journal. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static uint64_t told(struct both *both, const char *id)
 	double score = 1;
 
 	(void)snprintf(key, sizeof key, "{t:%02u}:i", both->shard);
-	(void)model_score(both->model, key, id, &score); /* or it stays */
+	(void)keyspace_score(both->keyspace, key, id, &score); /* or it stays */
 	return (uint64_t)fabs(score);
 }
 

@@ -1,8 +1,8 @@
 /* A redis-server and the scripts' model, side by side: each call is made of both, and their replies
  * must be the same; so must be, when asked, everything that is stored. The server's scripts take
  * the time from a key, so that both have the same. */
-#ifndef DW_SCRIPT_MODEL_BOTH_H
-#define DW_SCRIPT_MODEL_BOTH_H
+#ifndef DW_KEYSPACE_BOTH_H
+#define DW_KEYSPACE_BOTH_H
 
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "durawheel/ended.h"
 #include "support/redis_server.h"
-#include "script_model/model.h"
+#include "keyspace/keyspace.h"
 
 enum {
 	BOTH_WORDS = 256,
@@ -36,7 +36,7 @@ struct caller {
 struct both {
 	struct redis_server server;
 	redisContext *redis;
-	struct script_model *model;
+	struct keyspace *keyspace;
 	char (*sha1)[41]; /* of the server's scripts, which have the key's time */
 	struct rng rng;
 	dw_usec now;

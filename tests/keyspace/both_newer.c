@@ -1,5 +1,5 @@
 /* Values, and the mark of a shard, as a later version of the library writes them. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <string.h>
 

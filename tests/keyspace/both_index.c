@@ -1,5 +1,5 @@
 /* Random calls about the index by topic, and what other programs do to it. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,18 +15,18 @@ struct pick {
 	const char *id; /* NULL: of any */
 };
 
-static void pick_member(void *user, const struct model_field *field)
+static void pick_member(void *user, const struct keyspace_field *field)
 {
 	struct pick *pick = user;
 
 	size_t size = pick->id ? strlen(pick->id) : 0;
 
-	if (strcmp(field->key, pick->key) != 0 || field->name_size > MEMBER_MAX ||
-	    both_draw(pick->both, pick->id ? 9 : 3) == 0 || field->name_size < size ||
-	    memcmp(field->name + field->name_size - size, pick->id ? pick->id : "", size) != 0)
+	if (strcmp(field->key, pick->key) != 0 || field->name.size > MEMBER_MAX ||
+	    both_draw(pick->both, pick->id ? 9 : 3) == 0 || field->name.size < size ||
+	    memcmp(field->name.at + field->name.size - size, pick->id ? pick->id : "", size) != 0)
 		return;
-	memcpy(pick->member, field->name, field->name_size);
-	pick->size = field->name_size;
+	memcpy(pick->member, field->name.at, field->name.size);
+	pick->size = field->name.size;
 }
 
 static struct pick member_with(struct both *both, const char *id)
@@ -34,7 +34,7 @@ static struct pick member_with(struct both *both, const char *id)
 	struct pick pick = {.both = both, .id = id};
 
 	(void)snprintf(pick.key, sizeof pick.key, "{t:%02u}:k", both->shard);
-	model_dump(both->model, pick_member, &pick);
+	keyspace_dump(both->keyspace, pick_member, &pick);
 	return pick;
 }
 

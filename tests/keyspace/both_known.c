@@ -1,5 +1,5 @@
 /* Random claims of what an owner knows, and burials and renewals. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <stdio.h>
 #include <string.h>

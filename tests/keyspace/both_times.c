@@ -1,5 +1,5 @@
 /* What is stored, and times that are near it: what a random call is compared with. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static const unsigned char *field_of(struct both *both, const char *end, const c
 	char key[32];
 
 	(void)snprintf(key, sizeof key, "{t:%02u}:%s", both->shard, end);
-	return (const unsigned char *)model_value(both->model, key, field, ret_size);
+	return (const unsigned char *)keyspace_value(both->keyspace, key, field, ret_size);
 }
 
 const unsigned char *both_stored(struct both *both, const char *id, size_t *ret_size)
@@ -55,7 +55,7 @@ static uint64_t news_of(struct both *both, const char *id)
 	double score;
 
 	(void)snprintf(key, sizeof key, "{t:%02u}:i", both->shard);
-	return model_score(both->model, key, id, &score) ? (uint64_t)fabs(score) : 0;
+	return keyspace_score(both->keyspace, key, id, &score) ? (uint64_t)fabs(score) : 0;
 }
 
 uint64_t both_time(struct both *both, uint64_t before, uint64_t after)
@@ -76,7 +76,7 @@ int64_t both_score(struct both *both)
 	double score;
 
 	(void)snprintf(key, sizeof key, "{t:%02u}:z", both->shard);
-	if (both_draw(both, 2) && model_score(both->model, key, both_id(both), &score))
+	if (both_draw(both, 2) && keyspace_score(both->keyspace, key, both_id(both), &score))
 		return (int64_t)fabs(score);
 	return value_score(both_any_due(both));
 }

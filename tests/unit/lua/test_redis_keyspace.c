@@ -1,6 +1,6 @@
-/* The scripts' model held against a redis-server: the same calls, at random; every reply and, from
- * time to time, everything that is stored must be the same. */
-#include "script_model/both.h"
+/* The keyspace and its scripts held against a redis-server: the same calls, at random; every reply
+ * and, from time to time, everything that is stored must be the same. */
+#include "keyspace/both.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "support/cmocka.h"
 #include "support/seed.h"
 
-static void model_random_calls_are_the_servers(void **state)
+static void keyspace_random_calls_are_the_servers(void **state)
 {
 	static struct both both;
 	uint64_t count = environment_scaled(100000);
@@ -32,23 +32,24 @@ static void model_random_calls_are_the_servers(void **state)
 	both_close(&both);
 }
 
-static unsigned count_news(void *user, const char *channel, size_t size, long long shard)
+static unsigned count_news(void *user, struct bytes channel, struct bytes message)
 {
 	unsigned *heard = user;
 
-	assert_memory_equal(channel, "{t}:wake", size);
-	*heard += shard == 0;
+	assert_string_equal(channel.at, "{t}:wake");
+	assert_string_equal(message.at, "0");
+	(*heard)++;
 	return 1;
 }
 
-/* alone calls the model only, and says whether the answer begins with that word. */
+/* alone calls the keyspace only, and says whether the answer begins with that word. */
 static bool alone(struct both *both, const char *word)
 {
 	struct reply *reply;
 	bool is;
 
-	model_set_time(both->model, both->now);
-	reply = model_call(both->model, both->count, both->words, both->sizes);
+	keyspace_set_time(both->keyspace, both->now);
+	reply = keyspace_call(both->keyspace, both->count, both->words, both->sizes);
 	is = reply->kind == REPLY_ARRAY && reply_is(&reply->items[0], word);
 	reply_free(reply);
 	return is;
@@ -76,7 +77,7 @@ static bool puts_as_client(struct both *both, const char *number)
 }
 
 /* Redis ends a key in the first millisecond after its time. */
-static void model_lease_and_session_end_by_its_clock(void **state)
+static void keyspace_lease_and_session_end_by_its_clock(void **state)
 {
 	static struct both both;
 	unsigned heard = 0;
@@ -85,8 +86,8 @@ static void model_lease_and_session_end_by_its_clock(void **state)
 	both.rng = seed_of_test();
 	both_twin(&both);
 	assert_false(acquires(&both)); /* NOSCRIPT */
-	model_load(both.model);
-	model_listen(both.model, count_news, &heard);
+	keyspace_load(both.keyspace);
+	keyspace_listen(both.keyspace, count_news, &heard);
 	assert_true(acquires(&both));
 	both_begin_script(&both, "session", "n");
 	both_text(&both, "1");
@@ -103,14 +104,14 @@ static void model_lease_and_session_end_by_its_clock(void **state)
 	both.now += 5000 * 1000;
 	assert_false(puts_as_client(&both, "3"));
 	assert_int_equal(heard, 2);
-	model_free(both.model);
+	keyspace_free(both.keyspace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(model_lease_and_session_end_by_its_clock),
-	    cmocka_unit_test(model_random_calls_are_the_servers),
+	    cmocka_unit_test(keyspace_lease_and_session_end_by_its_clock),
+	    cmocka_unit_test(keyspace_random_calls_are_the_servers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

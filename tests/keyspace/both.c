@@ -1,4 +1,4 @@
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -202,8 +202,8 @@ struct reply *both_call(struct both *both)
 	redisReply *theirs = ask_server(both);
 	struct reply *ours;
 
-	model_set_time(both->model, both->now);
-	ours = model_call(both->model, both->count, both->words, both->sizes);
+	keyspace_set_time(both->keyspace, both->now);
+	ours = keyspace_call(both->keyspace, both->count, both->words, both->sizes);
 	both->calls++;
 	if (!is_same(both, theirs, ours)) {
 		show_call(both);
@@ -241,20 +241,20 @@ struct dump {
 	size_t count;
 };
 
-static void add_line(void *user, const struct model_field *field)
+static void add_line(void *user, const struct keyspace_field *field)
 {
 	struct dump *dump = user;
-	size_t size = strlen(field->key) + 2 * (field->name_size + field->value_size) + 8;
+	size_t size = strlen(field->key) + 2 * (field->name.size + field->value.size) + 8;
 	char *line = malloc(size);
 	char *at = line;
 
 	assert_true(line && dump->count < LINES);
 	at += snprintf(at, size, "%s ", field->key);
-	for (size_t i = 0; i < field->name_size; i++)
-		at += snprintf(at, 3, "%02x", (unsigned char)field->name[i]);
+	for (size_t i = 0; i < field->name.size; i++)
+		at += snprintf(at, 3, "%02x", (unsigned char)field->name.at[i]);
 	*at++ = ' ';
-	for (size_t i = 0; i < field->value_size; i++)
-		at += snprintf(at, 3, "%02x", (unsigned char)field->value[i]);
+	for (size_t i = 0; i < field->value.size; i++)
+		at += snprintf(at, 3, "%02x", (unsigned char)field->value.at[i]);
 	*at = '\0';
 	dump->lines[dump->count++] = line;
 }
@@ -268,13 +268,14 @@ static void dump_key(struct both *both, struct dump *dump, const char *key)
 	redisReply *all = both_command(both, how, key);
 
 	if (all->type == REDIS_REPLY_STRING)
-		add_line(dump, &(struct model_field){key, "", 0, all->str, all->len});
+		add_line(dump, &(struct keyspace_field){key, {"", 0}, {all->str, all->len}});
 	for (size_t i = 0; i + 1 < all->elements; i += 2)
-		add_line(dump,
-			 &(struct model_field){key, all->element[i]->str, all->element[i]->len,
-					       all->element[i + 1]->str, all->element[i + 1]->len});
-	freeReplyObject(type);
+		add_line(dump, &(struct keyspace_field){
+				   key,
+				   {all->element[i]->str, all->element[i]->len},
+				   {all->element[i + 1]->str, all->element[i + 1]->len}});
 	freeReplyObject(all);
+	freeReplyObject(type);
 }
 
 static int by_text(const void *a, const void *b)
@@ -288,7 +289,7 @@ static void compare_ttl(struct both *both, const char *key)
 	redisReply *theirs = both_command(both, "PTTL %s", key);
 	const char *words[] = {"PTTL", key};
 	size_t sizes[] = {4, strlen(key)};
-	struct reply *ours = model_call(both->model, 2, words, sizes);
+	struct reply *ours = keyspace_call(both->keyspace, 2, words, sizes);
 
 	if ((theirs->integer > 0) != (ours->integer > 0))
 		fail_msg("the time to live of %s is %lld and %lld", key, theirs->integer,
@@ -303,7 +304,7 @@ void both_compare(struct both *both)
 	redisReply *keys = both_command(both, "KEYS *");
 
 	theirs.count = ours.count = 0;
-	model_set_time(both->model, both->now);
+	keyspace_set_time(both->keyspace, both->now);
 	for (size_t i = 0; i < keys->elements; i++) {
 		if (strcmp(keys->element[i]->str, CLOCK_KEY) == 0)
 			continue;
@@ -311,7 +312,7 @@ void both_compare(struct both *both)
 		compare_ttl(both, keys->element[i]->str);
 	}
 	freeReplyObject(keys);
-	model_dump(both->model, add_line, &ours);
+	keyspace_dump(both->keyspace, add_line, &ours);
 	qsort(theirs.lines, theirs.count, sizeof *theirs.lines, by_text);
 	qsort(ours.lines, ours.count, sizeof *ours.lines, by_text);
 	for (size_t i = 0; i < theirs.count && i < ours.count; i++)
@@ -324,31 +325,35 @@ void both_compare(struct both *both)
 }
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
-/* load_scripts loads each script, with the key's time in it if it looks at the clock. */
-static void load_scripts(struct both *both)
+/* timed: the text of a script that takes the time from the key, for free(). */
+static char *timed(const struct redis_script *script)
 {
 	static const char theirs[] = "call('TIME')";
 	static const char ours[] = "call('HMGET', '" CLOCK_KEY "', 's', 'u')";
 	static char whole[SCRIPT_TEXT_MAX + 1];
+	char *text = malloc(2 * SCRIPT_TEXT_MAX);
+	const char *from = whole;
+	size_t used = 0;
+	const char *at;
 
+	assert_non_null(text);
+	(void)script_text(script, whole);
+	whole[script->size] = '\0';
+	for (; (at = strstr(from, theirs)); from = at + strlen(theirs))
+		used += (size_t)snprintf(text + used, 2 * SCRIPT_TEXT_MAX - used, "%.*s%s",
+					 (int)(at - from), from, ours);
+	(void)snprintf(text + used, 2 * SCRIPT_TEXT_MAX - used, "%s", from);
+	return text;
+}
+
+static void load_scripts(struct both *both)
+{
 	both->sha1 = calloc(SCRIPT_COUNT, sizeof *both->sha1);
 	assert_non_null(both->sha1);
 	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
-		const struct redis_script *script = &redis_scripts[i];
-		char *text = malloc(script->size + sizeof ours);
-		const char *at;
-		redisReply *reply;
+		char *text = timed(&redis_scripts[i]);
+		redisReply *reply = both_command(both, "SCRIPT LOAD %s", text);
 
-		(void)script_text(script, whole);
-		whole[script->size] = '\0';
-		at = strstr(whole, theirs);
-		assert_non_null(text);
-		if (at)
-			(void)snprintf(text, script->size + sizeof ours, "%.*s%s%s",
-				       (int)(at - whole), whole, ours, at + strlen(theirs));
-		else
-			memcpy(text, whole, script->size + 1);
-		reply = both_command(both, "SCRIPT LOAD %s", text);
 		assert_int_equal(reply->type, REDIS_REPLY_STRING);
 		(void)snprintf(both->sha1[i], 41, "%s", reply->str);
 		freeReplyObject(reply);
@@ -378,7 +383,7 @@ void both_twin(struct both *both)
 {
 	struct alloc alloc = alloc_default();
 
-	both->model = model_new(&alloc);
+	both->keyspace = keyspace_new(&alloc);
 	both->now = INT64_C(1767225600000000);
 }
 
@@ -388,7 +393,7 @@ void both_open(struct both *both)
 	both->redis = redisConnectUnix(both->server.path);
 	assert_true(both->redis && both->redis->err == 0);
 	both_twin(both);
-	model_load(both->model);
+	keyspace_load(both->keyspace);
 	load_scripts(both);
 	make_callers(both);
 	both_set_clock(both);
@@ -396,7 +401,7 @@ void both_open(struct both *both)
 
 void both_close(struct both *both)
 {
-	model_free(both->model);
+	keyspace_free(both->keyspace);
 	redisFree(both->redis);
 	free(both->sha1);
 	redis_server_end(&both->server);

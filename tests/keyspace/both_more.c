@@ -1,5 +1,5 @@
 /* Random calls of the scripts that are not about one timer: leases, sessions, pages, people. */
-#include "script_model/both.h"
+#include "keyspace/both.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -214,17 +214,17 @@ struct pick {
 };
 
 /* pick_place: the last letter's place that is looked at, or now and then an earlier one's. */
-static void pick_place(void *user, const struct model_field *field)
+static void pick_place(void *user, const struct keyspace_field *field)
 {
 	struct pick *pick = user;
 	size_t size = strlen(field->key);
 
 	if (strcmp(field->key + size - 2, ":d") != 0 || both_draw(pick->both, 3) == 0)
 		return;
-	(void)snprintf(pick->score, sizeof pick->score, "%.*s", (int)field->value_size,
-		       field->value);
-	memcpy(pick->member, field->name, field->name_size);
-	pick->member_size = field->name_size;
+	(void)snprintf(pick->score, sizeof pick->score, "%.*s", (int)field->value.size,
+		       field->value.at);
+	memcpy(pick->member, field->name.at, field->name.size);
+	pick->member_size = field->name.size;
 }
 
 static void both_dead_of(struct both *both)
@@ -243,7 +243,7 @@ void both_dead_page(struct both *both)
 		return;
 	}
 	if (both_draw(both, 3) > 0)
-		model_dump(both->model, pick_place, &pick);
+		keyspace_dump(both->keyspace, pick_place, &pick);
 	if (both_draw(both, 4) == 0)
 		(void)snprintf(pick.score, sizeof pick.score, "%lld",
 			       (long long)both->now - (long long)both_draw(both, 10000000));
