@@ -1,8 +1,10 @@
 #include "keyspace/both.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/redis/script.h"
@@ -66,27 +68,20 @@ void both_key(struct both *both, const char *end)
 	both_text(both, key);
 }
 
-void both_begin_script(struct both *both, const char *name, const char *nonce)
+void both_begin_script(struct both *both, const char *name, unsigned keys)
 {
-	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
-	char session[16];
-
 	both_begin(both, "EVALSHA");
 	both->script = name;
 	both_text(both, redis_scripts[script_number(name)].sha1);
-	both_text(both, "9");
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		both_key(both, ends[i]);
-	(void)snprintf(session, sizeof session, "s:%s", nonce);
-	both_key(both, session);
+	both_number(both, keys);
 }
 
-/* ---- Both ---------------------------------------------------------------------------------- */
+/* ---- Replies ------------------------------------------------------------------------------- */
 
 static void show_call(const struct both *both)
 {
 	print_message("call %" PRIu64 " (%s):", both->calls, both->script ? both->script : "plain");
-	for (int i = both->script ? 12 : 0; i < both->count; i++) {
+	for (int i = both->script ? 3 : 0; i < both->count; i++) {
 		print_message(" \"");
 		for (size_t k = 0; k < both->sizes[i] && k < 80; k++)
 			print_message(isprint((unsigned char)both->words[i][k]) ? "%c" : "\\x%02x",
@@ -99,7 +94,7 @@ static void show_call(const struct both *both)
 /* is_ttl: the item is what is left of a time, which is not the same on both sides. */
 static bool is_ttl(const struct both *both, const struct reply *above, size_t item)
 {
-	if (!both->script)
+	if (!both->script || above->items[item].kind != REPLY_INTEGER)
 		return false;
 	if (strcmp(both->script, "status") == 0)
 		return item == 6;
@@ -108,10 +103,20 @@ static bool is_ttl(const struct both *both, const struct reply *above, size_t it
 
 static bool is_same(const struct both *, const redisReply *, const struct reply *);
 
-/* is_unordered: the script answers in the order of the server's tables. */
-static bool is_unordered(const char *script)
+/* is_unordered: the answer has the order of the server's tables. */
+static bool is_unordered(const struct both *both)
 {
-	return strcmp(script, "orphans") == 0 || strcmp(script, "index") == 0;
+	static const char *const all[] = {"orphans", "index", "queue_check", "topic_list",
+					  "topic_changes"};
+
+	for (size_t i = 0; both->script && i < sizeof all / sizeof *all; i++)
+		if (strcmp(both->script, all[i]) == 0)
+			return true;
+	for (int i = 0; !both->script && i < both->count; i++)
+		if (strcmp(both->words[i], "HGETALL") == 0 ||
+		    strcmp(both->words[i], "HSCAN") == 0 || strcmp(both->words[i], "ZSCAN") == 0)
+			return true;
+	return false;
 }
 
 /* has_item: one of theirs is that one of ours. */
@@ -125,23 +130,23 @@ static bool has_item(const struct both *both, const redisReply *a, const struct 
 
 static bool are_same(const struct both *both, const redisReply *a, const struct reply *b)
 {
+	bool any_order = is_unordered(both);
+
 	if (a->elements != b->count)
 		return false;
-	if (both->script && is_unordered(both->script)) { /* in any order */
-		for (size_t i = 0; i < b->count; i++)
-			if (!has_item(both, a, &b->items[i]))
-				return false;
-		return true;
-	}
 	for (size_t i = 0; i < b->count; i++) {
-		if (is_ttl(both, b, i) && b->items[i].kind == REPLY_INTEGER) {
-			if ((a->element[i]->integer > 0) != (b->items[i].integer > 0))
-				return false;
-		} else if (!is_same(both, a->element[i], &b->items[i])) {
+		if (is_ttl(both, b, i) ? (a->element[i]->integer > 0) != (b->items[i].integer > 0)
+				       : !(any_order ? has_item(both, a, &b->items[i])
+						     : is_same(both, a->element[i], &b->items[i])))
 			return false;
-		}
 	}
 	return true;
+}
+
+/* is_same_error: the server says more behind the words: which script it was, or which command. */
+static bool is_same_error(const redisReply *a, const struct reply *b)
+{
+	return a->len >= b->size && memcmp(a->str, b->bytes, b->size) == 0;
 }
 
 static bool is_same(const struct both *both, const redisReply *a, const struct reply *b)
@@ -155,12 +160,34 @@ static bool is_same(const struct both *both, const redisReply *a, const struct r
 		return false;
 	if (b->kind == REPLY_INTEGER)
 		return a->integer == b->integer;
-	if (b->kind == REPLY_ERROR && reply_fails(b, "OOM"))
-		return strncmp(a->str, "OOM ", 4) == 0;
-	if (b->kind == REPLY_ERROR || b->kind == REPLY_BULK || b->kind == REPLY_STATUS)
+	if (b->kind == REPLY_ERROR)
+		return is_same_error(a, b);
+	if (b->kind == REPLY_BULK || b->kind == REPLY_STATUS)
 		return a->len == b->size && memcmp(a->str, b->bytes, b->size) == 0;
 	return b->kind != REPLY_ARRAY || are_same(both, a, b);
 }
+
+static void show_theirs(const redisReply *reply)
+{
+	print_message("server: type %d, %lld, %s\n", reply->type, reply->integer,
+		      reply->str ? reply->str : "");
+	for (size_t i = 0; i < reply->elements; i++)
+		print_message("  %zu: type %d, %lld, %s\n", i, reply->element[i]->type,
+			      reply->element[i]->integer,
+			      reply->element[i]->str ? reply->element[i]->str : "");
+}
+
+static void show_ours(const struct reply *reply)
+{
+	print_message("keyspace: kind %d, %lld, %s\n", reply->kind, (long long)reply->integer,
+		      reply->bytes ? reply->bytes : "");
+	for (size_t i = 0; i < reply->count; i++)
+		print_message("  %zu: kind %d, %lld, %s\n", i, reply->items[i].kind,
+			      (long long)reply->items[i].integer,
+			      reply->items[i].bytes ? reply->items[i].bytes : "");
+}
+
+/* ---- Both ---------------------------------------------------------------------------------- */
 
 static redisReply *ask_server(struct both *both)
 {
@@ -176,27 +203,6 @@ static redisReply *ask_server(struct both *both)
 	return reply;
 }
 
-static void show_theirs(const redisReply *reply)
-{
-	print_message("server: type %d, %lld, %s\n", reply->type, reply->integer,
-		      reply->str ? reply->str : "");
-	for (size_t i = 0; i < reply->elements; i++)
-		print_message("  %zu: type %d, %lld, %s\n", i, reply->element[i]->type,
-			      reply->element[i]->integer,
-			      reply->element[i]->str ? reply->element[i]->str : "");
-}
-
-static void show_ours(const struct reply *reply)
-{
-	print_message("model: kind %d, %lld, %s\n", reply->kind, (long long)reply->integer,
-		      reply->bytes ? reply->bytes : "");
-	for (size_t i = 0; i < reply->count; i++)
-		print_message("  %zu: kind %d, %lld, %s\n", i, reply->items[i].kind,
-			      (long long)reply->items[i].integer,
-			      reply->items[i].bytes ? reply->items[i].bytes : "");
-}
-
-/* call makes the call of the server and of the model, and returns the model's reply. */
 struct reply *both_call(struct both *both)
 {
 	redisReply *theirs = ask_server(both);
@@ -209,13 +215,14 @@ struct reply *both_call(struct both *both)
 		show_call(both);
 		show_theirs(theirs);
 		show_ours(ours);
-		fail_msg("the model answers differently");
+		fail_msg("the keyspace answers differently");
 	}
 	freeReplyObject(theirs);
 	return ours;
 }
 
-void *both_command(struct both *both, const char *format, ...)
+/* command asks the server only. */
+static redisReply *command(struct both *both, const char *format, ...)
 {
 	va_list arguments;
 	void *reply;
@@ -229,9 +236,21 @@ void *both_command(struct both *both, const char *format, ...)
 
 void both_set_clock(struct both *both)
 {
-	freeReplyObject(both_command(both, "HSET " CLOCK_KEY " s %lld u %lld",
-				     (long long)(both->now / 1000000),
-				     (long long)(both->now % 1000000)));
+	freeReplyObject(command(both, "HSET " CLOCK_KEY " s %lld u %lld",
+				(long long)(both->now / 1000000),
+				(long long)(both->now % 1000000)));
+}
+
+void both_refuse(struct both *both, enum keyspace_refusal refusal, const char *denied)
+{
+	freeReplyObject(command(both, "CONFIG SET maxmemory %d", refusal == KEYSPACE_FULL));
+	freeReplyObject(command(both, refusal == KEYSPACE_READS_ONLY ? "REPLICAOF 127.0.0.1 1"
+								     : "REPLICAOF NO ONE"));
+	freeReplyObject(command(both, "ACL SETUSER default +@all"));
+	if (refusal == KEYSPACE_DENIES)
+		freeReplyObject(command(both, "ACL SETUSER default -%s", denied));
+	both->refusal = refusal;
+	keyspace_refuse(both->keyspace, refusal, denied);
 }
 
 /* ---- Everything that is stored ------------------------------------------------------------- */
@@ -259,23 +278,30 @@ static void add_line(void *user, const struct keyspace_field *field)
 	dump->lines[dump->count++] = line;
 }
 
+static struct bytes bytes_at(const redisReply *all, size_t item)
+{
+	return (struct bytes){all->element[item]->str, all->element[item]->len};
+}
+
 static void dump_key(struct both *both, struct dump *dump, const char *key)
 {
-	redisReply *type = both_command(both, "TYPE %s", key);
+	redisReply *type = command(both, "TYPE %s", key);
 	const char *how = strcmp(type->str, "string") == 0 ? "GET %s"
 			  : strcmp(type->str, "hash") == 0 ? "HGETALL %s"
+			  : strcmp(type->str, "list") == 0 ? "LRANGE %s 0 -1"
 							   : "ZRANGE %s 0 -1 WITHSCORES";
-	redisReply *all = both_command(both, how, key);
+	redisReply *all = command(both, how, key);
+	const struct bytes none = {"", 0};
 
 	if (all->type == REDIS_REPLY_STRING)
-		add_line(dump, &(struct keyspace_field){key, {"", 0}, {all->str, all->len}});
-	for (size_t i = 0; i + 1 < all->elements; i += 2)
-		add_line(dump, &(struct keyspace_field){
-				   key,
-				   {all->element[i]->str, all->element[i]->len},
-				   {all->element[i + 1]->str, all->element[i + 1]->len}});
-	freeReplyObject(all);
+		add_line(dump, &(struct keyspace_field){key, none, {all->str, all->len}});
+	for (size_t i = 0; i < all->elements; i++) {
+		struct bytes name = strcmp(type->str, "list") == 0 ? none : bytes_at(all, i++);
+
+		add_line(dump, &(struct keyspace_field){key, name, bytes_at(all, i)});
+	}
 	freeReplyObject(type);
+	freeReplyObject(all);
 }
 
 static int by_text(const void *a, const void *b)
@@ -286,7 +312,7 @@ static int by_text(const void *a, const void *b)
 /* compare_ttl: it has one on both sides, or on none. */
 static void compare_ttl(struct both *both, const char *key)
 {
-	redisReply *theirs = both_command(both, "PTTL %s", key);
+	redisReply *theirs = command(both, "PTTL %s", key);
 	const char *words[] = {"PTTL", key};
 	size_t sizes[] = {4, strlen(key)};
 	struct reply *ours = keyspace_call(both->keyspace, 2, words, sizes);
@@ -301,7 +327,7 @@ static void compare_ttl(struct both *both, const char *key)
 void both_compare(struct both *both)
 {
 	static struct dump theirs, ours;
-	redisReply *keys = both_command(both, "KEYS *");
+	redisReply *keys = command(both, "KEYS *");
 
 	theirs.count = ours.count = 0;
 	keyspace_set_time(both->keyspace, both->now);
@@ -323,6 +349,7 @@ void both_compare(struct both *both)
 		free(ours.lines[i]);
 	}
 }
+
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
 /* timed: the text of a script that takes the time from the key, for free(). */
@@ -352,7 +379,7 @@ static void load_scripts(struct both *both)
 	assert_non_null(both->sha1);
 	for (size_t i = 0; i < SCRIPT_COUNT; i++) {
 		char *text = timed(&redis_scripts[i]);
-		redisReply *reply = both_command(both, "SCRIPT LOAD %s", text);
+		redisReply *reply = command(both, "SCRIPT LOAD %s", text);
 
 		assert_int_equal(reply->type, REDIS_REPLY_STRING);
 		(void)snprintf(both->sha1[i], 41, "%s", reply->str);

@@ -1,600 +1,360 @@
-/* Random calls of every script, good ones and bad ones, and what others do to the keys. */
-#include "keyspace/both.h"
-
+/* Random calls of every script and every command, good ones and bad ones. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "store/redis/value.h"
+#include "keyspace/both.h"
 #include "support/cmocka.h"
-#include "timer/record.h"
 
-enum { IDS = 6 };
-
-void both_plainly(struct both *both)
+static void begin_shard(struct both *both, const char *script)
 {
-	reply_free(both_call(both));
+	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
+	char session[16];
+	bool has_topics = strcmp(script, "queue_check") == 0;
+
+	both_begin_script(both, script, has_topics ? 10 : 9);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		both_key(both, ends[i]);
+	(void)snprintf(session, sizeof session, "s:%s", both->caller->nonce);
+	both_key(both, session);
+	if (has_topics)
+		both_key(both, "t");
 }
 
-/* ---- Operands ------------------------------------------------------------------------------ */
-
-static const char *const ids[IDS] = {
-    "a", "b", "\xc3\xa4\xf0\x9f\x98\x80", "x{tag}y", "a longer id, with a comma", "b2"};
-
-const char *both_id(struct both *both)
+static void begin_keys(struct both *both, const char *script, const char *const *ends,
+		       unsigned count)
 {
-	return ids[both_draw(both, IDS)];
+	both_begin_script(both, script, count);
+	for (unsigned i = 0; i < count; i++)
+		both_key(both, ends[i]);
 }
 
-const char *both_id_at(uint64_t number)
-{
-	return ids[number % IDS];
-}
+/* ---- Scripts whose callers learn from the answer --------------------------------------------- */
 
-dw_usec both_any_due(struct both *both)
-{
-	static const dw_usec odd[] = {
-	    0, 1, -1, INT64_MIN, INT64_MAX, INT64_C(9007199254740991), INT64_C(9007199254740992)};
-
-	if (both_draw(both, 8) == 0)
-		return odd[both_draw(both, sizeof odd / sizeof *odd)];
-	return both->now + (dw_usec)both_draw(both, 8) * 1000000; /* equal ones, too */
-}
-
-void both_due(struct both *both)
-{
-	unsigned char bytes[8];
-
-	bytes_put(bytes, (uint64_t)both_any_due(both), 8);
-	both_bytes(both, bytes, 8);
-}
-
-static void add_floor(struct both *both)
-{
-	if (both_draw(both, 5) == 0)
-		both_text(both, "");
-	else
-		both_number(both, both_time(both, 2500000, 2500000));
-}
-
-/* both_delivery: id, version and attempt: mostly of what is stored. */
-void both_delivery(struct both *both, const char *id)
-{
-	size_t size;
-	const unsigned char *value = both_stored(both, id, &size);
-	uint64_t ver = (uint64_t)both->now;
-	uint64_t attempt = both_draw(both, 3);
-
-	if (value && size >= VALUE_HEAD_SIZE && both_draw(both, 10) > 0) {
-		ver = bytes_get(value + 8, 8) & ((UINT64_C(1) << 53) - 1);
-		attempt = bytes_get(value + 4, 4);
-	}
-	if (both_draw(both, 12) == 0)
-		attempt++;
-	if (both_draw(both, 12) == 0 && attempt > 0)
-		attempt--;
-	if (both_draw(both, 20) == 0)
-		ver++;
-	both_text(both, id);
-	both_number(both, ver);
-	both_number(both, attempt);
-}
-
-static size_t make_body(struct both *both, const char *id, unsigned char *ret_body)
-{
-	unsigned char record[512], blocks[RECORD_BLOCKS_MAX];
-	struct record_rule rule = {.text = "every 1s", .occurrence = (dw_usec)both_draw(both, 9)};
-	uint64_t data = rng_next(&both->rng);
-	struct record made = {.id = id,
-			      .topic = "topic",
-			      .data = &data,
-			      .data_size = (uint32_t)both_draw(both, 9),
-			      .late_after =
-				  both_draw(both, 3) == 0 ? (dw_usec)both_draw(both, 1000) : 0,
-			      .id_size = (uint8_t)strlen(id),
-			      .topic_size = (uint8_t)(1 + both_draw(both, 5))};
-
-	made.blocks = blocks;
-	if (both_draw(both, 3) == 0)
-		made.blocks_size = (uint16_t)record_rule_write(&rule, blocks);
-	else if (both_draw(both, 4) == 0)
-		made.blocks_size = (uint16_t)record_series_write(5, blocks);
-	if (both_draw(both, 4) == 0)
-		made.blocks_size +=
-		    (uint16_t)record_keep_write(both_keep(both), blocks + made.blocks_size);
-	record_encode(&made, record);
-	return value_pack(record, record_size(&made), ret_body);
-}
-
-void both_body(struct both *both, const char *id)
-{
-	unsigned char body[512];
-
-	both_bytes(both, body, make_body(both, id, body));
-}
-
-/* ---- Who calls ----------------------------------------------------------------------------- */
-
-struct caller *both_caller(struct both *both, bool owner)
+static struct caller *any_caller(struct both *both, bool owner)
 {
 	return owner ? &both->owners[both->shard][both_draw(both, BOTH_OWNERS)]
 		     : &both->clients[both->shard][both_draw(both, BOTH_CLIENTS)];
 }
 
-/* begin_guarded: the script, and what every changing one wants first, now and then wrong. */
-void both_begin_guarded(struct both *both, const char *script, const struct caller *caller)
+static bool is_ok(const struct reply *reply)
 {
-	uint64_t number = caller->number + 1;
-
-	both_begin_script(both, script, caller->nonce);
-	both_text(both, caller->owner ? "o" : "c");
-	if (caller->owner)
-		both_text(both, both_draw(both, 40) ? caller->token : "123:x:1");
-	else
-		both_number(both, both_draw(both, 40) ? caller->conn : caller->conn + 1);
-	if (caller->owner || both_draw(both, 2))
-		both_text(both, caller->owner && both_draw(both, 60) ? caller->era : "");
-	else
-		both_number(both, both_draw(both, 30) ? BOTH_SHARDS : BOTH_SHARDS + 3);
-	if (both_draw(both, 25) == 0)
-		number += both_draw(both, 5) - 2;
-	both_number(both, number);
-	both_number(both, BOTH_TTL_MS - both_draw(both, 1000));
-	if (caller->owner && both_draw(both, 8) == 0)
-		both_number(both, both_time(both, 5000000, 0));
-	else
-		both_text(both, !caller->owner && both_draw(both, 2) ? "{t}:wake" : "");
+	return reply->kind == REPLY_ARRAY && reply->count > 0 && reply_is(&reply->items[0], "OK");
 }
 
-static void learn(struct caller *caller, const struct both *both, const struct reply *reply)
+static void acquire(struct both *both)
 {
-	const struct reply *items = reply->items;
+	struct caller *caller = both->caller = any_caller(both, true);
+	struct reply *reply;
 
-	if (reply->kind != REPLY_ARRAY || strcmp(both->script, "inbox") == 0)
-		return;
-	if (reply_is(&items[0], "OK") || reply_is(&items[0], "OOM"))
-		caller->number++;
-	if (reply_is(&items[0], "MARK"))
-		caller->number = strtoull(items[1].bytes, NULL, 10);
-}
-
-void both_guarded(struct both *both, struct caller *caller)
-{
-	struct reply *reply = both_call(both);
-
-	/* With the wrong number a right one may have been guessed. */
-	learn(caller, both, reply);
+	begin_shard(both, "acquire");
+	both_text(both, caller->nonce);
+	both_number(both, ++caller->conn);
+	both_number(both, BOTH_TTL_MS);
+	both_words(both, "[0|0|1767225603000000][somebody|vm, pid 12, durawheel 0.1]");
+	both_number(both, both_draw(both, 30) ? BOTH_SHARDS : BOTH_SHARDS + 1);
+	both_words(both, "[era1|era2]");
+	both_text(both, both_draw(both, 4) ? "" : any_caller(both, true)->token);
+	both_words(both, "[||era1|era2][1|1|][1|1|]");
+	reply = both_call(both);
+	if (is_ok(reply)) {
+		(void)snprintf(caller->token, sizeof caller->token, "%s", reply->items[1].bytes);
+		(void)snprintf(caller->era, sizeof caller->era, "%s", reply->items[2].bytes);
+		caller->number = 0;
+	}
 	reply_free(reply);
 }
 
-/* ---- The calls ----------------------------------------------------------------------------- */
-
-unsigned both_some(struct both *both)
+static void renew(struct both *both)
 {
-	return 1 + (unsigned)(both_draw(both, 3) ? 0 : both_draw(both, 4));
+	struct caller *caller = both->caller = any_caller(both, true);
+	char fresh[96];
+	struct reply *reply;
+
+	(void)snprintf(fresh, sizeof fresh, "%s", caller->token);
+	if (both_draw(both, 2) && strrchr(fresh, ':'))
+		(void)snprintf(strrchr(fresh, ':') + 1, 12, "%u", ++caller->conn);
+	begin_shard(both, "renew");
+	both_text(both, both_draw(both, 20) ? caller->token : "77:x:1");
+	both_text(both, fresh);
+	both_number(both, BOTH_TTL_MS);
+	both_text(both, both_draw(both, 40) ? caller->era : "other");
+	reply = both_call(both);
+	if (is_ok(reply)) {
+		memcpy(caller->token, fresh, sizeof fresh);
+		caller->number = strtoull(reply->items[1].bytes, NULL, 10);
+	}
+	reply_free(reply);
 }
 
-struct put {
-	char flags;
-	const char *id;
-	dw_usec due;
-	unsigned char value[VALUE_HEAD_SIZE + 512];
-	size_t size;
+static void session(struct both *both)
+{
+	struct caller *caller = both->caller = any_caller(both, false);
+	struct reply *reply;
+
+	caller->conn += both_draw(both, 6) > 0;
+	begin_shard(both, "session");
+	both_number(both, both_draw(both, 10) ? caller->conn : caller->conn - 1);
+	both_number(both, BOTH_TTL_MS);
+	both_words(both, "[2|2|2|][1|1|][{t}:wake|][web, pid 12, durawheel 1|x]");
+	reply = both_call(both);
+	if (is_ok(reply))
+		caller->number = strtoull(reply->items[1].bytes, NULL, 10);
+	reply_free(reply);
+}
+
+static void release(struct both *both)
+{
+	both->caller = any_caller(both, true);
+	begin_shard(both, "release");
+	both_text(both, both->caller->token);
+	both_words(both, "[||||2]");
+	reply_free(both_call(both));
+}
+
+/* ---- Scripts by a format --------------------------------------------------------------------- */
+
+/* guarded: the caller learns whether its number was right. After a wrong one it has guessed. */
+static void guarded(struct both *both, const char *script, const char *format)
+{
+	struct caller *caller = any_caller(both, format[0] == 'o' || both_draw(both, 2));
+	struct reply *reply;
+
+	both->caller = caller;
+	begin_shard(both, script);
+	both_words(both, format);
+	reply = both_call(both);
+	if (is_ok(reply) && strcmp(script, "inbox") != 0)
+		caller->number++;
+	else if (reply->kind == REPLY_ARRAY && reply->count > 1 &&
+		 reply_is(&reply->items[0], "MARK"))
+		caller->number = strtoull(reply->items[1].bytes, NULL, 10);
+	reply_free(reply);
+}
+
+static void of_shard(struct both *both, const char *script, const char *format)
+{
+	both->caller = any_caller(both, false);
+	begin_shard(both, script);
+	both_words(both, format);
+	reply_free(both_call(both));
+}
+
+static void of_topic(struct both *both, const char *script, const char *format)
+{
+	static const char *const ends[] = {"m", "t"};
+
+	begin_keys(both, script, ends, 2);
+	both_words(both, format);
+	reply_free(both_call(both));
+}
+
+static void of_queue(struct both *both, const char *script, const char *format)
+{
+	static const char *const ends[] = {"m",       "t",       "n",       "q:game", "qt:game",
+					   "ql:game", "qm:game", "qc:game", "qc:"};
+
+	begin_keys(both, script, ends, 9);
+	both_words(both, format);
+	reply_free(both_call(both));
+}
+
+/* A command as a client sends it, or in a script that catches its error, or does not. Now and then
+ * it lacks a word. */
+static void of_command(struct both *both, const char *command, const char *format)
+{
+	static const char *const texts[] = {"return redis.call(unpack(ARGV))",
+					    "return redis.pcall(unpack(ARGV))",
+					    "redis.pcall('HDEL', 'p:2', 'x') "
+					    "return redis.call(unpack(ARGV))"};
+	uint64_t how = both_draw(both, 5);
+
+	both_begin(both, how < 3 ? "EVAL" : command);
+	if (how < 3) {
+		both_text(both, texts[how]);
+		both_text(both, "0");
+		both_text(both, command);
+	}
+	both_words(both, format);
+	if (both_draw(both, 20) == 0 && both->count > 1)
+		both->count--;
+	reply_free(both_call(both));
+}
+
+/* refuse: the server refuses some commands for a while. */
+static void refuse(struct both *both)
+{
+	static const char *const denied[] = {"HSET", "ZADD", "HDEL", "PEXPIRE", "ZREM"};
+	bool begins = both->refusal == KEYSPACE_ACCEPTS && both_draw(both, 2) == 0;
+
+	both_refuse(both, begins ? 1 + (enum keyspace_refusal)both_draw(both, 3) : KEYSPACE_ACCEPTS,
+		    denied[both_draw(both, 5)]);
+}
+
+#define KEY "[p:1|p:2|p:3|p:4|p:5|p:6]"
+#define FIELD "[a|b|c|\xff|]"
+#define SCORE "[1|2|-7|3.25|0.1|9007199254740993|1e300|inf|-inf|nan|x]"
+#define BOUND "[1|(1|-inf|+inf|(2.5|0|x]"
+#define NAME "[-|+|[a|(b|[|a]"
+#define INDEX "[0|1|2|-1|-2|100|x]"
+
+static const struct {
+	void (*run)(struct both *, const char *name, const char *format);
+	const char *name, *format;
+	unsigned weight;
+} formats[] = {
+    {guarded, "put", "bP(UI)(V)(x)", 26},
+    {guarded, "claim", "o(iva)", 16},
+    {guarded, "settle", "o(iva8w)", 6},
+    {guarded, "retry", "o(ivad[0|1]w)", 8},
+    {guarded, "claim_known", "o(KI)(V)", 8},
+    {guarded, "settle_known", "o(I)(m)", 3},
+    {guarded, "next", "o(ivaNDwW8)", 8},
+    {guarded, "next_known", "o(DI)(W)(m)", 8},
+    {guarded, "bury", "o(ivaNDw8)", 8},
+    {guarded, "cancel", "b([0|4]iy)", 10},
+    {guarded, "move", "b([0|4]iyd[])", 5},
+    {guarded, "move", "b([0|4]iydD)", 5},
+    {guarded, "requeue", "b(ildD)", 6},
+    {guarded, "drop", "b(il)", 2},
+    {guarded, "drop", "b[][0]", 1},
+    {guarded, "forget", "onD", 1},
+    {guarded, "ack", "o(iD)", 3},
+    {guarded, "repush", "b(iva[0|1]NN[0|1]dB)", 6},
+    {guarded, "redelete", "o(iD)", 3},
+    {guarded, "mend", "o(i)", 4},
+    {guarded, "inbox", "on[0|0|1|3]", 3},
+    {guarded, "report", "o[counters]D", 1},
+    {guarded, "purge", "o", 1},
+    {guarded, "replay", "b[aa](ID[P]NDaD[0]dB)", 3},
+    {guarded, "replay", "b[aa](ID[S|R|C|M|L]NvaDFd[])", 8},
+    {of_shard, "replay", "", 1},
+    {of_shard, "confirm", "(ivD)", 4},
+    {of_shard, "ended", "(i)", 4},
+    {of_shard, "status", "", 1},
+    {of_shard, "types", "", 1},
+    {of_shard, "add", "[a|b|x{tag}y|a\tb][topic]D[some data]", 1},
+    {of_shard, "add", "i[topic|topic|]D[some data]", 3},
+    {of_shard, "add", "i[beat]D[][0|7][1000|1001|86400000000|999|x]", 2},
+    {of_shard, "cancel_one", "i", 3},
+    {of_shard, "shard", "i", 1},
+    {of_shard, "page", "[+|-]nq[|a|b|b2]", 4},
+    {of_shard, "page", "[+|-]nqi[s|][|i|t]", 4},
+    {of_shard, "topic_page", "[t|to|topic|]nq[]q[|i|t]", 4},
+    {of_shard, "topic_page", "[t|to|topic|]n[]m[][]", 2},
+    {of_shard, "dead_page", "Ln", 2},
+    {of_shard, "dead_of", "i", 2},
+    {of_shard, "index", "[k|h][0][|7:x:1]", 4},
+    {of_shard, "orphans", "[z|h|x|E][0]", 3},
+    {of_shard, "queue_check", "[][][1000]", 2},
+    {of_shard, "letter", "ivND[some value]", 1},
+    {of_topic, "topic_set",
+     "[game|topic|to][queue=1 max=3|paused=2|keep=5000000|x][0|1][9][|keep=9 "
+     "ver=7][0]",
+     3},
+    {of_topic, "topic_copy",
+     "[5]["
+     "|{t}:wake][game|topic][queue=1 ver=1767225603000000|ver=5 gone=1|x]",
+     3},
+    {of_topic, "topic_drop", "[game|topic|to][|ver=5]", 2},
+    {of_topic, "topic_list", "[game|topic|][|1]", 2},
+    {of_topic, "topic_changes", "[0|4097|]", 2},
+    {of_queue, "push", "[game][1][0][5 0 7 a\n]w", 6},
+    {of_queue, "push", "[game][2]v[5 0 7 a\n]wv[1767225600000000 1 7 b\n]w", 3},
+    {of_queue, "take", "[game]n[1000000|10][|me/1/]", 6},
+    {of_queue, "answer", "[game][done|retry|hold|dead|damaged]D[7]m", 2},
+    {of_queue, "await", "[][|me/1/](w)", 1},
+    {of_command, "DEL", "[{t:00}:s:c0|{t:00}:s:c1|{t:01}:s:c0|{t:01}:s:c2]", 2},
+    {of_command, "ZADD", "[{t:00}:qt:game|{t:00}:ql:game][5][x|7-1-0/1]", 1},
+    {of_command, "HSET", "[{t:00}:qm:game][7|x][1 2 3]", 1},
+    {of_command, "HSET", "#hiX", 8},
+    {of_command, "HDEL", "#hi", 3},
+    {of_command, "ZREM", "#zi", 2},
+    {of_command, "ZADD", "#zni", 2},
+    {of_command, "DEL", "#l", 1},
+    {of_command, "DEL", "#k", 1},
+    {of_command, "ZREM", "#km", 1},
+    {of_command, "ZADD", "#k[0]m", 1},
+    {of_command, "HSET", "#m[format][1|1|1|1|2|x|]", 2},
+    {of_command, "HSET", "#m[shards][2|2|2|400000]", 1},
+    {of_command, "HSET", "#m[keeps][topic\t5000\nto\t3000000\n|t\t90000000000000\n]", 2},
+    {of_command, "HDEL", "#m[keeps|format|closed]", 1},
+    {of_command, "SET", "#D[x]", 1},
+    {of_command, "DEL", "#D", 1},
+    {of_command, "SET", KEY FIELD, 1},
+    {of_command, "SET", KEY FIELD "[PX|x][1000000000|0|x]", 1},
+    {of_command, "GET", KEY, 1},
+    {of_command, "DEL", KEY KEY, 2},
+    {of_command, "EXISTS", KEY KEY, 1},
+    {of_command, "TYPE", KEY, 1},
+    {of_command, "PEXPIRE", KEY "[1000000000|x]", 1},
+    {of_command, "HSET", KEY FIELD FIELD, 4},
+    {of_command, "HSET", KEY FIELD FIELD FIELD "[5]", 2},
+    {of_command, "HGET", KEY FIELD, 1},
+    {of_command, "HMGET", KEY FIELD FIELD, 1},
+    {of_command, "HDEL", KEY FIELD FIELD, 2},
+    {of_command, "HEXISTS", KEY FIELD, 1},
+    {of_command, "HLEN", KEY, 1},
+    {of_command, "HGETALL", KEY, 1},
+    {of_command, "HINCRBY", KEY FIELD "[1|-5|x|01]", 2},
+    {of_command, "HSCAN", KEY "[0][COUNT][500]", 1},
+    {of_command, "HSCAN", KEY "[0][MATCH][a*|?]", 1},
+    {of_command, "RPUSH", KEY FIELD FIELD, 3},
+    {of_command, "LPOP", KEY, 1},
+    {of_command, "LPOP", KEY "[0|1|2|-1]", 1},
+    {of_command, "LLEN", KEY, 1},
+    {of_command, "LRANGE", KEY INDEX INDEX, 2},
+    {of_command, "LINDEX", KEY INDEX, 1},
+    {of_command, "ZADD", KEY SCORE FIELD, 6},
+    {of_command, "ZADD", KEY "[NX|XX|CH]" SCORE FIELD SCORE FIELD, 3},
+    {of_command, "ZADD", KEY "[NX|XX][CH|XX]" SCORE FIELD, 2},
+    {of_command, "ZREM", KEY FIELD FIELD, 2},
+    {of_command, "ZCARD", KEY, 1},
+    {of_command, "ZSCORE", KEY FIELD, 1},
+    {of_command, "ZMSCORE", KEY FIELD FIELD, 1},
+    {of_command, "ZRANK", KEY FIELD, 1},
+    {of_command, "ZREVRANK", KEY FIELD, 1},
+    {of_command, "ZCOUNT", KEY BOUND BOUND, 2},
+    {of_command, "ZSCAN", KEY "[0][COUNT][500]", 1},
+    {of_command, "ZRANGE", KEY INDEX INDEX, 2},
+    {of_command, "ZRANGE", KEY INDEX INDEX "[WITHSCORES|x]", 1},
+    {of_command, "ZRANGE", KEY BOUND BOUND "[BYSCORE][LIMIT]" INDEX INDEX, 2},
+    {of_command, "ZREVRANGE", KEY INDEX INDEX "[WITHSCORES]", 2},
+    {of_command, "ZRANGEBYSCORE", KEY BOUND BOUND "[WITHSCORES][LIMIT]" INDEX INDEX, 2},
+    {of_command, "ZRANGEBYLEX", "[p:lex]" NAME NAME, 2},
+    {of_command, "ZREVRANGEBYLEX", "[p:lex]" NAME NAME "[LIMIT]" INDEX INDEX, 2},
+    {of_command, "ZADD", "[p:lex][0]" FIELD, 1},
+    {of_command, "PUBLISH", "[x][y]", 1},
+    {of_command, "NONSENSE", KEY, 1},
 };
 
-/* make_put: with the header that its caller would make. */
-static void make_put(struct both *both, struct put *put, const struct caller *caller, uint64_t ver)
-{
-	bool claimed;
-	dw_head head = {.generation = ver, .due = both_any_due(both)};
-
-	put->flags = (char)('0' + (both_draw(both, 3) ? 0 : both_draw(both, 32)));
-	claimed = caller->owner && (put->flags - '0') & 2;
-	head.state = claimed;
-	head.attempt = claimed;
-	put->due = head.due;
-	put->size = VALUE_HEAD_SIZE + make_body(both, put->id, put->value + VALUE_HEAD_SIZE);
-	value_head_write(put->value, &head, claimed ? strtoull(caller->token, NULL, 10) : 0,
-			 (uint32_t)bytes_get(put->value + VALUE_HEAD_SIZE + 2, 4));
-}
-
-static void say_puts(struct both *both, const struct put *puts, unsigned count)
-{
-	char flags[BOTH_SOME] = {0};
-
-	for (unsigned i = 0; i < count; i++)
-		flags[i] = puts[i].flags;
-	both_bytes(both, flags, count);
-	for (unsigned i = 0; i < count; i++) {
-		char score[24];
-		bool claimed = puts[i].value[0] == DW_CLAIMED;
-
-		(void)snprintf(score, sizeof score, "%s%lld", claimed ? "-" : "",
-			       (long long)value_score(puts[i].due));
-		both_text(both, score);
-		both_text(both, puts[i].id);
-	}
-	for (unsigned i = 0; i < count; i++)
-		both_bytes(both, puts[i].value, puts[i].size);
-	for (unsigned i = 0; i < count; i++)
-		if ((puts[i].flags - '0') % 16 >= 8)
-			both_number(both, both_draw(both, 2) ? both_version(both, puts[i].id) : 0);
-}
-
-void both_put_one(struct both *both, const char *id)
-{
-	static const struct caller nobody;
-	struct put put = {.id = id};
-
-	make_put(both, &put, &nobody, 0);
-	put.flags = '0';
-	say_puts(both, &put, 1);
-}
-
-void both_value_of(struct both *both, const char *id, uint64_t ver)
-{
-	static const struct caller nobody;
-	struct put put = {.id = id};
-
-	make_put(both, &put, &nobody, ver);
-	both_bytes(both, put.value, put.size);
-}
-
-void both_value(struct both *both, const char *id)
-{
-	both_value_of(both, id, both_time(both, 2500000, 2500000));
-}
-
-/* do_put: the ids of one call differ, as the store's do. */
-static void do_put(struct both *both)
-{
-	static struct put puts[BOTH_SOME];
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-	unsigned count = both_some(both);
-	uint64_t ver = both_time(both, 2500000, 2500000);
-	uint64_t first = both_draw(both, IDS);
-
-	if (both_draw(both, 5) == 0)
-		ver = 0;
-	for (unsigned i = 0; i < count; i++) {
-		puts[i].id = ids[(first + i) % IDS];
-		make_put(both, &puts[i], caller, ver ? ver + i * 16 : 0);
-	}
-	both_begin_guarded(both, "put", caller);
-	say_puts(both, puts, count);
-	both_guarded(both, caller);
-}
-
-static void do_delivery(struct both *both, const char *script)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, script, caller);
-	for (unsigned i = both_some(both); i > 0; i--)
-		both_delivery(both, both_id(both));
-	both_guarded(both, caller);
-}
-
-/* both_why: the text of dw_why(), often none. */
-void both_why(struct both *both)
-{
-	char text[DW_WHY_MAX];
-	size_t size = both_draw(both, 3) ? 0 : (size_t)both_draw(both, 20);
-
-	if (both_draw(both, 30) == 0)
-		size = sizeof text;
-	memset(text, 'a' + (int)both_draw(both, 26), sizeof text);
-	both_bytes(both, text, size);
-}
-
-static void do_retry(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "retry", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_id(both);
-		size_t size;
-		const unsigned char *value;
-
-		both_delivery(both, id);
-		value = both_stored(both, id, &size);
-		if (value && size >= 24 && both_draw(both, 4) == 0)
-			both_bytes(both, value + 16, 8); /* asked twice */
-		else
-			both_due(both);
-		both_number(both, both_draw(both, 2));
-		both_why(both);
-	}
-	both_guarded(both, caller);
-}
-
-static void do_cancel(struct both *both)
-{
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-
-	both_begin_guarded(both, "cancel", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_id(both);
-
-		both_number(both, both_draw(both, 3) ? 0 : 4);
-		both_text(both, id);
-		both_number(both, both_draw(both, 2) ? both_version(both, id) : 0);
-	}
-	both_guarded(both, caller);
-}
-
-static void do_move(struct both *both)
-{
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-
-	both_begin_guarded(both, "move", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_id(both);
-
-		both_number(both, both_draw(both, 3) ? 0 : 4);
-		both_text(both, id);
-		both_number(both, both_draw(both, 2) ? both_version(both, id) : 0);
-		both_due(both);
-		add_floor(both);
-	}
-	both_guarded(both, caller);
-}
-
-/* letter_ver: of some letter that is there; 0. */
-struct pick {
-	struct both *both;
-	const char *id;
-	uint64_t ver;
-};
-
-static void pick_letter(void *user, const struct keyspace_field *field)
-{
-	struct pick *pick = user;
-	const char *key = field->key;
-
-	if (strlen(key) == 8 && key[7] == 'd' && strcmp(field->name.at, pick->id) == 0 &&
-	    (unsigned)(key[4] - '0') == pick->both->shard && both_draw(pick->both, 2))
-		pick->ver = strtoull(field->name.at + strlen(pick->id) + 1, NULL, 10);
-}
-
-static uint64_t any_letter(struct both *both, const char *id)
-{
-	struct pick pick = {both, id, 0};
-
-	if (both_draw(both, 2))
-		keyspace_dump(both->keyspace, pick_letter, &pick);
-	return pick.ver & ((UINT64_C(1) << 53) - 1);
-}
-
-static void do_requeue(struct both *both)
-{
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-
-	both_begin_guarded(both, "requeue", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_id(both);
-
-		both_text(both, id);
-		both_number(both, any_letter(both, id));
-		both_due(both);
-		add_floor(both);
-	}
-	both_guarded(both, caller);
-}
-
-static void do_drop(struct both *both)
-{
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-
-	both_begin_guarded(both, "drop", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_draw(both, 12) ? both_id(both) : "";
-
-		both_text(both, id);
-		both_number(both, any_letter(both, id));
-	}
-	both_guarded(both, caller);
-}
-
-static void do_forget(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "forget", caller);
-	both_number(both, both_draw(both, 12));
-	both_number(both, (uint64_t)both->now - both_draw(both, 20000000));
-	both_guarded(both, caller);
-}
-
-static void do_repush(struct both *both)
-{
-	struct caller *caller = both_caller(both, both_draw(both, 2));
-
-	both_begin_guarded(both, "repush", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		const char *id = both_id(both);
-
-		both_delivery(both, id);
-		for (unsigned k = 0; k < 4; k++) /* state, retries, crashes, open */
-			both_number(both, both_draw(both, k % 3 ? 256 : 2));
-		both_due(both);
-		both_body(both, id);
-	}
-	both_guarded(both, caller);
-}
-
-static void do_redelete(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "redelete", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		both_text(both, both_id(both));
-		both_number(both, both_time(both, 3000000, 0));
-	}
-	both_guarded(both, caller);
-}
-
-static void do_mend(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "mend", caller);
-	for (unsigned i = both_some(both); i > 0; i--)
-		both_text(both, both_id(both));
-	both_guarded(both, caller);
-}
-
-static void do_ack(struct both *both)
-{
-	struct caller *caller = both_caller(both, true);
-
-	both_begin_guarded(both, "ack", caller);
-	for (unsigned i = both_some(both); i > 0; i--) {
-		both_text(both, both_id(both));
-		both_number(both, both_time(both, 3000000, 0));
-	}
-	both_guarded(both, caller);
-}
-
-/* ---- What others do ------------------------------------------------------------------------ */
-
-static void begin_plain(struct both *both, const char *word, const char *end)
-{
-	both_begin(both, word);
-	both_key(both, end);
-}
-
-/* do_damage writes a value with a byte flipped, or cut off, or takes it away under its entry. */
-static void do_damage(struct both *both)
-{
-	const char *id = both_id(both);
-	unsigned char bytes[1024];
-	size_t size;
-	const unsigned char *value = both_stored(both, id, &size);
-
-	if (!value || both->full)
-		return;
-	memcpy(bytes, value, size);
-	if (both_draw(both, 4) == 0) {
-		begin_plain(both, "HDEL", "h");
-		both_text(both, id);
-	} else {
-		bytes[both_draw(both, size)] ^= (unsigned char)(1u << both_draw(both, 8));
-		begin_plain(both, "HSET", "h");
-		both_text(both, id);
-		both_bytes(both, bytes,
-			   both_draw(both, 4) ? size : 1 + (size_t)both_draw(both, size));
-	}
-	both_plainly(both);
-}
-
-/* do_tear takes an entry away under its value, or gives one to an id that has no value, or a value
- * to one that has no entry. */
-static void do_tear(struct both *both)
-{
-	const char *id = both_id(both);
-	const char *other = both_id(both);
-	size_t size;
-	const unsigned char *value = both_stored(both, other, &size);
-	uint64_t dice = both_draw(both, 3);
-
-	if (both->full)
-		return;
-	if (dice == 0) {
-		begin_plain(both, "ZREM", "z");
-		both_text(both, id);
-	} else if (dice == 1) {
-		begin_plain(both, "ZADD", "z");
-		both_number(both, 1 + both_draw(both, 1000));
-		both_text(both, id);
-	} else if (value) {
-		begin_plain(both, "HSET", "h");
-		both_text(both, id);
-		both_bytes(both, value, size);
-	} else {
-		return;
-	}
-	both_plainly(both);
-}
-
-/* do_forge writes a header that is sound and rare: counters at their ends, claims of others. */
-static void do_forge(struct both *both)
-{
-	static const unsigned char counts[] = {0, 1, 254, 255};
-	const char *id = both_id(both);
-	unsigned char bytes[1024];
-	size_t size;
-	const unsigned char *value = both_stored(both, id, &size);
-
-	if (!value || size < 42 || both->full)
-		return;
-	memcpy(bytes, value, size);
-	bytes[0] = (unsigned char)both_draw(both, 2);
-	bytes[1] = (unsigned char)both_draw(both, 2);
-	bytes[2] = counts[both_draw(both, 4)];
-	bytes[3] = counts[both_draw(both, 4)];
-	bytes_put(bytes + 24, bytes[0] ? (uint64_t)both->now - both_draw(both, 1000) : 0, 8);
-	bytes_put(bytes + 32, value_check(bytes, (uint32_t)bytes_get(bytes + 38, 4)), 4);
-	begin_plain(both, "HSET", "h");
-	both_text(both, id);
-	both_bytes(both, bytes, size);
-	both_plainly(both);
-}
-
-/* do_expire: a lease or a session ends. */
-static void do_expire(struct both *both)
-{
-	char session[16];
-
-	(void)snprintf(session, sizeof session, "s:%s", both_caller(both, false)->nonce);
-	begin_plain(both, "DEL", both_draw(both, 2) ? "l" : session);
-	both_plainly(both);
-}
-
-/* do_fill: the server has no memory left for a while. */
-static void do_fill(struct both *both)
-{
-	both->full = !both->full && both_draw(both, 3) == 0;
-	keyspace_refuse(both->keyspace, both->full ? KEYSPACE_FULL : KEYSPACE_ACCEPTS, NULL);
-	freeReplyObject(both_command(both, "CONFIG SET maxmemory %d", both->full ? 1 : 0));
-}
-
-static void do_claim(struct both *both)
-{
-	do_delivery(both, "claim");
-}
+static const struct {
+	void (*run)(struct both *);
+	unsigned weight;
+} others[] = {{acquire, 6}, {renew, 6}, {session, 8}, {release, 1}, {refuse, 1}};
 
 void both_step(struct both *both)
 {
-	static const struct {
-		void (*fn)(struct both *);
-		unsigned weight;
-	} all[] = {
-	    {do_put, 26},          {do_claim, 16},         {both_settle, 6},  {do_retry, 8},
-	    {both_claim_known, 8}, {both_settle_known, 3}, {both_index, 4},   {both_tear_index, 3},
-	    {both_topic_page, 6},  {both_bury, 8},         {do_cancel, 10},   {do_move, 10},
-	    {do_requeue, 6},       {do_drop, 2},           {do_forget, 1},    {do_ack, 3},
-	    {do_repush, 6},        {do_redelete, 3},       {both_inbox, 3},   {both_page, 6},
-	    {both_dead_page, 2},   {both_status, 1},       {both_report, 1},  {both_purge, 1},
-	    {both_acquire, 6},     {both_renew, 6},        {both_release, 1}, {both_session, 8},
-	    {both_hand, 5},        {both_shard, 1},        {do_damage, 4},    {do_forge, 5},
-	    {do_expire, 3},        {do_tear, 6},           {do_mend, 4},      {both_orphans, 3},
-	    {both_types, 1},       {do_fill, 1},           {both_newer, 5},   {both_format, 2},
-	    {both_replay, 10},     {both_confirm, 6},      {both_next, 8},    {both_ended, 4},
-	    {both_keeps, 2},       {both_next_known, 8}};
-	unsigned sum = 0;
+	uint64_t sum = 0;
 	uint64_t dice;
 
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		sum += all[i].weight;
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		sum += formats[i].weight;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		sum += others[i].weight;
 	dice = both_draw(both, sum);
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		if (dice < all[i].weight) {
-			all[i].fn(both);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+		if (dice < formats[i].weight) {
+			formats[i].run(both, formats[i].name, formats[i].format);
 			return;
 		}
-		dice -= all[i].weight;
+		dice -= formats[i].weight;
+	}
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		if (dice < others[i].weight) {
+			others[i].run(both);
+			return;
+		}
+		dice -= others[i].weight;
 	}
 }

@@ -69,7 +69,7 @@ static const char *refused(const struct keyspace *keyspace, const struct command
 			return NULL;
 		return keyspace->script ? "ERR The user executing the script can't run this "
 					  "command or subcommand"
-					: "NOPERM this user has no permissions to run the command";
+					: "NOPERM this user has no permissions to run the";
 	case KEYSPACE_READS_ONLY:
 		return command->flags & COMMAND_WRITES && !has_written
 			   ? "READONLY You can't write against a read only replica."

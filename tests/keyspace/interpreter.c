@@ -57,7 +57,8 @@ static bool run(lua_State *lua)
 	struct call call = {.keyspace = at_work, .lua = lua, .count = count, .words = words};
 
 	if (count == 0 || count > WORDS_MAX)
-		return !fail(lua, "ERR Please specify at least one argument for this call");
+		return !fail(lua,
+			     "ERR Please specify at least one argument for this redis lib call");
 	for (int i = 0; i < count; i++)
 		if (!word_at(lua, i + 1, &words[i]))
 			return !fail(lua, "ERR Lua redis lib command arguments must be strings or "
@@ -126,8 +127,7 @@ static int refuse_global(lua_State *lua)
 
 static int refuse_new_global(lua_State *lua)
 {
-	return luaL_error(lua, "Script attempted to create global variable '%s'",
-			  luaL_checkstring(lua, 2));
+	return luaL_error(lua, "Attempt to modify a readonly table");
 }
 
 static void protect_globals(lua_State *lua)

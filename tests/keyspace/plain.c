@@ -261,10 +261,10 @@ static bool scan(const struct call *call, enum kind kind)
 
 	if (!call_key(call, 1, kind, &key))
 		return false;
-	for (int i = 3; i + 1 < call->count; i += 2)
-		if (bytes_are(call->words[i], "MATCH"))
+	for (int i = 3; key && i < call->count; i += 2)
+		if (i + 1 < call->count && bytes_are(call->words[i], "MATCH"))
 			pattern = call->words[i + 1].at;
-		else if (!bytes_are(call->words[i], "COUNT"))
+		else if (i + 1 == call->count || !bytes_are(call->words[i], "COUNT"))
 			return answer_syntax(call);
 	begin_array(call, 2);
 	add_bytes(call, bytes_of("0"), 1);
@@ -366,11 +366,11 @@ static bool run_lrange(const struct call *call)
 static bool run_lindex(const struct call *call)
 {
 	struct key *key;
-	int64_t at;
+	int64_t at = 0;
 
 	if (!call_key(call, 1, KIND_LIST, &key))
 		return false;
-	if (!integer_of(call->words[2], &at))
+	if (key && !integer_of(call->words[2], &at))
 		return answer_error(call, NOT_AN_INTEGER);
 	at = key && at < 0 ? at + (int64_t)key->count : at;
 	if (!key || at < 0 || at >= (int64_t)key->count)

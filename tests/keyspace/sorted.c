@@ -282,8 +282,9 @@ static bool answer_range(const struct call *call, struct range range)
 {
 	struct key *key;
 
-	if (!read_options(call, &range) || !call_key(call, 1, KIND_SORTED, &key) ||
-	    !read_bounds(call, key, &range))
+	/* A bound that is none is found before the key is looked at. */
+	if (!read_options(call, &range) || !read_bounds(call, NULL, &range) ||
+	    !call_key(call, 1, KIND_SORTED, &key) || !read_bounds(call, key, &range))
 		return false;
 	push_range(call, key, &range);
 	return true;
@@ -319,7 +320,8 @@ static bool run_zcount(const struct call *call)
 	struct range range = {.by = BY_SCORE};
 	struct key *key;
 
-	if (!call_key(call, 1, KIND_SORTED, &key) || !read_bounds(call, key, &range))
+	if (!read_bounds(call, NULL, &range) || !call_key(call, 1, KIND_SORTED, &key) ||
+	    !read_bounds(call, key, &range))
 		return false;
 	return answer_integer(call, range.to > range.from ? (double)(range.to - range.from) : 0);
 }

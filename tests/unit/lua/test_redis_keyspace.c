@@ -20,7 +20,7 @@ static void keyspace_random_calls_are_the_servers(void **state)
 		uint64_t before = both.calls;
 
 		both.shard = (unsigned)both_draw(&both, BOTH_SHARDS);
-		if (!both.full && both_draw(&both, 3)) {
+		if (both.refusal == KEYSPACE_ACCEPTS && both_draw(&both, 3)) {
 			both.now += (dw_usec)both_draw(&both, both_draw(&both, 10) ? 300 : 1000000);
 			both_set_clock(&both);
 		}
@@ -43,11 +43,16 @@ static unsigned count_news(void *user, struct bytes channel, struct bytes messag
 }
 
 /* alone calls the keyspace only, and says whether the answer begins with that word. */
-static bool alone(struct both *both, const char *word)
+static bool alone(struct both *both, const char *script, const char *format, const char *word)
 {
+	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:n"};
 	struct reply *reply;
 	bool is;
 
+	both_begin_script(both, script, 9);
+	for (size_t i = 0; i < 9; i++)
+		both_key(both, ends[i]);
+	both_words(both, format);
 	keyspace_set_time(both->keyspace, both->now);
 	reply = keyspace_call(both->keyspace, both->count, both->words, both->sizes);
 	is = reply->kind == REPLY_ARRAY && reply_is(&reply->items[0], word);
@@ -57,23 +62,15 @@ static bool alone(struct both *both, const char *word)
 
 static bool acquires(struct both *both)
 {
-	static const char *const rest[] = {"n", "1", "5000", "0", "me", "1", "era", ""};
-
-	both_begin_script(both, "acquire", "n");
-	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-		both_text(both, rest[i]);
-	return alone(both, "OK");
+	return alone(both, "acquire", "[n][1][5000][0][me][1][era][][]", "OK");
 }
 
-static bool puts_as_client(struct both *both, const char *number)
+static bool writes(struct both *both, const char *format)
 {
-	const char *const rest[] = {"c", "1", "", number, "5000", "{t}:wake"};
+	static struct caller nobody;
 
-	both_begin_script(both, "put", "n");
-	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-		both_text(both, rest[i]);
-	both_put_one(both, "a");
-	return alone(both, "OK");
+	both->caller = &nobody;
+	return alone(both, "put", format, "OK");
 }
 
 /* Redis ends a key in the first millisecond after its time. */
@@ -89,28 +86,77 @@ static void keyspace_lease_and_session_end_by_its_clock(void **state)
 	keyspace_load(both.keyspace);
 	keyspace_listen(both.keyspace, count_news, &heard);
 	assert_true(acquires(&both));
-	both_begin_script(&both, "session", "n");
-	both_text(&both, "1");
-	both_text(&both, "5000");
-	both_text(&both, "1");
-	assert_true(alone(&both, "OK"));
-	assert_true(puts_as_client(&both, "1"));
+	assert_true(alone(&both, "session", "[1][5000][1][][]", "OK"));
+	assert_true(writes(&both, "[c][1][][1][5000][{t}:wake][0]UIV"));
 	assert_int_equal(heard, 1);
 	both.now += 5000 * 1000;
 	assert_false(acquires(&both));
-	assert_true(puts_as_client(&both, "2"));
+	assert_true(writes(&both, "[c][1][][2][5000][{t}:wake][0]UIV"));
 	both.now += 1000;
 	assert_true(acquires(&both));
 	both.now += 5000 * 1000;
-	assert_false(puts_as_client(&both, "3"));
+	assert_false(writes(&both, "[c][1][][3][5000][{t}:wake][0]UIV"));
 	assert_int_equal(heard, 2);
 	keyspace_free(both.keyspace);
+}
+
+/* What a script computes with, and what EVAL makes of the values that it returns. */
+static void numbers_and_answers_are_those_of_redis(void **state)
+{
+	static const char *const texts[] = {
+	    "return 3.99",
+	    "return -3.99",
+	    "return {1, 2.5, 'a', false, {ok = 'fine'}, {err = 'MY error'}, {}, true, nil, 7}",
+	    "return nil",
+	    "return false",
+	    "return true",
+	    "return redis.error_reply('MY error')",
+	    "return redis.status_reply('fine')",
+	    "return 2^53 - 1",
+	    "return {tostring(2^53), 1e15 .. '', 2^40 .. ''}",
+	    "redis.call('SET', 'x', 2^53 - 1) return redis.call('GET', 'x')",
+	    "redis.call('SET', 'x', 0.1) return redis.call('GET', 'x')",
+	    "redis.call('SET', 'x', -1e300) return redis.call('GET', 'x')",
+	    "redis.call('SET', 'x', 1e17) return redis.call('GET', 'x')",
+	    "return redis.call('SET', 'x', {})",
+	    "return redis.call()",
+	    "return redis.call('NONSENSE')",
+	    "return redis.call('GET')",
+	    "return {pcall(redis.call, 'GET')}",
+	    "return {pcall(error, 'words')}",
+	    "return {pcall(function() return 1, 2 end)}",
+	    "some_global = 1",
+	    "return some_global",
+	    "error('words')",
+	    "return nil + 1",
+	    "return {struct.unpack('<BI2I4I8', string.rep('\\255\\1', 9))}",
+	    "return {struct.unpack('>bi2i4i8', string.rep('\\255\\1', 9))}",
+	    "return {struct.unpack('<i8', string.rep('\\254', 9), 2)}",
+	    "return {struct.unpack('<I4', 'abc')}",
+	    "return struct.pack('<BbI2i2I4i4I8i8', 255, -1, 65535, -2, 2^32 - 1, -3, 2^53, -4)",
+	    "return struct.pack('>BbI2i2I4i4I8i8', 255, -1, 65535, -2, 2^32 - 1, -3, 2^53, -4)",
+	    "return struct.pack('<I4', 2^32 + 5)",
+	    "return {bit.bxor(2^32 - 1, 1), bit.bxor(-1, 5), bit.bnot(0), bit.rshift(-1, 8)}",
+	    "local t = {} for i = 1, 5 do t[i] = i end return {unpack(t, 2, 4)}",
+	};
+	static struct both both;
+
+	(void)state;
+	both_open(&both);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		both_begin(&both, "EVAL");
+		both_text(&both, texts[i]);
+		both_text(&both, "0");
+		reply_free(both_call(&both));
+	}
+	both_close(&both);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keyspace_lease_and_session_end_by_its_clock),
+	    cmocka_unit_test(numbers_and_answers_are_those_of_redis),
 	    cmocka_unit_test(keyspace_random_calls_are_the_servers),
 	};
 
