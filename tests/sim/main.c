@@ -8,9 +8,10 @@
  *	sim --losses ...                             the same, and the server loses data
  *	sim --outages ...                            processes with journals, and Redis goes away
  *	sim --queues ...                             topics that are queues, and who takes of them
+ *	sim --redis-queues ...                       the same on the Redis store
  *
  * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server,
- * outages/ the same with journals, queues/ several processes on a table in memory; core/ is what
+ * outages/ the same with journals, queues/ several processes that push and take; core/ is what
  * they share. Calls go down: main, then single, queues or outages, then fleet, then core.
  */
 #include "sim/fleet/fleet.h"
@@ -64,6 +65,7 @@ static const struct world {
     {"--losses", fleet_run, true, BUG_FLEET, BUG_OUTAGES},
     {"--outages", outages_run, false, BUG_OUTAGES, BUG_QUEUES},
     {"--queues", queues_run, false, BUG_QUEUES, BUG_COUNT},
+    {"--redis-queues", queues_redis_run, false, BUG_QUEUES, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];
@@ -202,10 +204,10 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
 		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages |\n"
-		"           --queues]\n"
+		"           --queues | --redis-queues]\n"
 		"--redis: the Redis store on a keyspace in the process; --losses: and "
 		"the server loses data;\n--outages: processes with journals, and Redis goes "
-		"away;\n--queues: topics that are queues\n");
+		"away;\n--queues: topics that are queues; --redis-queues: on the Redis store\n");
 	return 2;
 }
 

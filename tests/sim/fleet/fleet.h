@@ -14,6 +14,8 @@
 
 #define PROCESSES 3u /* the last one never owns */
 
+struct effect;
+
 struct fleet {
 	struct sim *sim;
 	struct process processes[PROCESSES];
@@ -25,8 +27,10 @@ struct fleet {
 	struct data_faults data_faults;
 	struct remembered before[NAMES_MAX];
 	uint64_t lives;
-	bool is_judged_outside; /* by its answers and starts, and not by what the server does */
-	bool same_host;         /* a process can see that another one is dead */
+	bool is_judged_outside; /* by its answers and starts, or by what applied hears */
+	void (*applied)(void *user, const struct effect *); /* NULL: nothing hears the scripts */
+	void *applied_user;
+	bool same_host; /* a process can see that another one is dead */
 };
 
 static inline bool fleet_has_lease(const struct process *process, unsigned shard)

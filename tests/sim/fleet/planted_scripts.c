@@ -48,6 +48,16 @@ static const struct {
      {NULL, "local meta = not owner and call('HMGET', META, 'fire', 'fence')",
       "local meta = false"}},
     {BUG_LATE_UNSAID, {"confirm", "elseif (late[ids[k]] or 0) >= ver then", "elseif false then"}},
+    {BUG_HIDE_IGNORED,
+     {"take", "source.order, '-inf', digits(", "source.order, '-inf', digits(3600000000 + "}},
+    {BUG_BOUND_LATE, {"push", "math.min(length + #order - most,", "math.min(length - most,"}},
+    {BUG_BOUND_LATE, {"push", "length + #order + count_new(at, size) > most", "length > most"}},
+    {BUG_PAUSE_IGNORED, {"take", "if setting(text, 'paused', 0) % 2 == 1 then", "if false then"}},
+    {BUG_TAKE_DELETES, {"take", "elseif not is_once then", "elseif false then"}},
+    {BUG_ANSWER_ANY, {"answer", "local is_held = score and", "local is_held ="}},
+    {BUG_MESSAGE_LOST, {"push", "\tif not order[1] then", "\tif true then"}},
+    {BUG_RETRY_NOW, {"answer", "digits(back > 0 and back or", "digits(back >= 0 and 1 or"}},
+    {BUG_DROP_UNCOUNTED, {"push", "count('dropped', dropped)", ""}},
 };
 
 enum { ALL_COUNT = sizeof all / sizeof *all };

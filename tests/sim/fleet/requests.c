@@ -57,13 +57,16 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 		  ? reply->items[0].bytes
 		  : "",
 	      caller ? (int)caller->instance.number : -1, packet->late);
-	if (!script || fleet->is_judged_outside)
+	if (!script || (fleet->is_judged_outside && !fleet->applied))
 		return;
 	effect.shard = (unsigned)strtoul(strchr(packet->words[3], ':') + 1, NULL, 10);
 	effect.argc = packet->count - 12;
 	effect.argv = packet->words + 12;
 	effect.sizes = packet->sizes + 12;
-	effects_tell(&effect);
+	if (fleet->applied)
+		fleet->applied(fleet->applied_user, &effect);
+	else
+		effects_tell(&effect);
 }
 
 static void carry_out(struct fleet *fleet, const struct packet *packet)
@@ -124,6 +127,8 @@ static unsigned publish(void *user, struct bytes channel, struct bytes text)
 	struct fleet *fleet = user;
 	unsigned count = 0;
 
+	if (channel.size < 5 || memcmp(channel.at + channel.size - 5, ":wake", 5) != 0)
+		return 0; /* nobody listens for messages of queues */
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct connection *subscriber = fleet->processes[i].subscriber;
 

@@ -116,7 +116,7 @@ void desk_work(struct desk *desk)
 	if (desk->answer_at <= now) {
 		desk->answer_at = DW_NEVER;
 		op_queue_append(&desk->answers, op_queue_take(&desk->coming));
-		instance_wake(&desk->party->instance);
+		instance_wake(desk->party->instance);
 	} else if (desk->apply_at <= now) {
 		size_t count = 1 + (size_t)draw(sim, desk->submitted.count);
 
@@ -132,7 +132,7 @@ void desk_work(struct desk *desk)
 
 static void free_list(struct desk *desk, dw_op *op)
 {
-	struct alloc alloc = memory_alloc(&desk->party->instance.account);
+	struct alloc alloc = memory_alloc(&desk->party->instance->account);
 	struct alloc of_table = memory_alloc(&desk->party->all->sim->table_account);
 
 	while (op) {
@@ -151,7 +151,7 @@ static void desk_submit(dw_store *store, dw_op *batch)
 {
 	struct desk *desk = desk_of(store);
 
-	if (desk->party->instance.dead) {
+	if (desk->party->instance->dead) {
 		free_list(desk, batch);
 		return;
 	}

@@ -7,7 +7,6 @@
 
 #include "timer/record.h"
 #include "topic/message.h"
-#include "topic/settings.h"
 
 const char *judge_topic(uint32_t queue)
 {
@@ -26,7 +25,7 @@ uint32_t judge_number(const char *id)
 	return (uint32_t)strtoul(id + 1, NULL, 10) % NAMED_MAX;
 }
 
-static uint32_t queue_of(const char *topic)
+uint32_t judge_queue(const char *topic)
 {
 	return topic && strcmp(topic, judge_topic(1)) == 0;
 }
@@ -41,22 +40,6 @@ static bool is_in(const struct entry *entry)
 	return entry->state != ENTRY_DONE && entry->state != ENTRY_DROPPED;
 }
 
-/* info: what the table says of the queue. */
-static dw_topic_info info(const struct queues *all, uint32_t queue)
-{
-	struct alloc alloc = memory_alloc(&all->sim->table_account);
-	struct table_caller caller = {.role = DW_OWNER, .now = clocks_wall(all->sim)};
-	dw_topic_info found = {.size = sizeof found};
-	dw_op list = {.kind = DW_OP_TOPIC_LIST};
-
-	(void)table_apply(all->table, &list, &caller);
-	for (const dw_row *row = list.rows; row; row = row->next)
-		if (strcmp(row->id, judge_topic(queue)) == 0)
-			info_read(&found, row->body, row->body_size);
-	rows_free(&alloc, list.rows);
-	return found;
-}
-
 static uint64_t length_of(const dw_topic_info *found)
 {
 	return found->waiting + found->taken + found->later;
@@ -64,16 +47,25 @@ static uint64_t length_of(const dw_topic_info *found)
 
 /* ---- Push ---------------------------------------------------------------------------------- */
 
-static void add(struct queues *all, struct judged_queue *queue, const struct message *message)
+void judge_pushed(struct queues *all, uint32_t number, const struct entry *entry)
+{
+	struct judged_queue *queue = &all->judge.queues[number];
+
+	queue->entries[queue->count++ % ENTRIES_MAX] = *entry;
+	all->judge.names[entry->name].pushes++;
+}
+
+static void add(struct queues *all, uint32_t number, const struct message *message)
 {
 	struct record record;
 	char id[DW_ID_MAX + 1] = "";
-	struct entry *entry = &queue->entries[queue->count++ % ENTRIES_MAX];
 
 	if (record_decode(message->body, message->body_size, &record) == DW_OK)
 		memcpy(id, record.id, record.id_size);
-	*entry = (struct entry){.name = judge_number(id), .due = message->head.due};
-	all->judge.names[entry->name].pushes++;
+	judge_pushed(all, number,
+		     &(struct entry){.generation = all->judge.queues[number].count + 1,
+				     .name = judge_number(id),
+				     .due = message->head.due});
 }
 
 static bool is_expired(const struct judged_queue *queue, const struct entry *entry, dw_usec now)
@@ -100,10 +92,10 @@ static void drop_oldest(struct judged_queue *queue, uint64_t count, dw_usec now)
 	}
 }
 
-static void check_bound(struct queues *all, uint32_t number)
+void judge_bound(struct queues *all, uint32_t number)
 {
 	const struct judged_queue *queue = &all->judge.queues[number];
-	dw_topic_info found = info(all, number);
+	dw_topic_info found = all->backing->info(all, number);
 
 	if (length_of(&found) > queue->settings.max)
 		broken(all->sim, "I14", "%s has %" PRIu64 " messages, of at most %" PRIu32,
@@ -112,8 +104,7 @@ static void check_bound(struct queues *all, uint32_t number)
 
 static void pushed(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
 {
-	uint32_t number = queue_of(wanted->topic);
-	struct judged_queue *queue = &all->judge.queues[number];
+	uint32_t number = judge_queue(wanted->topic);
 	const unsigned char *at = wanted->body;
 	const unsigned char *end = at + wanted->body_size;
 	struct message message;
@@ -121,20 +112,39 @@ static void pushed(struct queues *all, const dw_op *op, const dw_op *wanted, dw_
 	if (op->status != DW_OK)
 		return;
 	while (message_next(&at, end, &message))
-		add(all, queue, &message);
-	drop_oldest(queue, op->count, now);
-	check_bound(all, number);
+		add(all, number, &message);
+	drop_oldest(&all->judge.queues[number], op->count, now);
+	judge_bound(all, number);
 }
 
 /* ---- Take ---------------------------------------------------------------------------------- */
 
+/* entry_with: the last one of a generation: it may return when it was done. */
+static struct entry *entry_with(struct judged_queue *queue, uint64_t generation)
+{
+	for (uint32_t i = queue->count; i > 0; i--)
+		if (queue->entries[i - 1].generation == generation)
+			return &queue->entries[i - 1];
+	return NULL;
+}
+
+void judge_dropped(struct queues *all, uint32_t number, uint64_t generation)
+{
+	struct judged_queue *queue = &all->judge.queues[number];
+	struct entry *entry = entry_with(queue, generation);
+
+	queue->dropped++;
+	if (entry)
+		entry->state = ENTRY_DROPPED;
+}
+
+/* entry_of: a token is its generation, perhaps more, and its delivery. */
 static struct entry *entry_of(struct judged_queue *queue, const char *token, uint64_t *ret_delivery)
 {
-	uint64_t number;
+	const char *slash = strrchr(token, '/');
 
-	if (!token_numbers(token, &number, ret_delivery) || number == 0 || number > queue->count)
-		return NULL;
-	return &queue->entries[number - 1];
+	*ret_delivery = slash ? strtoull(slash + 1, NULL, 10) : 0;
+	return slash ? entry_with(queue, strtoull(token, NULL, 10)) : NULL;
 }
 
 static void check_order(struct queues *all, struct judged_queue *queue, const struct entry *entry)
@@ -148,8 +158,9 @@ static void check_order(struct queues *all, struct judged_queue *queue, const st
 	queue->handed_out = place;
 }
 
-static void hand_out(struct queues *all, struct judged_queue *queue, const dw_row *row, dw_usec now)
+void judge_handed_out(struct queues *all, uint32_t number, const struct delivered *row)
 {
+	struct judged_queue *queue = &all->judge.queues[number];
 	const dw_topic_settings *settings = &queue->settings;
 	uint64_t delivery = 0;
 	struct entry *entry = entry_of(queue, row->token, &delivery);
@@ -158,11 +169,13 @@ static void hand_out(struct queues *all, struct judged_queue *queue, const dw_ro
 		broken(all->sim, "I16", "%s was never pushed as %s", row->id, row->token);
 		return;
 	}
+	if (settings->paused & DW_PAUSE_DELIVERY)
+		broken(all->sim, "pause", "a message is handed out of a topic that is paused");
 	if (!is_in(entry))
 		broken(all->sim, "I16", "%s is handed out, and was over", row->id);
-	if (entry->state != ENTRY_WAITS && entry->until > now)
+	if (entry->state != ENTRY_WAITS && entry->until > row->now)
 		broken(all->sim, "I15", "%s is handed out while it is hidden", row->id);
-	if (is_expired(queue, entry, now))
+	if (is_expired(queue, entry, row->now))
 		broken(all->sim, "expire", "%s is handed out, and had expired", row->id);
 	if (delivery <= entry->delivery)
 		broken(all->sim, "attempt", "%s is handed out twice as %s", row->id, row->token);
@@ -170,18 +183,15 @@ static void hand_out(struct queues *all, struct judged_queue *queue, const dw_ro
 	entry->delivery = delivery;
 	entry->unsure = false;
 	entry->state = settings->hide_us == DW_AT_MOST_ONCE ? ENTRY_DONE : ENTRY_TAKEN;
-	entry->until = usec_add(now, settings->hide_us);
+	entry->until = usec_add(row->now, settings->hide_us);
 	queue->done += entry->state == ENTRY_DONE;
 }
 
 static void taken(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
 {
-	struct judged_queue *queue = &all->judge.queues[queue_of(wanted->topic)];
-
-	if (op->row_count > 0 && queue->settings.paused & DW_PAUSE_DELIVERY)
-		broken(all->sim, "pause", "a message is handed out of a topic that is paused");
 	for (const dw_row *row = op->rows; row; row = row->next)
-		hand_out(all, queue, row, now);
+		judge_handed_out(all, judge_queue(wanted->topic),
+				 &(struct delivered){row->id, row->token, now});
 }
 
 /* ---- Answer -------------------------------------------------------------------------------- */
@@ -195,59 +205,64 @@ static int status_of(const dw_op *op, size_t place)
 	return op->status;
 }
 
-static void conclude(struct queues *all, struct judged_queue *queue, struct entry *entry,
-		     const dw_op *wanted, dw_usec now)
+static void conclude(struct judged_queue *queue, struct entry *entry, const struct concluded *with)
 {
-	(void)all;
-	switch (wanted->verdict) {
+	switch (with->verdict) {
 	case DW_DONE:
 		entry->state = ENTRY_DONE;
 		queue->done++;
 		return;
 	case DW_HOLD:
-		entry->until = usec_add(now, queue->settings.hide_us);
+		entry->until = usec_add(with->now, queue->settings.hide_us);
 		return;
 	default:
 		entry->state = ENTRY_LATER;
 		/* Without a time of its own it comes back after the delay of its topic. */
-		entry->until = wanted->head.due;
+		entry->until = with->due;
 		return;
 	}
 }
 
+void judge_concluded(struct queues *all, uint32_t number, const struct concluded *with)
+{
+	struct judged_queue *queue = &all->judge.queues[number];
+	uint64_t delivery = 0;
+	struct entry *entry = entry_of(queue, with->token, &delivery);
+	bool holds = entry && entry->state == ENTRY_TAKEN && entry->delivery == delivery;
+
+	if (with->status == DW_OK && !holds)
+		broken(all->sim, "I15", "the answer %s counts, and was over", with->token);
+	if (with->status == DW_ESTALE && holds && !entry->unsure &&
+	    !is_expired(queue, entry, with->now))
+		broken(all->sim, "I16", "the message of %s is gone", with->token);
+	if (with->status == DW_OK && holds)
+		conclude(queue, entry, with);
+}
+
 static void answered(struct queues *all, const dw_op *op, const dw_op *wanted, dw_usec now)
 {
-	struct judged_queue *queue = &all->judge.queues[queue_of(wanted->topic)];
 	const char *token = wanted->body;
 
 	for (size_t i = 0; i < wanted->limit && op->status == DW_OK; i++) {
-		uint64_t delivery = 0;
-		struct entry *entry = entry_of(queue, token, &delivery);
-		bool holds = entry && entry->state == ENTRY_TAKEN && entry->delivery == delivery;
-		int status = status_of(op, i);
-
-		if (status == DW_OK && !holds)
-			broken(all->sim, "I15", "the answer %s counts, and was over", token);
-		if (status == DW_ESTALE && holds && !entry->unsure &&
-		    !is_expired(queue, entry, now))
-			broken(all->sim, "I16", "the message of %s is gone", token);
-		if (status == DW_OK && holds)
-			conclude(all, queue, entry, wanted, now);
+		judge_concluded(all, judge_queue(wanted->topic),
+				&(struct concluded){.token = token,
+						    .status = status_of(op, i),
+						    .verdict = wanted->verdict,
+						    .due = wanted->head.due,
+						    .now = now});
 		token += strlen(token) + 1;
 	}
 }
 
 /* ---- Timers -------------------------------------------------------------------------------- */
 
-static void settled(struct queues *all, const dw_op *op)
+void judge_settled(struct queues *all, const char *id)
 {
-	struct named *named = &all->judge.names[judge_number(op->id)];
+	struct named *named = &all->judge.names[judge_number(id)];
 
-	if (op->status != DW_OK)
-		return;
 	named->settled = true;
 	if (named->pushes == 0)
-		broken(all->sim, "I16", "%s is settled, and no message was made of it", op->id);
+		broken(all->sim, "I16", "%s is settled, and no message was made of it", id);
 }
 
 void judge_applied(struct queues *all, const dw_op *op, const dw_op *wanted,
@@ -264,8 +279,8 @@ void judge_applied(struct queues *all, const dw_op *op, const dw_op *wanted,
 		taken(all, op, wanted, caller->now);
 	else if (op->kind == DW_OP_ANSWER)
 		answered(all, op, wanted, caller->now);
-	else if (op->kind == DW_OP_SETTLE)
-		settled(all, op);
+	else if (op->kind == DW_OP_SETTLE && op->status == DW_OK)
+		judge_settled(all, op->id);
 }
 
 /* ---- What programs hear -------------------------------------------------------------------- */
@@ -279,13 +294,14 @@ void judge_told(struct queues *all, const char *id, int status)
 {
 	struct named *named = &all->judge.names[judge_number(id)];
 
+	trace(all->sim, "told", id, status, 0);
 	named->confirmed = named->confirmed || status == DW_OK;
 	named->refused = status != DW_OK && status != DW_EUNKNOWN && status != DW_ECLOSED;
 }
 
 void judge_got(struct queues *all, const dw_message *message)
 {
-	struct judged_queue *queue = &all->judge.queues[queue_of(message->topic)];
+	struct judged_queue *queue = &all->judge.queues[judge_queue(message->topic)];
 	uint64_t delivery = 0;
 	char topic[DW_TOPIC_MAX + 1];
 	const char *own = "";
@@ -302,21 +318,21 @@ void judge_got(struct queues *all, const dw_message *message)
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-bool judge_is_over(const struct queues *all)
+bool judge_is_over(struct queues *all)
 {
 	for (uint32_t i = 0; i < QUEUES; i++) {
-		dw_topic_info found = info(all, i);
+		dw_topic_info found = all->backing->info(all, i);
 
 		if (length_of(&found) > 0)
 			return false;
 	}
-	return table_count(all->table) == 0;
+	return all->backing->is_empty(all);
 }
 
 static void end_queue(struct queues *all, uint32_t number)
 {
 	const struct judged_queue *queue = &all->judge.queues[number];
-	dw_topic_info found = info(all, number);
+	dw_topic_info found = all->backing->info(all, number);
 
 	if (found.dropped != queue->dropped)
 		broken(all->sim, "I16", "%" PRIu64 " were dropped, and %" PRIu64 " are counted",
@@ -333,7 +349,7 @@ static bool is_disturbed(const struct queues *all)
 {
 	const struct knobs *knobs = &all->sim->knobs;
 
-	return knobs->crash || knobs->crash_inside || knobs->close || knobs->fail ||
+	return !all->table || knobs->crash || knobs->crash_inside || knobs->close || knobs->fail ||
 	       knobs->memory || all->unknown;
 }
 
@@ -344,7 +360,9 @@ void judge_end(struct queues *all)
 	for (uint32_t i = 1; i <= all->number; i++) {
 		const struct named *named = &all->judge.names[i];
 
-		if (named->confirmed && named->pushes == 0)
+		/* The Redis store takes a put that a pause has refused, and whose answer is lost,
+		 * for one that is done: applied_status() in src/store/redis/outcome.c. */
+		if (named->confirmed && named->pushes == 0 && !named->paused)
 			broken(all->sim, "I16", "m%" PRIu32 " was confirmed and never came", i);
 		if (named->refused && !named->confirmed && !named->again && named->pushes > 0)
 			broken(all->sim, "refusal", "m%" PRIu32 " was refused and came", i);

@@ -24,7 +24,8 @@ enum entry_state { ENTRY_WAITS, ENTRY_TAKEN, ENTRY_LATER, ENTRY_DONE, ENTRY_DROP
 /* One message. Its number in its queue is its place, counted from 1. */
 struct entry {
 	enum entry_state state;
-	uint32_t name; /* the number in its id */
+	uint64_t generation; /* in its token */
+	uint32_t name;       /* the number in its id */
 	dw_usec due;
 	dw_usec until; /* taken: hidden until then; later: it comes back then */
 	uint64_t delivery;
@@ -45,7 +46,8 @@ struct named {
 	bool confirmed; /* a program was told that it is stored */
 	bool refused;   /* ... that it is not */
 	bool settled;
-	bool again; /* it was put again: more than one message may be made of it */
+	bool again;  /* it was put again: more than one message may be made of it */
+	bool paused; /* the server has refused a put of it, because its topic is paused */
 	uint32_t pushes;
 };
 
@@ -67,6 +69,28 @@ void judge_set(struct queues *, uint32_t queue, const dw_topic_settings *);
 void judge_applied(struct queues *, const dw_op *, const dw_op *wanted,
 		   const struct table_caller *);
 
+/* The same of one message each, for a store whose judge sees other things. judge_answer: status is
+ * what its token was answered, and due when it comes back. */
+void judge_pushed(struct queues *, uint32_t queue, const struct entry *);
+void judge_dropped(struct queues *, uint32_t queue, uint64_t generation);
+void judge_bound(struct queues *, uint32_t queue);
+struct delivered {
+	const char *id, *token;
+	dw_usec now;
+};
+void judge_handed_out(struct queues *, uint32_t queue, const struct delivered *);
+struct concluded {
+	const char *token;
+	int status;
+	dw_verdict verdict;
+	dw_usec due, now;
+};
+void judge_concluded(struct queues *, uint32_t queue, const struct concluded *);
+void judge_settled(struct queues *, const char *id);
+
+/* judge_queue: the number of a topic's queue. */
+uint32_t judge_queue(const char *topic);
+
 /* judge_again: a program puts an id again. judge_told: it was told what became of an id.
  * judge_got: it has got a message. */
 void judge_again(struct queues *, const char *id);
@@ -74,7 +98,7 @@ void judge_told(struct queues *, const char *id, int status);
 void judge_got(struct queues *, const dw_message *);
 
 /* judge_is_over: nothing is left in the queues. judge_end checks what must be true then. */
-bool judge_is_over(const struct queues *);
+bool judge_is_over(struct queues *);
 void judge_end(struct queues *);
 
 #endif

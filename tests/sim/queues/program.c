@@ -20,7 +20,7 @@ static void die_inside(struct party *party)
 	struct sim *sim = sim_of_party(party);
 
 	if (!sim->faults.over && chance(sim, sim->knobs.crash_inside))
-		party->instance.dead = true;
+		party->instance->dead = true;
 }
 
 /* ---- Timers and pushes --------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static void put_answered(dw *handle, const dw_result *result, void *user)
 	struct party *party = user;
 
 	(void)handle;
-	if (party->instance.dead)
+	if (party->instance->dead)
 		return;
 	judge_told(party->all, result->id, result->status);
 	die_inside(party);
@@ -57,7 +57,7 @@ static void put_timer(struct party *party, dw_timer *timer)
 	int status;
 
 	timer->due = clocks_wall(sim) + (dw_usec)draw(sim, 300000);
-	status = engine_put(party->instance.engine, timer, (struct done){put_answered, party});
+	status = engine_put(party->instance->engine, timer, (struct done){put_answered, party});
 	if (status != DW_OK)
 		judge_told(party->all, timer->id, status);
 }
@@ -98,7 +98,7 @@ static void push(struct party *party, uint32_t queue)
 	char id[16];
 	dw_timer timer = timer_of(party->all, queue, id);
 	int status =
-	    engine_push(party->instance.engine, &timer, 1, (struct done){put_answered, party});
+	    engine_push(party->instance->engine, &timer, 1, (struct done){put_answered, party});
 
 	if (status != DW_OK)
 		judge_told(party->all, id, status);
@@ -112,7 +112,7 @@ static void got(dw *handle, int status, const dw_message *messages, size_t count
 
 	(void)handle;
 	(void)status;
-	if (party->instance.dead)
+	if (party->instance->dead)
 		return;
 	party->takes = false;
 	for (size_t i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ static void take(struct party *party)
 
 	if (party->takes || party->held_count + 8 > HELD_MAX)
 		return;
-	party->takes = engine_take(party->instance.engine, &options, got, party) == DW_OK;
+	party->takes = engine_take(party->instance->engine, &options, got, party) == DW_OK;
 }
 
 static void heard(dw *handle, const dw_result *results, size_t count, void *user)
@@ -163,7 +163,7 @@ static void answer(struct party *party, dw_verdict verdict)
 	memcpy(token, party->held[place].token, sizeof token);
 	if (verdict != DW_HOLD)
 		party->held[place] = party->held[--party->held_count];
-	(void)engine_answer(party->instance.engine, &given, heard, party); /* or it comes back */
+	(void)engine_answer(party->instance->engine, &given, heard, party); /* or it comes back */
 }
 
 static dw_verdict any_verdict(struct sim *sim)
@@ -175,22 +175,16 @@ static dw_verdict any_verdict(struct sim *sim)
 
 /* ---- What it does next --------------------------------------------------------------------- */
 
-/* pause_some changes what is paused. The table does it at once, so that the judge knows when. */
-static void pause_some(struct party *party, uint32_t queue, unsigned paused)
+/* queue_pause: the store does it at once, so that the judge knows when. */
+void queue_pause(struct queues *all, uint32_t queue, unsigned paused)
 {
-	struct queues *all = party->all;
-	struct judged_queue *judged = &all->judge.queues[queue];
-	struct table_caller caller = {.role = DW_CLIENT, .now = clocks_wall(all->sim)};
 	char text[16];
-	dw_op set = {.kind = DW_OP_TOPIC_SET,
-		     .flags = DW_OP_PART,
-		     .topic = judge_topic(queue),
-		     .body = text,
-		     .body_size = (size_t)snprintf(text, sizeof text, "paused=%u", paused)};
 
-	(void)table_apply(all->table, &set, &caller);
-	trace(all->sim, "pause", set.topic, paused, set.status);
-	judged->settings.paused = paused;
+	(void)snprintf(text, sizeof text, "paused=%u", paused);
+	if (!all->backing->set(all, queue, text))
+		return;
+	trace(all->sim, "pause", judge_topic(queue), paused, 0);
+	all->judge.queues[queue].settings.paused = paused;
 	desk_news(all->parties[0].desk);
 }
 
@@ -200,7 +194,7 @@ void queue_program_act(struct party *party)
 	uint32_t queue = (uint32_t)draw(sim, QUEUES);
 	uint64_t what = draw(sim, 20);
 
-	sim->at_work = &party->instance;
+	sim->at_work = party->instance;
 	if (what < 2)
 		put(party, queue);
 	else if (what < 4)
@@ -212,13 +206,13 @@ void queue_program_act(struct party *party)
 	else if (what < 19 && party->held_count > 0)
 		answer(party, any_verdict(sim));
 	else if (what == 19 && chance(sim, 2000))
-		pause_some(party, queue, (unsigned)draw(sim, 4));
+		queue_pause(party->all, queue, (unsigned)draw(sim, 4));
 }
 
 /* queue_program_rest only takes and answers, until nothing is left. */
 void queue_program_rest(struct party *party)
 {
-	sim_of_party(party)->at_work = &party->instance;
+	sim_of_party(party)->at_work = party->instance;
 	if (party->held_count > 0)
 		answer(party, DW_DONE);
 	else
