@@ -118,10 +118,16 @@ bool command_run(const struct call *);
 
 struct command {
 	const char *name;
+	size_t size;
 	int words; /* exactly, or at least -words */
 	unsigned flags;
 	bool (*run)(const struct call *);
 };
+
+#define COMMAND(name, words, flags, run)                                                           \
+	{                                                                                          \
+		name, sizeof(name) - 1, words, flags, run                                          \
+	}
 
 enum { COMMAND_WRITES = 1, COMMAND_NEEDS_MEMORY = 2 };
 

@@ -24,10 +24,30 @@ bool integer_of(struct bytes bytes, int64_t *ret_integer)
 	return errno == 0 && strcmp(text, again) == 0;
 }
 
+/* digits_of: a whole number of at most 18 digits, which most scores are, is read faster. */
+static bool digits_of(struct bytes bytes, double *ret_number)
+{
+	bool is_negative = bytes.size > 0 && bytes.at[0] == '-';
+	int64_t number = 0;
+
+	if (bytes.size > 18 || bytes.size == (size_t)is_negative)
+		return false;
+	for (size_t i = is_negative; i < bytes.size; i++) {
+		if (bytes.at[i] < '0' || bytes.at[i] > '9')
+			return false;
+		number = 10 * number + (bytes.at[i] - '0');
+	}
+	*ret_number = is_negative ? -(double)number : (double)number;
+	return true;
+}
+
 bool score_of(struct bytes bytes, double *ret_score)
 {
 	char text[64];
 	char *end;
+
+	if (digits_of(bytes, ret_score))
+		return true;
 
 	if (bytes.size == 0 || bytes.size >= sizeof text || strchr(" \t\n\v\f\r", bytes.at[0]))
 		return false;

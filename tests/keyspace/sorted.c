@@ -327,16 +327,16 @@ static bool run_zcount(const struct call *call)
 }
 
 const struct command sorted_commands[] = {
-    {"ZADD", -4, COMMAND_WRITES | COMMAND_NEEDS_MEMORY, run_zadd},
-    {"ZMSCORE", -3, 0, run_zmscore},
-    {"ZSCORE", 3, 0, run_zscore},
-    {"ZCOUNT", 4, 0, run_zcount},
-    {"ZRANGE", -4, 0, run_zrange},
-    {"ZREVRANGE", -4, 0, run_zrevrange},
-    {"ZRANGEBYSCORE", -4, 0, run_zrangebyscore},
-    {"ZRANGEBYLEX", -4, 0, run_zrangebylex},
-    {"ZREVRANGEBYLEX", -4, 0, run_zrevrangebylex},
-    {"ZRANK", 3, 0, run_zrank},
-    {"ZREVRANK", 3, 0, run_zrevrank},
-    {NULL, 0, 0, NULL},
+    COMMAND("ZADD", -4, COMMAND_WRITES | COMMAND_NEEDS_MEMORY, run_zadd),
+    COMMAND("ZMSCORE", -3, 0, run_zmscore),
+    COMMAND("ZSCORE", 3, 0, run_zscore),
+    COMMAND("ZCOUNT", 4, 0, run_zcount),
+    COMMAND("ZRANGE", -4, 0, run_zrange),
+    COMMAND("ZREVRANGE", -4, 0, run_zrevrange),
+    COMMAND("ZRANGEBYSCORE", -4, 0, run_zrangebyscore),
+    COMMAND("ZRANGEBYLEX", -4, 0, run_zrangebylex),
+    COMMAND("ZREVRANGEBYLEX", -4, 0, run_zrevrangebylex),
+    COMMAND("ZRANK", 3, 0, run_zrank),
+    COMMAND("ZREVRANK", 3, 0, run_zrevrank),
+    {NULL, 0, 0, 0, NULL},
 };
