@@ -74,7 +74,8 @@ static void encode(char *at, size_t count, const char *const *words, const size_
 	at = write_line(at, '*', count);
 	for (size_t i = 0; i < count; i++) {
 		at = write_line(at, '$', sizes[i]);
-		memcpy(at, words[i], sizes[i]);
+		if (sizes[i] > 0) /* an empty word may be NULL */
+			memcpy(at, words[i], sizes[i]);
 		memcpy(at + sizes[i], "\r\n", 2);
 		at += sizes[i] + 2;
 	}
