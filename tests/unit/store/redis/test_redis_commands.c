@@ -19,7 +19,7 @@
 #define PATIENCE DW_SECONDS(60)
 #define HANDLES 3
 
-/* README.md has this line; the name of the namespace is in it twice. */
+/* durawheel(7) has these words; the name of the namespace is in it twice. */
 #define ACL                                                                                        \
 	"ACL SETUSER timers on >secret -@all ~{" NAME ":* &" CHANNEL " &{" NAME "}:ready:* "       \
 	"+ping +select +info +cluster|nodes +client|setname +time "                                \
