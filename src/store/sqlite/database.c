@@ -169,7 +169,7 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 }
 
 /* use_wal switches the file to a write-ahead log. The file keeps this setting, and setting it again
- * costs nothing. */
+ * costs nothing. A copy by VACUUM INTO has another setting; its log is made by the first read. */
 static int use_wal(sqlite3 *handle)
 {
 	sqlite3_stmt *statement = NULL;
@@ -182,7 +182,9 @@ static int use_wal(sqlite3 *handle)
 	if (code == SQLITE_ROW)
 		wal = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
 	(void)sqlite3_finalize(statement); /* repeats the code of step */
-	return code != SQLITE_ROW ? code : wal ? SQLITE_OK : SQLITE_READONLY;
+	if (code != SQLITE_ROW || !wal)
+		return code != SQLITE_ROW ? code : SQLITE_READONLY;
+	return sqlite3_exec(handle, "PRAGMA user_version", NULL, NULL, NULL);
 }
 
 /* look_at_first_page refuses a file whose first page was changed by a flipped bit in a way that

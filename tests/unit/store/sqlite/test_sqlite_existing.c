@@ -2,10 +2,12 @@
 #include "support/cmocka.h"
 
 #include <dirent.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "durawheel/durawheel.h"
 #include "support/temp.h"
@@ -102,6 +104,33 @@ static void store_that_exists_is_opened(void **state)
 		assert_int_equal(try_open(place, role, DW_EXISTING), DW_OK);
 }
 
+/* copy_beside writes a copy as a backup has it: one file without a log, in the mode DELETE. */
+static void copy_beside(const struct place *place, struct place *ret_copy)
+{
+	char words[TEMP_SIZE + 32];
+	sqlite3 *db = NULL;
+
+	(void)snprintf(ret_copy->url, sizeof ret_copy->url, "sqlite:%s",
+		       temp_file(ret_copy->path, place->folder, "copy.db"));
+	(void)unlink(ret_copy->path); /* the first time there is none */
+	(void)snprintf(words, sizeof words, "VACUUM INTO '%s'", ret_copy->path);
+	assert_int_equal(sqlite3_open(place->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, words, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void copy_without_a_log_is_opened(void **state)
+{
+	struct place *place = *state, copy = {.message = ""};
+
+	assert_int_equal(try_open(place, DW_OWNER, 0), DW_OK);
+	for (dw_role role = DW_OWNER; role <= DW_STANDBY; role++) {
+		copy_beside(place, &copy);
+		if (try_open(&copy, role, DW_EXISTING) != DW_OK)
+			fail_msg("role %d: %s", (int)role, copy.message);
+	}
+}
+
 static void unknown_flag_is_refused(void **state)
 {
 	struct place *place = *state;
@@ -119,6 +148,7 @@ int main(void)
 	    CASE(missing_store_is_refused_and_not_made),
 	    CASE(empty_file_is_no_store),
 	    CASE(store_that_exists_is_opened),
+	    CASE(copy_without_a_log_is_opened),
 	    CASE(unknown_flag_is_refused),
 	};
 
