@@ -81,7 +81,7 @@ extern "C" {
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
 #define DW_WHY_MAX 255              /* bytes of a text of dw_why() */
-#define DW_TOPIC_MAX 63             /* the same */
+#define DW_TOPIC_MAX 63             /* bytes of a topic, as of an id */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
 #define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
@@ -141,8 +141,7 @@ typedef enum dw_event_kind {
 	/* Redis is away, and the journal takes the calls. message says why. Once an outage. */
 	DW_EVENT_OUTAGE = 20,
 	/* Redis is back. Without an id: Redis has every row of the journal; count = how many rows.
-	 * With an id: Redis had something else under this id, and status says what; see "When Redis
-	 * is away". */
+	 * With an id: Redis had something else under this id, and status says what. */
 	DW_EVENT_REPLAYED = 21,
 	DW_EVENT_QUEUE_FULL = 22, /* a queue takes no timer that comes due. Once a minute */
 	/* A handler on a worker runs for longer than the topic's limit_us. */
@@ -446,7 +445,7 @@ typedef struct dw_result {
 	size_t size;
 	int status; /* DW_OK, or why not */
 	/* DW_STORED or DW_JOURNALED if status is DW_OK. DW_EUNKNOWN of a cancel or move may also
-	 * have DW_JOURNALED: see "When Redis is away". Otherwise DW_NOTHING. */
+	 * have DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
 	dw_level level;
 	const char *id;
 	uint64_t generation; /* 0 unless a timer was stored, so always with DW_JOURNALED */
@@ -519,7 +518,7 @@ DW_API int dw_after_id(dw *, const dw_timer *timer, dw_usec delay, char *ret_id,
  * answers DW_OK, and the earlier timer may still start: see dw_result.earlier_may_start.
  * DW_EFULL in the answer: the store has no space. Nothing was stored, and puts are refused until
  * there is space. Stored timers still fire and can be settled and cancelled, unless a Redis server
- * refuses every write (MISCONF, see README). */
+ * refuses every write (MISCONF, see durawheel(7)). */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
 /* dw_cancel cancels the timer of an id, also a damaged one. DW_OK in the answer: the timer does not
@@ -569,65 +568,14 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
 /* ---- When Redis is away ------------------------------------------------------------------ */
 
 /* options.journal names a SQLite file. While Redis is away, puts, cancels, moves and verdicts go
- * into the file and are answered from there. When Redis is back, it gets the rows of the file, and
- * only then the owner claims timers again. Rows survive the program: the next one that opens the
- * file for the same namespace delivers them.
+ * into the file and are answered from there, with dw_result.level DW_JOURNALED. When Redis is back,
+ * it gets the rows of the file, and only then the owner claims timers again. Rows survive the
+ * program: the next one that opens the file delivers them. Each process needs a file of its own, on
+ * a local disk.
  *
- * An outage begins 0.2 s after the connection was lost, or when the server has owed an answer for
- * 1 s: DW_EVENT_OUTAGE. A server that refuses every change (MISCONF, READONLY) is away, too. One
- * that is over maxmemory is not: its puts get DW_EFULL as always. Answers during the outage:
- *
- *	status       level         meaning
- *	DW_OK        DW_JOURNALED  put: the timer fires when Redis is back, unless somebody has put
- *	                           the same id in Redis after this call.
- *	                           cancel, move: exact. A cancel also ends what others put before.
- *	                           verdict: this handle does not start the timer again, except for
- *	                           a DW_RETRY, when Redis is back. Another owner may, if it takes
- *	                           the store over before that.
- *	DW_EUNKNOWN  DW_JOURNALED  cancel, move: Redis may have the timer. This handle no longer
- *	                           starts it at its earlier deadline, and tells Redis later. Another
- *	                           owner may start it, if it takes the store over before that.
- *	DW_EUNKNOWN  DW_NOTHING    the call was sent when the connection broke: perhaps Redis has
- *	                           done it. The journal does not have it. A put is sent again, as
- *	                           without a journal.
- *	DW_EFULL     DW_NOTHING    the journal's disk is full, or its rows hold 256 MiB. Only puts.
- *	DW_ENOENT    DW_NOTHING    a move of a timer that was cancelled during the outage
- *	DW_ESTORE    DW_NOTHING    nothing was done: the journal takes no such call (a put with
- *	                           DW_NEW or DW_ONCE, all reading, dead letters, purge, check),
- *	                           or its file fails: DW_EVENT_STORE_FAILED, once.
- *
- * Which timers start during the outage is options.outage. The others that come due start after it,
- * as soon as they are claimed, so not always in the order of their deadlines.
- *
- * DW_OUTAGE_FIRE: the owner starts what comes due, also what only the journal has, once the file
- * has the claim. It starts nothing after its lease, because then another process may own the store.
- * So choose lease_us as long as the outages that the owner has to bridge. It has a price:
- *	- A standby on another machine waits for the whole lease when the owner dies. One on the
- *	  same machine does not, and none does after dw_close().
- *	- A client's cancel or move of a timer is certain only when the owner has read it: it is
- *	  answered a few milliseconds later, and while the owner is cut off after 5 s, with
- *	  DW_EUNKNOWN; so it is if the owner is replaced meanwhile. If the owner had claimed the
- *	  timer, a cancel gets DW_ELATE; a move DW_ELATE if it is done, else DW_EUNKNOWN.
- *	- The first claim after a takeover raises the attempt by 16, not 1: the earlier owner may
- *	  have started the timer up to 15 times since Redis heard of it last.
- *	- All clients must know this: one of an older durawheel does not wait for the owner.
- *
- * DW_EVENT_REPLAYED comes once when Redis has all rows. Before that it comes for each row that
- * found something else in Redis, with the id and a status:
- *	DW_EEXIST    a later put of the id: it stays, and what the journal had is dropped
- *	DW_ENOENT    no timer to cancel or to move
- *	DW_ELATE     another owner has claimed the timer; it may have started there
- *	DW_ECORRUPT, DW_ENEWER, DW_ELIMIT    it is damaged, of a newer durawheel, or too large
- *
- * dw_open() opens the file first. If Redis is away for open_patience_us, it returns DW_OK, and an
- * owner is a standby until its DW_EVENT_OWNER. A file has one process at a time (DW_EOWNED), and
- * rows of one namespace on one server: of another one (another address and other data) it is
- * refused (DW_EINVAL). Damaged rows are set aside: DW_EVENT_CORRUPT. dw_close() waits for a replay
- * that has begun, not for Redis; rows that stay are counted in a line to on_log. If the file fails
- * and has rows, the owner claims nothing after the outage until the file is back.
- *
- * Each process needs a file of its own, on a local disk. "FILE-reserve" and the other files beside
- * it are those of a sqlite: store. All calls keep their rules for threads. */
+ * The chapter JOURNAL of durawheel(7) says when an outage begins (DW_EVENT_OUTAGE), what each
+ * status and level of an answer means then, which timers start (options.outage), what
+ * DW_EVENT_REPLAYED tells for a row, and what happens when the file fails. */
 
 typedef enum dw_journal_state {
 	DW_JOURNAL_NONE = 0,   /* no options.journal */
