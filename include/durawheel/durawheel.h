@@ -153,18 +153,19 @@ typedef enum dw_event_kind {
 	DW_EVENT_ZONE = 25
 } dw_event_kind;
 
-/* dw_event_name: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer durawheel. Any thread. */
+/* dw_event_name returns the name of a kind: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer
+ * durawheel. Any thread. */
 DW_API const char *dw_event_name(dw_event_kind);
 
 typedef struct dw_event {
 	size_t size;
 	dw_event_kind kind;
 	int status;          /* an enum dw_error, or DW_OK */
-	const char *id;      /* of the timer, or NULL */
-	const char *topic;   /* or NULL */
-	const char *message; /* in words, one line, never NULL */
+	const char *id;      /* the timer's id, or NULL */
+	const char *topic;   /* the timer's topic, or NULL */
+	const char *message; /* one line for people, never NULL */
 	uint64_t count;
-	const char *why; /* of DW_EVENT_DEAD: what dw_why() has said, or NULL */
+	const char *why; /* DW_EVENT_DEAD: the text of dw_why(), or NULL */
 } dw_event;
 
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
@@ -192,7 +193,7 @@ typedef struct dw_options {
 
 	/* New timers are refused above this number; 0: 2^28. Stored timers are loaded even so. */
 	size_t timers_max;
-	size_t data_max_bytes;    /* of one timer; 0: DW_DATA_DEFAULT */
+	size_t data_max_bytes;    /* the most that a timer may have; 0: DW_DATA_DEFAULT */
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
 	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
 
@@ -212,9 +213,9 @@ typedef struct dw_options {
 	/* The libev loop that drives the handle: of this thread, and of the libev that durawheel is
 	 * linked with, on any backend; see "Driving". NULL: dw_run() or dw_fd(). */
 	struct ev_loop *ev_loop;
-	/* dw_run() wakes up so long before a timer is due and watches the clock instead of
-	 * sleeping. The handler then starts a few microseconds late instead of 30 to 60, and a core
-	 * is busy meanwhile. 50 is good; at most DW_SPIN_MAX; 0: never. Not with ev_loop. */
+	/* How long before a deadline dw_run() wakes up, to watch the clock instead of sleeping. The
+	 * handler then starts a few microseconds late instead of 30 to 60, and a core is busy
+	 * meanwhile. 50 is good; at most DW_SPIN_MAX; 0: never. Not with ev_loop. */
 	dw_usec spin_us;
 	/* How many bytes the unanswered calls of other threads may hold: their data, and about 600
 	 * bytes a call. 0: 16 MiB. */
@@ -225,14 +226,14 @@ typedef struct dw_options {
 	/* Redis only: the number of shards of a new namespace, 1 to 256. 0: 16 for a new one, and
 	 * the number that it has for an old one. */
 	unsigned shards;
-	/* Redis only: another process may take the store from an owner that is silent for so long,
+	/* Redis only: how long an owner may be silent before another process may take the store,
 	 * 1 s to 24 h. 0: 5 s, or 60 s with DW_OUTAGE_FIRE. */
 	dw_usec lease_us;
 	unsigned flags; /* DW_EXISTING; DW_TEST_CLOCK of durawheel/testing.h */
 	/* Redis only: the path of a file that takes the calls of this process while Redis is away;
 	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;
-	dw_outage outage; /* of an owner or a standby with a journal; a client has none */
+	dw_outage outage; /* only for an owner or a standby with a journal */
 	/* Each time that a handler has ended, before its verdict is stored: for logs, metrics and
 	 * traces. No exception may leave it. */
 	void (*on_firing_done)(dw *, const struct dw_firing_done *, void *user);
@@ -271,11 +272,12 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
  *                returned too, but the file is already free. */
 DW_API int dw_close(dw *, dw_usec patience);
 
-/* dw_last_error: the last failure of a call on this handle in words, "" if none; valid until the
- * next call. On another thread, or in a forked child, it only says that it is the wrong place. */
+/* dw_last_error returns the last failure of a call on this handle in words, or "". The text is
+ * valid until the next call. On another thread, or in a forked child, it only says that it is the
+ * wrong place. */
 DW_API const char *dw_last_error(const dw *);
 
-/* dw_strerror: a few words for an enum dw_error. Any thread. */
+/* dw_strerror returns a few words for an enum dw_error. Any thread. */
 DW_API const char *dw_strerror(int error);
 
 DW_API const char *dw_version(void);
@@ -333,7 +335,8 @@ typedef struct dw_firing_done {
 	dw_usec took_us;    /* how long it ran, on the steady clock; of a batch, the whole call */
 } dw_firing_done;
 
-/* dw_verdict_name: "DONE" and so on; "UNKNOWN" for one of a newer durawheel. Any thread. */
+/* dw_verdict_name returns the name of a verdict: "DONE" and so on; "UNKNOWN" for one of a newer
+ * durawheel. Any thread. */
 DW_API const char *dw_verdict_name(dw_verdict);
 
 /* A handler. It may make any call except dw_close, dw_run, dw_turn and dw_sync (DW_EBUSY). Keep it
@@ -365,7 +368,7 @@ typedef struct dw_batch {
 	size_t size;
 	const char *topic;
 	const dw_firing *firings; /* in the order of (deadline, insertion) */
-	size_t count;             /* of firings, verdicts and retry_in: 1 to dw_batch_options.max */
+	size_t count; /* elements of firings, verdicts and retry_in: 1 to dw_batch_options.max */
 	/* The handler writes the verdict of firings[i] into verdicts[i]. All are DW_DONE before. */
 	dw_verdict *verdicts;
 	/* As dw_retry_in(), for each DW_RETRY of its own. All are -1 before: the default delay. */
@@ -452,8 +455,8 @@ typedef struct dw_result {
 	/* 1: a client's put or move has changed a timer that its owner had claimed and not yet
 	 * started. That delivery may still start, up to a second later. */
 	int earlier_may_start;
-	unsigned outcome; /* of a put with DW_DUE_... or DW_DATA_FIRST: DW_PUT_...; else 0 */
-	dw_usec due;      /* of a put that is DW_OK: as it is stored now */
+	unsigned outcome; /* a put with DW_DUE_... or DW_DATA_FIRST: DW_PUT_...; else 0 */
+	dw_usec due;      /* a put that is DW_OK: the deadline that is stored now */
 } dw_result;
 #define DW_PUT_MADE 1u     /* the id had no timer */
 #define DW_PUT_REPLACED 2u /* the timer is changed */
@@ -471,9 +474,9 @@ typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
  * while the handler runs makes the next timer. If the id has a timer, such a put needs two round
  * trips. A journal does not take it (DW_ESTORE). DW_EBUSY: others change the id all the time. */
 #define DW_NEW 1u          /* refuse with DW_EEXIST if the id has a timer */
-#define DW_DUE_EARLIEST 2u /* of the stored and the given deadline the earlier one */
-#define DW_DUE_LATEST 4u   /* the later one */
-#define DW_DATA_FIRST 8u   /* topic, data, late_after_us and keep_us are those of the stored one */
+#define DW_DUE_EARLIEST 2u /* the earlier one of the stored and the given deadline counts */
+#define DW_DUE_LATEST 4u   /* the later one counts */
+#define DW_DATA_FIRST 8u   /* topic, data, late_after_us and keep_us of the stored timer stay */
 #define DW_ONCE 16u        /* as DW_NEW, and also refuse while the id's last end is remembered */
 
 typedef struct dw_timer {
@@ -489,8 +492,8 @@ typedef struct dw_timer {
 	unsigned flags; /* DW_NEW, DW_ONCE, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
 	/* A recurring timer: durawheel/rule.h. due is ignored, late_after_us is 0. NULL: once. */
 	const dw_rule *rule;
-	dw_usec wait_max_us; /* DW_DUE_LATEST: not later than so long after the first put since
-			      * the last delivery or cancel; 0: no limit */
+	dw_usec wait_max_us; /* DW_DUE_LATEST: how long after the first put since the last delivery
+			      * or cancel the timer may be due; 0: no limit */
 	dw_usec keep_us;     /* how long its end is remembered: durawheel/ended.h */
 	dw_usec occurrence, rule_end; /* of a recurring timer that goes on: durawheel/rule.h */
 	uint32_t missed;
@@ -504,7 +507,8 @@ DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, cons
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
 		 size_t size);
 
-/* dw_now: the time of options.clock, or the wall clock; NULL: the wall clock. Any thread. */
+/* dw_now returns the time of options.clock, or of the wall clock; NULL: of the wall clock. Any
+ * thread. */
 DW_API dw_usec dw_now(const dw *d);
 
 /* dw_after_id is dw_after() for what a dw_timer says. timer->due is ignored. done may be NULL.
@@ -587,8 +591,8 @@ typedef enum dw_journal_state {
 typedef struct dw_journal_stats {
 	dw_journal_state state;
 	uint64_t rows;  /* one for each timer of which Redis does not know everything yet */
-	uint64_t bytes; /* of the rows */
-	dw_usec oldest; /* when the first of them was written; 0: none */
+	uint64_t bytes; /* the size of the rows */
+	dw_usec oldest; /* when the first row was written; 0: there is none */
 } dw_journal_stats;
 
 /* ---- Looking ----------------------------------------------------------------------------- */
@@ -608,7 +612,7 @@ typedef struct dw_info {
 	dw_state state;
 	dw_usec due; /* as dw_firing.due: after a retry, when that is due */
 	uint64_t generation;
-	uint32_t attempt; /* of the last delivery, or claim; 0: none yet */
+	uint32_t attempt; /* the last delivery's or claim's number; 0: none yet */
 	uint32_t retries; /* DW_RETRY verdicts so far */
 	dw_usec late_after_us;
 	const void *data;
@@ -616,9 +620,9 @@ typedef struct dw_info {
 	const char *why;    /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
 	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
 	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
-	dw_usec rule_end;   /* by its end or count; no occurrence is later; DW_NEVER: it has none */
-	uint32_t missed;    /* as dw_firing.missed */
-	dw_usec keep_us;    /* as in dw_timer */
+	dw_usec rule_end; /* no occurrence is later, by the rule's end or count; DW_NEVER: no end */
+	uint32_t missed;  /* as dw_firing.missed */
+	dw_usec keep_us;  /* as in dw_timer */
 } dw_info;
 
 /* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
@@ -659,7 +663,7 @@ typedef enum dw_reason {
 	DW_REASON_GAVE_UP = 5  /* its verdict was DW_DEAD */
 } dw_reason;
 
-/* dw_reason_name: "RETRIES" and so on. Any thread. */
+/* dw_reason_name returns the name of a reason: "RETRIES" and so on. Any thread. */
 DW_API const char *dw_reason_name(dw_reason);
 
 typedef struct dw_dead {
@@ -678,8 +682,8 @@ typedef struct dw_dead {
 	size_t data_size;
 	int damaged;      /* only id and generation can be trusted; it cannot be requeued */
 	int newer;        /* as DW_NEWER: only that version can requeue or drop it */
-	const char *why;  /* as in dw_info, of the last verdict */
-	const char *rule; /* as in dw_info; of an occurrence that died */
+	const char *why;  /* the last verdict's text, as in dw_info */
+	const char *rule; /* the rule of an occurrence that died, as in dw_info */
 	dw_usec occurrence;
 } dw_dead;
 
@@ -729,19 +733,21 @@ typedef struct dw_stats {
 /* dw_get_stats fills *ret_stats up to its size field. */
 DW_API int dw_get_stats(const dw *, dw_stats *ret_stats);
 
-/* dw_count: the owner's timers of topic (NULL: all) that are not settled. DW_EROLE for a client. */
+/* dw_count counts the owner's timers of topic (NULL: all) that are not settled. DW_EROLE for a
+ * client. */
 DW_API int dw_count(const dw *, const char *topic, uint64_t *ret_count);
 
 /* What the store says of itself, for the operator. */
 typedef struct dw_store_status {
 	size_t size;
 	uint64_t pending, claimed, dead;
-	dw_usec next_due;                /* of the earliest pending timer, DW_NEVER: none */
-	uint64_t inbox;                  /* written by clients, not yet seen by the owner */
-	const char *owner;               /* one line: host, pid, version; "" without owner */
-	dw_usec owner_since, owner_seen; /* when it began, and last wrote its status, or 0 */
-	const char *owner_report;        /* the owner's counters as one JSON object, "" without */
-	const char *standby; /* one that waits to own the store: a line as owner, or "" */
+	dw_usec next_due;  /* the earliest pending timer's; DW_NEVER: there is none */
+	uint64_t inbox;    /* written by clients, not yet seen by the owner */
+	const char *owner; /* one line: host, pid, version; "" without owner */
+	dw_usec owner_since,
+	    owner_seen;           /* when it began, and when it last wrote its status; or 0 */
+	const char *owner_report; /* the owner's counters as one JSON object, "" without */
+	const char *standby;      /* one that waits to own the store: a line as owner, or "" */
 } dw_store_status;
 
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
@@ -755,9 +761,9 @@ typedef struct dw_journal_row {
 	const char *name; /* the namespace */
 	const char *id;
 	const char *what;  /* "put", "cancel", "move", "claim", "settle" or "retry" */
-	const char *topic; /* of a put, or "" */
+	const char *topic; /* a put's topic, or "" */
 	dw_usec at;        /* when it was asked for */
-	dw_usec due;       /* of a put, a move and a retry, or 0 */
+	dw_usec due;       /* the deadline of a put, a move or a retry, or 0 */
 } dw_journal_row;
 
 /* Valid during the call. */
@@ -788,8 +794,8 @@ DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 #define DW_FLAWS_MAX 100 /* shown by dw_check() */
 
 typedef struct dw_flaw {
-	const char *id;      /* of the timer or dead letter, or the key in Redis; "": the store */
-	uint64_t generation; /* of it, 0: of the store */
+	const char *id; /* the id of a timer or dead letter, or a key of Redis; "": the store */
+	uint64_t generation; /* the timer's or letter's; 0: the flaw is the store's */
 	const char *what;    /* in words, one line */
 } dw_flaw;
 
@@ -829,9 +835,9 @@ DW_API void dw_stop(dw *);
  * aborts the process when memory runs out; for durawheel it allocates only in dw_open() and a few
  * bytes in dw_close(). */
 
-/* dw_fd, dw_turn: for any other loop. The descriptor is readable when a turn has work. Then call
- * dw_turn(), which does a bounded amount of work and never blocks. Watch it level-triggered; do not
- * read or close it. dw_turn returns DW_OK, or DW_EBUSY inside a callback. */
+/* dw_fd and dw_turn are for any other loop. The descriptor is readable when a turn has work. Then
+ * call dw_turn(), which does a bounded amount of work and never blocks. Watch the descriptor
+ * level-triggered; do not read or close it. dw_turn returns DW_OK; DW_EBUSY inside a callback. */
 DW_API int dw_fd(const dw *);
 DW_API int dw_turn(dw *);
 

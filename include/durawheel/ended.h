@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 #define DW_ENDED_MAX 1000000    /* ends that a store keeps */
-#define DW_RESULT_MAX 4096      /* bytes of dw_result_is() */
+#define DW_RESULT_MAX 4096      /* bytes that dw_result_is() takes */
 #define DW_KEEP_MAX DW_DAYS(90) /* the largest keep_us */
 
 typedef enum dw_end {
@@ -49,7 +49,7 @@ typedef enum dw_end {
 	DW_END_DEAD = 3 /* it became a dead letter */
 } dw_end;
 
-/* dw_end_name: "DONE" and so on. Any thread. */
+/* dw_end_name returns the name of an end: "DONE" and so on. Any thread. */
 DW_API const char *dw_end_name(dw_end);
 
 typedef struct dw_ended {
@@ -58,15 +58,15 @@ typedef struct dw_ended {
 	const char *topic;
 	uint64_t generation; /* of the timer that ended */
 	dw_end end;
-	dw_reason reason;   /* of DW_END_DEAD */
+	dw_reason reason;   /* why it died; only with DW_END_DEAD */
 	dw_usec due;        /* as in dw_info */
 	dw_usec started;    /* when its last handler started; 0: never, or not known */
 	dw_usec at;         /* when it ended, by the clock of the store */
-	dw_usec until;      /* so long this is remembered */
+	dw_usec until;      /* when this is forgotten */
 	uint32_t attempt;   /* the last one; 0: it was never claimed */
 	uint32_t retries;   /* DW_RETRY verdicts before */
 	const char *by;     /* who ended it, the owner or a client: "HOST pid N"; "": not known */
-	const void *result; /* of DW_END_DONE: what dw_result_is() has said */
+	const void *result; /* DW_END_DONE: what dw_result_is() has said */
 	size_t result_size;
 } dw_ended;
 

@@ -106,11 +106,11 @@ typedef struct dw_rule {
 	/* The first and the last possible moment. start 0: the moment that is asked about, or at
 	 * which the timer is put. An end is itself possible; 0: there is none. */
 	dw_usec start, end;
-	/* At most so many from start on, or after the moment that stands for it, DW_RULE_COUNT_MAX;
-	 * 0: no limit. */
+	/* How many occurrences there are from start on, or after the moment that stands for it, at
+	 * most DW_RULE_COUNT_MAX; 0: no limit. */
 	uint64_t count;
-	/* Each comes up to so much later. Of every it is at most half of the period; of cron it is
-	 * cut to half of the way to the next occurrence. */
+	/* Each occurrence comes later by a part of this time. With every it is at most half of the
+	 * period; with cron it is cut to half of the way to the next occurrence. */
 	dw_usec jitter_us;
 	dw_missed missed;          /* what happens to missed occurrences */
 	dw_usec missed_after_us;   /* later than this is missed; 0: 60 s */
@@ -130,8 +130,8 @@ DW_API int dw_rule_next(const dw_rule *, dw_usec after, dw_usec *ret_times, size
 typedef struct dw_local {
 	size_t size;
 	dw_usec offset_us; /* local time minus UTC */
-	/* Above 0: the clock goes forward by so much, and the local time of the rule does not
-	 * exist. The occurrence is so much later than the rule says. */
+	/* Above 0: the clock goes forward by this time, and the local time of the rule does not
+	 * exist. The occurrence is later than the rule says, by the same time. */
 	dw_usec shift_us;
 	int passing; /* 0: this local time exists once. 1, 2: it exists twice, and this is which */
 } dw_local;

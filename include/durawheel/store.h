@@ -37,8 +37,8 @@ typedef struct dw_head {
 	uint64_t generation; /* unique and growing in the store, across ids and restarts */
 	dw_usec due;
 	uint32_t attempt; /* claims so far */
-	uint32_t retries; /* of them ended by a DW_RETRY */
-	uint32_t crashes; /* of them ended by the death of their owner */
+	uint32_t retries; /* claims that ended by a DW_RETRY */
+	uint32_t crashes; /* claims that ended by the death of their owner */
 	uint8_t state;    /* a dw_state */
 	uint8_t open;     /* 1: an earlier claim of this id may still start */
 } dw_head;
@@ -60,7 +60,7 @@ typedef struct dw_row {
 	dw_usec at;
 
 	int deleted;       /* with DW_ECORRUPT: another program deleted it, and left its id */
-	const char *token; /* of a message: this delivery of it, without the topic; or NULL */
+	const char *token; /* a message's: names this delivery, without the topic; or NULL */
 	const char *why;   /* why its handler failed, UTF-8; or NULL */
 } dw_row;
 
@@ -289,17 +289,18 @@ typedef struct dw_replay {
 	dw_op_kind what; /* PUT, CLAIM, SETTLE, RETRY, CANCEL or MOVE */
 	unsigned flags;
 	uint64_t journal; /* its id; random */
-	uint64_t number;  /* of the row; growing in the journal */
+	uint64_t number;  /* the row's; grows in the journal */
 	uint64_t floor;   /* no generation was later when the row was written */
-	uint64_t fence;   /* of the owner that wrote it, 0: a client */
-	uint64_t jump;    /* from stamp() only: a claim of a generation up to this one raises the */
-	uint32_t step;    /* attempt by that */
+	uint64_t fence;   /* the fence of the owner that wrote the row; 0: a client wrote it */
+	/* From stamp() only: a claim of a generation up to jump raises the attempt by step. */
+	uint64_t jump;
+	uint32_t step;
 } dw_replay;
 
 /* A store's server. */
 typedef struct dw_origin {
 	char address[160]; /* without secrets */
-	char era[40]; /* of what it has of the namespace: another one after it was emptied; or "" */
+	char era[40]; /* names its copy of the namespace; it changes when that was emptied; or "" */
 	dw_usec clock;  /* now; 0: it has not told */
 	uint64_t floor; /* no generation that it has told is later */
 } dw_origin;
@@ -311,7 +312,7 @@ typedef struct dw_op {
 	const char *id;
 	const char *topic;
 	dw_reason reason;
-	dw_verdict verdict; /* of ANSWER */
+	dw_verdict verdict; /* only in an ANSWER */
 	dw_head head;
 	const void *body;
 	size_t body_size;
@@ -319,7 +320,7 @@ typedef struct dw_op {
 	size_t limit;
 	dw_usec started; /* SETTLE, BURY, NEXT: when the handler started, wall; 0: it did not */
 	dw_usec asked;   /* steady: the store's patience counts from then; 0: from submit() */
-	const dw_replay *replay; /* of REPLAY */
+	const dw_replay *replay; /* only in a REPLAY */
 	/* SETTLE, NEXT, of a store with settles_messages: a PUSH that is done in the same step. If
 	 * it is refused (its status), nothing is done: DW_EBUSY. Freed with the operation. */
 	struct dw_op *message;
@@ -328,7 +329,7 @@ typedef struct dw_op {
 	dw_level level; /* what a DW_OK of this answer means */
 	dw_row *rows;
 	size_t row_count;
-	uint64_t count;                /* of what was deleted or found */
+	uint64_t count;                /* how much was deleted or found */
 	dw_store_status *store_status; /* one block with its strings */
 
 	uint64_t room[7]; /* the store's, from submit() to collect() */
@@ -339,7 +340,7 @@ typedef struct dw_op {
 typedef struct dw_store_env {
 	size_t size;
 	dw_role role;   /* DW_OWNER or DW_CLIENT. A standby opens as a client, and submits OWN */
-	uint64_t token; /* of this opening; random, never 0 */
+	uint64_t token; /* names this opening; random, never 0 */
 	dw_usec patience;
 	dw_usec (*now)(void *user); /* wall clock; any thread */
 	void *now_user;
@@ -367,8 +368,8 @@ typedef struct dw_store dw_store;
 typedef struct dw_part {
 	unsigned number;
 	int status;                  /* DW_ESTORE: it was cut off; DW_OK: it is in use again */
-	char words[DW_MESSAGE_SIZE]; /* of DW_ESTORE: why */
-	unsigned cut_off;            /* so many parts are */
+	char words[DW_MESSAGE_SIZE]; /* DW_ESTORE: why it was cut off */
+	unsigned cut_off;            /* how many parts are cut off now */
 } dw_part;
 
 /* What a store has to tell its program. */
@@ -376,13 +377,13 @@ typedef struct dw_store_event {
 	dw_event_kind kind;
 	int status;
 	uint64_t count;
-	char id[DW_ID_MAX + 1]; /* "": of no timer */
+	char id[DW_ID_MAX + 1]; /* the timer's id, or "" */
 	char words[DW_MESSAGE_SIZE];
 } dw_store_event;
 
 /* A message has come: which take asks for it. */
 typedef struct dw_take_call {
-	uint64_t number; /* of a TAKE or AWAIT; 0: each that waits */
+	uint64_t number; /* the number of a TAKE or AWAIT; 0: each that waits is meant */
 	char topic[DW_TOPIC_MAX + 1];
 } dw_take_call;
 
@@ -419,8 +420,8 @@ typedef struct dw_store_class {
 	 * waits until the owner has written again what it knows of that part. Absent: the store
 	 * never loses anything. */
 	int (*is_lost)(const dw_store *, const char *id);
-	/* At most so many operations that firing does not wait for are under way, because a claim
-	 * waits behind them. 0 or absent: 2048. */
+	/* How many operations may be under way that firing does not wait for, because a claim waits
+	 * behind them. 0 or absent: 2048. */
 	size_t window;
 	/* Why nothing can be done at present, in words and without secrets: what the store knows by
 	 * itself, even if nothing was asked. DW_OK: it is not so; then the words say why it has
@@ -428,9 +429,9 @@ typedef struct dw_store_class {
 	 * a connection that is made again, and is not worth telling yet; due() says when it is.
 	 * Another status: that of the failure. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
-	/* An operation that a caller waits for is answered so long after dw_op.asked at the latest,
-	 * with DW_ESTORE or DW_EUNKNOWN. No call waits longer than this behind another one of its
-	 * id. 0 or absent: no limit. */
+	/* How long a caller waits at most for an operation, from dw_op.asked on. Then the answer is
+	 * DW_ESTORE or DW_EUNKNOWN. No call waits longer than this behind another one of its id. 0
+	 * or absent: no limit. */
 	dw_usec patience;
 	/* 1: the store knows DW_OP_BY_GENERATION. An owner then loads timers that are due soon by
 	 * their deadlines, and all others by their generations. */
@@ -461,9 +462,9 @@ typedef struct dw_store_class {
 	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);
 	/* 1: the store keeps topics and their queues. */
 	int keeps_topics;
-	/* 1: it knows dw_op.message. */
+	/* 1: the store knows dw_op.message. */
 	int settles_messages;
-	/* A TAKE that waits looks again after so long, whatever it has heard. It looks first with
+	/* After this time a TAKE that waits looks again, whatever it has heard. It looks first with
 	 * LOOK. 0 or absent: 1 s, and without LOOK. */
 	dw_usec look_every;
 	/* 1: *ret_call: a message has come for a TAKE or an AWAIT with this number. Each message is

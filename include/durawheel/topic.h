@@ -43,9 +43,9 @@ extern "C" {
 #endif
 
 #define DW_TOPICS_MAX 1000            /* topics with settings */
-#define DW_NO_RETRIES UINT32_MAX      /* of retries_max */
-#define DW_NO_JITTER UINT32_MAX       /* of jitter_percent */
-#define DW_AT_MOST_ONCE ((dw_usec)-1) /* of hide_us: a message is deleted when it is taken */
+#define DW_NO_RETRIES UINT32_MAX      /* in retries_max: no retry */
+#define DW_NO_JITTER UINT32_MAX       /* in jitter_percent: exact delays */
+#define DW_AT_MOST_ONCE ((dw_usec)-1) /* in hide_us: a message is deleted when it is taken */
 #define DW_TOKEN_SIZE 128             /* room for the token of a message, and its NUL */
 #define DW_QUEUE_MAX 10000000         /* the largest max */
 
@@ -70,21 +70,22 @@ typedef struct dw_topic_settings {
 	uint32_t retries_max; /* then it is dead; 0: DW_RETRIES_MAX; at most 255; DW_NO_RETRIES */
 	dw_usec backoff_first_us; /* the first delay; 0: 1 s; at most 1 day */
 	dw_usec backoff_max_us;   /* the longest delay; 0: 5 min; at most 30 days */
-	uint32_t backoff_factor;  /* each delay is so many times the one before, 1 to 10; 0: 2 */
-	uint32_t jitter_percent;  /* a delay is longer or shorter by up to so much; 0: 20; at most
+	uint32_t backoff_factor;  /* a delay is the one before, times this factor, 1 to 10; 0: 2 */
+	uint32_t jitter_percent;  /* by how much a delay may be longer or shorter; 0: 20; at most
 				   * 100; DW_NO_JITTER */
 	/* A handler on a worker that runs for longer raises DW_EVENT_SLOW_HANDLER, and its verdict
 	 * counts as DW_RETRY. 0: no limit; at most 1 day. */
 	dw_usec limit_us;
 
 	/* A queue topic. */
-	int queue; /* 1: it is one */
+	int queue; /* 1: the topic has a queue */
 	/* How many messages it has at most: those that wait, those that are taken and not answered,
 	 * and those that come back later. 0: 100,000; at most DW_QUEUE_MAX. */
 	uint32_t max;
 	dw_overflow overflow;
-	dw_usec expire_us; /* a message that was due so long ago is dropped; 0: never */
-	dw_usec hide_us;   /* 0: 30 s; 1 s to 12 h; DW_AT_MOST_ONCE */
+	dw_usec expire_us; /* a message that has been due for longer is dropped; 0: never */
+	dw_usec
+	    hide_us; /* how long a taken message is hidden, 1 s to 12 h; 0: 30 s; DW_AT_MOST_ONCE */
 
 	/* Of any topic: how long the ends of its timers are remembered, see durawheel/ended.h. 0:
 	 * not at all; at most 90 days. */
@@ -123,8 +124,8 @@ typedef struct dw_topic_info {
 
 	/* Of its queue, as it is now. */
 	uint64_t waiting, taken, later;
-	uint64_t dropped; /* by the bound, or because they were damaged; since the topic was set */
-	uint64_t expired; /* the same */
+	uint64_t dropped;       /* dropped by max, or as damaged, since the topic was set */
+	uint64_t expired;       /* dropped by expire_us, since the topic was set */
 	dw_usec oldest_message; /* when the first that waits or is taken was due; 0: none */
 
 	/* More of its timers, since the owner has the store. */
@@ -138,7 +139,7 @@ typedef struct dw_topic_info {
 	dw_usec took_p50_us, took_p99_us, took_max_us;
 
 	uint64_t waits;      /* why those that are due do not start, a dw_waits */
-	uint64_t on_purpose; /* of those that are due: paused, or waiting for their batch */
+	uint64_t on_purpose; /* how many of them are paused, or wait for their batch */
 } dw_topic_info;
 
 /* ---- Settings ------------------------------------------------------------------------------ */
@@ -213,7 +214,7 @@ typedef struct dw_take_options {
 	const char *const *topics;
 	size_t topic_count; /* at most DW_TAKE_TOPICS_MAX */
 	size_t max;         /* messages, 1 to DW_TAKE_MAX */
-	dw_usec wait_us;    /* until there is one; 0 to 1 h */
+	dw_usec wait_us;    /* how long to wait for a message, 0 to 1 h */
 } dw_take_options;
 
 /* dw_take takes messages of one topic. First come those that were taken before and not answered in
@@ -229,12 +230,12 @@ DW_API int dw_take(dw *, const dw_take_options *, dw_take_fn, void *user);
 /* Set size to sizeof(dw_answer) before anything else. */
 typedef struct dw_answer {
 	size_t size;
-	const char *const *tokens; /* of dw_message.token */
+	const char *const *tokens; /* as in dw_message.token */
 	size_t count;              /* at most DW_TAKE_MAX */
 	/* DW_DONE: the messages are deleted. DW_RETRY: they come back. DW_DEAD: they become dead
 	 * letters, as after the last retry. */
 	dw_verdict verdict;
-	dw_usec retry_in; /* of DW_RETRY; 0: the delay of the topic */
+	dw_usec retry_in; /* the delay of a DW_RETRY; 0: the topic's */
 	/* Of DW_RETRY and DW_DEAD: why the work failed, as the text of dw_why(). It is stored with
 	 * the dead letter, if a message becomes one now. NULL: nothing. */
 	const char *why;

@@ -112,7 +112,7 @@ static inline uint32_t dw_wheel_index(dw_wheel_handle handle)
 	return handle & 0xffffffffu;
 }
 
-/* dw_wheel_due: a timer that has come out. */
+/* A timer that has come out. */
 typedef struct dw_wheel_due {
 	dw_wheel_handle handle; /* already stale: only for dw_wheel_index() and comparisons */
 	int64_t deadline;
@@ -133,7 +133,7 @@ typedef struct dw_wheel_allocator {
  */
 DW_API int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *allocator);
 
-/* dw_wheel_free: free the wheel and every timer in it. NULL is allowed. */
+/* dw_wheel_free frees the wheel and every timer in it. NULL is allowed. */
 DW_API void dw_wheel_free(dw_wheel *wheel);
 
 /*
@@ -156,7 +156,7 @@ DW_API int dw_wheel_reserve(dw_wheel *wheel, size_t count);
  */
 DW_API int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_handle);
 
-/* dw_wheel_cancel: remove a timer, so that it will not come out. DW_EINVAL, DW_ENOENT. */
+/* dw_wheel_cancel removes a timer, so that it will not come out. DW_EINVAL, DW_ENOENT. */
 DW_API int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle);
 
 /*
@@ -166,7 +166,7 @@ DW_API int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle);
  */
 DW_API int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadline);
 
-/* dw_wheel_count: the number of timers in the wheel. */
+/* dw_wheel_count returns the number of timers in the wheel. */
 DW_API size_t dw_wheel_count(const dw_wheel *wheel);
 
 /*
@@ -215,7 +215,7 @@ DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
  */
 DW_API int64_t dw_wheel_next_work(const dw_wheel *wheel);
 
-/* dw_wheel_bytes: the memory that the wheel holds, including itself. */
+/* dw_wheel_bytes returns the size of the memory that the wheel holds, including itself. */
 DW_API size_t dw_wheel_bytes(const dw_wheel *wheel);
 
 /*
