@@ -18,7 +18,7 @@ struct engine;
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);
 
-/* answers_failed: true if the store was not able to do the operation. Any other status is a
+/* answers_failed returns true if the store was not able to do the operation. Any other status is a
  * result. */
 static inline bool answers_failed(int status)
 {

@@ -21,8 +21,8 @@ struct timer;
 uint32_t batches_add(struct engine *, struct timer *, dw_usec now, bool from_work);
 uint32_t batches_ready(struct engine *, struct timer *, dw_usec now, bool from_work);
 
-/* batches_claimed: the claim of a due timer was answered. A batch that is not full waits for such
- * claims of its topic, because these timers belong to it. */
+/* batches_claimed is called when the claim of a due timer was answered. A batch that is not full
+ * waits for such claims of its topic, because these timers belong to it. */
 void batches_claimed(struct engine *, struct timer *);
 
 #endif

@@ -20,7 +20,7 @@ struct claims {
 	bool store_is_back; /* what backs off goes on at once */
 };
 
-/* claim_is_due: true if a timer is due within one lead. Then all timers that are due until
+/* claim_is_due returns true if a timer is due within one lead. Then all timers that are due until
  * *ret_until, two leads from now, are claimed together, so that a quiet engine claims in few,
  * fuller batches. claim_next claims the next one. False: there is none, or no room. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
@@ -48,7 +48,7 @@ void claim_clock_stepped_back(struct engine *);
 void claim_store_came_back(struct engine *);
 void claim_sweep(struct engine *, dw_usec now);
 
-/* claim_has_more: true if claim_revive or claim_sweep has work. */
+/* claim_has_more returns true if claim_revive or claim_sweep has work. */
 bool claim_has_more(const struct engine *);
 
 #endif

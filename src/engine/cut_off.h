@@ -18,7 +18,7 @@ struct cut_off {
  * timer is suspended. */
 bool cut_off_holds(struct engine *, struct timer *);
 
-/* cut_off_covers: true if operations on the id fail because its part is cut off. */
+/* cut_off_covers returns true if operations on the id fail because its part is cut off. */
 bool cut_off_covers(const struct engine *, const char *id);
 
 /* cut_off_watch tells the program which parts were cut off or are in use again. */

@@ -19,11 +19,11 @@ struct delivery {
 	dw_usec held_until; /* wall: when it was resumed last; 0: it was never paused */
 };
 
-/* delivery_may_start: true if a handler may start at this moment. */
+/* delivery_may_start returns true if a handler may start at this moment. */
 bool delivery_may_start(const struct engine *);
 
-/* delivery_is_late: the timer is later than its late_after. delivery_bury_late makes it a dead
- * letter. */
+/* delivery_is_late returns true if the timer is later than its late_after. delivery_bury_late makes
+ * it a dead letter. */
 bool delivery_is_late(const struct timer *, dw_usec now);
 void delivery_bury_late(struct engine *, struct timer *);
 
@@ -31,8 +31,8 @@ void delivery_bury_late(struct engine *, struct timer *);
  * is not set. */
 dw_firing delivery_firing(struct engine *, const struct timer *, dw_token *ret_token);
 
-/* delivery_begin: the timer's handler is about to start. delivery_judge takes the verdict that the
- * handler has returned; retry_in below 0: the delay of the policy. */
+/* delivery_begin is called when the timer's handler is about to start. delivery_judge takes the
+ * verdict that the handler has returned; retry_in below 0: the delay of the policy. */
 void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 

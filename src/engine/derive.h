@@ -15,10 +15,10 @@ struct engine;
 
 struct derive {
 	bool is_wanted; /* the clock was set back: all timers are to be looked at */
-	dw_usec at;     /* steady; not before */
+	dw_usec at;     /* steady time before which nothing is done */
 };
 
-/* derive_again: all timers are looked at. derive_round does it. */
+/* derive_again lets derive_round look at all timers. */
 void derive_again(struct engine *);
 void derive_round(struct engine *);
 

@@ -85,7 +85,7 @@ int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_i
 int engine_retry_in(struct engine *, dw_usec delay);
 int engine_started(struct engine *, const dw_token *);
 int engine_get(struct engine *, const char *id, struct lister);
-/* engine_list: the selection is valid, but its topic may be one that no timer can have. */
+/* engine_list takes a valid selection, whose topic may be one that no timer can have. */
 int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,
 		struct lister);
 int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
@@ -122,16 +122,16 @@ int engine_turn(struct engine *);
 /* engine_next_firing returns when the next handler may have to start. DW_NEVER: none. */
 dw_usec engine_next_firing(const struct engine *);
 
-/* engine_clock_stepped: the wall clock was set, so a turn must compare the clocks. */
+/* engine_clock_stepped lets a turn compare the clocks, because the wall clock was set. */
 void engine_clock_stepped(struct engine *);
 
 bool engine_is_owner(const struct engine *);
 bool engine_in_callback(const struct engine *);
 
-/* engine_settled: true if every accepted operation is answered. */
+/* engine_settled returns true if every accepted operation is answered. */
 bool engine_settled(const struct engine *);
 
-/* engine_is_running: true if workers have jobs that have not come back. */
+/* engine_is_running returns true if workers have jobs that have not come back. */
 bool engine_is_running(const struct engine *);
 
 /* engine_take_failure returns the first failure of an operation without a callback since the last

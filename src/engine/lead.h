@@ -21,8 +21,8 @@ struct lead {
 	dw_usec cost_ns;     /* cost of one more claim, smoothed */
 };
 
-/* lead_learn: a claim in a batch of `batch` came back after round_trip. lead_p99 returns the 99th
- * percentile of the round trips. */
+/* lead_learn notes that a claim in a batch of `batch` came back after round_trip. lead_p99 returns
+ * the 99th percentile of the round trips. */
 void lead_learn(struct lead *, dw_usec round_trip, uint64_t batch);
 dw_usec lead_p99(const struct lead *);
 

@@ -19,10 +19,10 @@ bool lease_holds(const struct engine *);
 /* lease_watch tells the program, once, that due timers wait for the lease. */
 void lease_watch(struct engine *, dw_usec now);
 
-/* lease_wake: when the lease ends, so that the handle's health says it. */
+/* lease_wake returns when the lease ends, so that the handle's health says it. */
 dw_usec lease_wake(const struct engine *, dw_usec now);
 
-/* lease_begin: this engine has just become the owner. */
+/* lease_begin is called when this engine has just become the owner. */
 static inline void lease_begin(struct lease *lease)
 {
 	lease->notified = false;

@@ -15,7 +15,8 @@ void lifecycle_resume(struct engine *, struct timer *);
 /* lifecycle_start begins a call on the timer, or queues it behind the operation under way. */
 void lifecycle_start(struct engine *, struct timer *, struct call *);
 
-/* lifecycle_is_open: true if a dw_settle of this delivery is still possible. timer may be NULL. */
+/* lifecycle_is_open returns true if a dw_settle of this delivery is still possible. timer may be
+ * NULL. */
 bool lifecycle_is_open(const struct timer *, uint64_t generation, uint32_t attempt);
 
 /* lifecycle_reschedule arms timers for which the schedules had no memory before. */

@@ -12,7 +12,8 @@ struct timer;
  * the timer is settled. */
 void messages_fire(struct engine *, struct timer *, dw_usec now);
 
-/* messages_refused: the queue has not taken the timer, which waits. messages_entered: it has. */
+/* messages_refused lets the timer wait, because the queue has not taken it. messages_entered is
+ * called when the queue has taken it. */
 void messages_refused(struct engine *, struct timer *, int status);
 void messages_entered(struct engine *, const struct timer *);
 

@@ -11,15 +11,15 @@ struct record;
 /* modes_make makes the operation and the timer in memory. DW_OK, DW_ENOMEM. */
 int modes_make(struct engine *, const struct record *, dw_usec due, struct call *);
 
-/* modes_begin: the call, whose operation is made, has the mode that the timer says. DW_OK,
+/* modes_begin gives the call, whose operation is made, the mode that the timer says. DW_OK,
  * DW_ENOMEM. */
 int modes_begin(struct engine *, const dw_timer *, struct call *);
 
-/* modes_again: the store has another timer than the call expected. True: the call is sent again, or
- * answered; head may be gone. */
+/* modes_again is called when the store has another timer than the call expected. It returns true if
+ * the call is sent again, or answered; then head may be gone. */
 bool modes_again(struct engine *, struct timer *head, struct call *, const dw_op *);
 
-/* modes_outcome: what has become of a put that was done; 0: it has no mode. */
+/* modes_outcome returns what has become of a put that was done; 0: the put has no mode. */
 unsigned modes_outcome(const struct call *);
 
 #endif

@@ -34,7 +34,7 @@ enum health {
 
 enum health engine_health(const struct engine *);
 
-/* engine_may_fire: it is the owner, and its lease has not run out. */
+/* engine_may_fire returns true if this engine is the owner and its lease has not run out. */
 bool engine_may_fire(const struct engine *);
 
 /* engine_outage: the store fails, or a journal takes its place. Each outage has another number, but

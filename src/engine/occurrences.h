@@ -13,7 +13,7 @@ struct timer;
 /* A new timer's rule, as it is stored. */
 struct first_occurrence {
 	const dw_timer *timer;
-	const char *id; /* of the timer, or made for it */
+	const char *id; /* the id of the timer, or one that is made for it */
 	dw_usec due;
 	size_t size;
 	unsigned char *blocks; /* RECORD_BLOCKS_MAX bytes */
@@ -23,17 +23,18 @@ struct first_occurrence {
  * engine_error() says why. */
 int occurrence_first(struct engine *, struct first_occurrence *);
 
-/* occurrence_is_known: false if this machine does not know the rule's zone; ret_message
+/* occurrence_is_known returns false if this machine does not know the rule's zone; ret_message
  * (DW_MESSAGE_SIZE bytes) says why. */
 bool occurrence_is_known(struct engine *, const struct timer *, char *ret_message);
 
-/* occurrence_must_wait: true if the timer must not be claimed, because its zone is not known. It is
- * noted, and the timer comes out of the fire schedule in an hour. The store hears nothing of it. */
+/* occurrence_must_wait returns true if the timer must not be claimed, because its zone is not
+ * known. It is noted, and the timer comes out of the fire schedule in an hour. The store hears
+ * nothing of it. */
 bool occurrence_must_wait(struct engine *, struct timer *);
 
-/* occurrence_is_missed: true if the timer, which is due, must not start: its occurrence was missed,
- * and the rule says that another one comes instead; or its zone has become unknown since the claim.
- * Then the timer has a verdict, and lifecycle_resume() sends it. */
+/* occurrence_is_missed returns true if the timer, which is due, must not start: its occurrence was
+ * missed, and the rule says that another one comes instead; or its zone has become unknown since
+ * the claim. Then the timer has a verdict, and lifecycle_resume() sends it. */
 bool occurrence_is_missed(struct engine *, struct timer *, dw_usec now);
 
 /* occurrence_next makes the operation that ends the present occurrence and waits for the next one.

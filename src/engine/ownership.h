@@ -38,14 +38,14 @@ void ownership_round(struct engine *, dw_usec now);
 dw_usec ownership_wake(const struct engine *);
 void ownership_answered(struct engine *, const dw_op *);
 
-/* ownership_is_current: true if this engine is the owner, and the operation was sent in the current
- * term. */
+/* ownership_is_current returns true if this engine is the owner, and the operation was sent in the
+ * current term. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
 	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;
 }
 
-/* ownership_hurry: the wall clock was set, so no waiting time is kept. */
+/* ownership_hurry ends all waiting, because the wall clock was set. */
 static inline void ownership_hurry(struct ownership *ownership, dw_usec now)
 {
 	ownership->at = usec_min(ownership->at, now);

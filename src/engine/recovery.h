@@ -41,7 +41,7 @@ void recovery_scanned(struct engine *, dw_op *);
 void recovery_audited(struct engine *, dw_op *);
 void recovery_inbox_read(struct engine *, dw_op *);
 
-/* recovery_is_over: true if memory knows all stored timers, as far as it can. */
+/* recovery_is_over returns true if memory knows all stored timers, as far as it can. */
 static inline bool recovery_is_over(const struct recovery *recovery)
 {
 	return recovery->state == RECOVERY_IDLE && !recovery->again;
@@ -62,7 +62,7 @@ static inline dw_op *recovery_take_newer(struct recovery *recovery)
 	return op;
 }
 
-/* recovery_hurry: the wall clock was set, so no waiting time is kept. */
+/* recovery_hurry ends all waiting, because the wall clock was set. */
 static inline void recovery_hurry(struct recovery *recovery, dw_usec now)
 {
 	recovery->at = usec_min(recovery->at, now);

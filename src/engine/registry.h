@@ -14,7 +14,7 @@ struct call;
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
 	bool is_old;    /* they have changed since */
-	bool is_torn;   /* of what was read, something was not learnt */
+	bool is_torn;   /* a part of what was read was not learnt */
 	bool is_asked;
 	dw_usec at;    /* when they are asked for; later after a failure */
 	bool has_told; /* the store has numbers of this term; before, an earlier owner's */
@@ -33,23 +33,24 @@ void registry_changed(struct engine *, dw_op *);
 
 void registry_show(struct engine *, const struct call *);
 
-/* registry_may_deliver: false until the owner knows which topics are paused, or are queues. */
+/* registry_may_deliver returns false until the owner knows which topics are paused, or are
+ * queues. */
 bool registry_may_deliver(const struct engine *);
 
-/* registry_old: the settings must be read again. */
+/* registry_old lets the settings be read again. */
 static inline void registry_old(struct registry *registry)
 {
 	registry->is_old = true;
 }
 
-/* registry_stop: the ownership is lost. */
+/* registry_stop ends the reading, because the ownership is lost. */
 static inline void registry_stop(struct registry *registry)
 {
 	registry->is_loaded = false;
 	registry->has_told = false;
 }
 
-/* registry_hurry: the wall clock was set, so no waiting time is kept. */
+/* registry_hurry ends all waiting, because the wall clock was set. */
 static inline void registry_hurry(struct registry *registry, dw_usec now)
 {
 	registry->at = usec_min(registry->at, now);

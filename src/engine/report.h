@@ -15,22 +15,22 @@ struct topic;
 
 /* What a report tells of timers. The store's own work changes none of it. */
 struct report_state {
-	uint64_t changes; /* of timers, so far */
+	uint64_t changes; /* how many changes of timers there were so far */
 	uint64_t timers, unhandled, held, running;
 };
 
 struct report {
 	uint64_t waited; /* us, on purpose, of all starts */
 	dw_usec at;
-	struct report_state told; /* by the last report */
+	struct report_state told; /* what the last report has told */
 	bool early;
 	struct histogram late, took; /* of all handlers; delivery.c and report_took() add */
 };
 
 void report_round(struct engine *, dw_usec now);
 
-/* report_took: a handler of this topic has taken so long; NULL: the topic is gone. report_held: a
- * delivery that was held has its verdict, so its handler's time is over. */
+/* report_took counts how long a handler of this topic has taken; NULL: the topic is gone.
+ * report_held: a delivery that was held has its verdict, so its handler's time is over. */
 void report_took(struct engine *, struct topic *, dw_usec took);
 void report_held(struct engine *, const struct timer *);
 
@@ -43,7 +43,7 @@ static inline void report_soon(struct report *report)
 	report->at = 0;
 }
 
-/* report_hurry: the wall clock was set, so no waiting time is kept. */
+/* report_hurry ends all waiting, because the wall clock was set. */
 static inline void report_hurry(struct report *report, dw_usec now)
 {
 	report->at = usec_min(report->at, now);

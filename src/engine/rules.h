@@ -17,7 +17,7 @@ struct timer;
 struct rule_entry {
 	dw_rule *rule;
 	struct calendar calendar;
-	struct zone_stamp stamp; /* of the zone's file, when it was read */
+	struct zone_stamp stamp; /* the state of the zone's file when it was read */
 	char text[];
 };
 
@@ -35,7 +35,7 @@ struct unknown_zone {
 struct rules {
 	struct rule_entry *kept[RULES_KEPT]; /* by the hash of their text */
 	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
-	struct unknown_zone *unknown;        /* of timers that were loaded or due */
+	struct unknown_zone *unknown;        /* the zones of timers that were loaded or due */
 	bool unfinished; /* a zone has changed, and some timers were not looked at */
 	bool in_use;     /* there is, or was, a recurring timer */
 };

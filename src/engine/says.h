@@ -15,7 +15,8 @@ struct saying {
 	size_t size;
 };
 
-/* saying_check: DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what is wrong. */
+/* saying_check returns DW_OK, or DW_EINVAL: then message (DW_MESSAGE_SIZE bytes) says what is
+ * wrong. */
 int saying_check(const struct saying *, char *message);
 
 /* engine_say is for the handler that runs on this thread. */

@@ -30,8 +30,8 @@ uint32_t schedule_size(const struct schedule *);
 /* schedule_next returns a time before which no timer is due. */
 dw_usec schedule_next(const struct schedule *);
 
-/* schedule_is_due: true if a timer in the schedule is due at now. After many cancels this may be a
- * cancelled one. */
+/* schedule_is_due returns true if a timer in the schedule is due at now. After many cancels this
+ * may be a cancelled one. */
 bool schedule_is_due(struct schedule *, dw_usec now);
 
 /* schedule_wake returns when to pop next at the latest, so that the wheel's work stays spread

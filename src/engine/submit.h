@@ -7,8 +7,8 @@
 
 #include "port/op.h"
 
-/* At most so many urgent operations, which firing waits for, are under way. For ordinary ones the
- * limit is the store's window, so that no claim waits behind a flood of puts. */
+/* How many urgent operations, which firing waits for, may be under way. For ordinary ones the limit
+ * is the store's window, so that no claim waits behind a flood of puts. */
 #define URGENT_MAX 4096u
 
 struct engine;
@@ -36,7 +36,7 @@ void submit_answered(struct engine *, const dw_op *);
  * The others stay in the queues, and go to the store as a client's. */
 void submit_refuse_owners(struct engine *, unsigned term);
 
-/* submit_has_room: true if the store takes another ordinary operation. */
+/* submit_has_room returns true if the store takes another ordinary operation. */
 bool submit_has_room(const struct engine *);
 
 /* submit_lead returns how long before its deadline a timer is claimed now. */

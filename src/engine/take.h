@@ -11,7 +11,7 @@
 struct engine;
 
 struct take_topic {
-	dw_usec first_due; /* of a topic that was found */
+	dw_usec first_due; /* the deadline of the oldest message of a topic that was found */
 	char name[DW_TOPIC_MAX + 1];
 };
 
@@ -33,7 +33,7 @@ struct take {
 	size_t at;     /* the topic that is asked */
 	size_t count;
 	struct take_topic topics[DW_TAKE_TOPICS_MAX];
-	struct take_topic last; /* of those that this round has asked; name "": none */
+	struct take_topic last; /* the last topic that this round has asked; name "": none */
 	/* A message of this topic has come, and was told to this take alone; "": none. */
 	char called[DW_TOPIC_MAX + 1];
 	size_t noting; /* the name whose AWAIT is under way */
@@ -46,15 +46,15 @@ static inline struct take *take_of(const struct call *call)
 	return call->extra;
 }
 
-/* take_names_many: the name stands for all topics that begin as it does before its last character.
- * take_prefix: the size of that. */
+/* take_names_many returns true if the name stands for all topics that begin as it does before its
+ * last character. take_prefix: the size of that. */
 bool take_names_many(const char *name);
 size_t take_prefix(const char *name);
 
-/* take_by_number: of those that are not answered, or NULL. */
+/* take_by_number returns the take with this number that is not answered, or NULL. */
 struct take *take_by_number(const struct takes *, uint64_t number);
 
-/* take_wants: the topic is one that it takes from. */
+/* take_wants returns true if the take takes from this topic. */
 bool take_wants(const struct take *, const char *topic);
 
 /* take_pass_on calls another take of the topic, here or in another process. */

@@ -25,10 +25,10 @@ dw_usec takes_wake(const struct engine *, dw_usec now);
 /* takes_answered takes the answer to a TAKE, or to a TOPIC_LIST of one. */
 void takes_answered(struct engine *, dw_op *);
 
-/* takes_made_room: the queue of a topic may have room for due timers. */
+/* takes_made_room is called when the queue of a topic may have room for due timers. */
 void takes_made_room(struct engine *, const char *topic);
 
-/* takes_pushed: the queue has got messages, so as many of those that wait for it ask again.
+/* takes_pushed lets as many of the waiting takes ask again as the queue has got messages.
  * takes_ready: any queue may hand something out, so all ask. */
 void takes_pushed(struct engine *, const char *topic, uint64_t count);
 void takes_ready(struct engine *);

@@ -29,7 +29,7 @@ struct timers {
 	struct timer_list suspended;   /* due timers in a part of the store that is cut off */
 	struct timer_list overdue;     /* due timers of a paused handle, in order; not claimed */
 	uint64_t claimed;              /* timers in state CLAIMED */
-	struct rules rules;            /* of recurring timers */
+	struct rules rules;            /* the rules of recurring timers */
 };
 
 int timers_init(struct engine *);
@@ -39,7 +39,8 @@ void timers_free(struct engine *);
  * soon be looked up. */
 void timers_fetch(const struct timers *, const char *const *ids, int count);
 
-/* timers_have_work: true if the engine has workers. Their due timers are in the work schedule. */
+/* timers_have_work returns true if the engine has workers. Their due timers are in the work
+ * schedule. */
 static inline bool timers_have_work(const struct timers *timers)
 {
 	return timers->work.wheel != NULL;
@@ -60,7 +61,7 @@ void timer_disarm(struct engine *, struct timer *);
 void timer_unstart(struct timer *);
 void timer_start(struct timer *);
 
-/* timer_came_out: a schedule has given the timer out. */
+/* timer_came_out is called when a schedule has given the timer out. */
 void timer_came_out(struct timer *);
 
 void timer_set_state(struct engine *, struct timer *, enum timer_state);

@@ -7,7 +7,7 @@
 
 #include "durawheel/durawheel.h"
 
-#define SLOW_AFTER DW_MILLISECONDS(50)       /* of claims and verdicts */
+#define SLOW_AFTER DW_MILLISECONDS(50)       /* for claims and verdicts */
 #define SLOW_PUTS_AFTER DW_MILLISECONDS(500) /* while there are none under way */
 #define BACK_AFTER DW_SECONDS(1)             /* without a failure: the store is back */
 #define SLOW_AGAIN DW_SECONDS(10)            /* a slow store is reported once in this time */
@@ -25,8 +25,8 @@ struct trouble {
 	dw_usec slow_until; /* steady; a slow store is not reported again before */
 };
 
-/* trouble_failed: an operation of the engine itself has failed. trouble_over: an operation has
- * succeeded. */
+/* trouble_failed is called when an operation of the engine itself has failed. trouble_over: an
+ * operation has succeeded. */
 void trouble_failed(struct engine *, int status, const char *id);
 void trouble_over(struct engine *);
 

@@ -10,7 +10,7 @@
 
 struct engine;
 
-/* workers_have_room: true if a worker is free. */
+/* workers_have_room returns true if a worker is free. */
 bool workers_have_room(const struct engine *);
 
 /* workers_start gives the timer to a free worker. workers_send gives a worker a job whose
@@ -23,7 +23,7 @@ void workers_send(struct engine *, struct job *);
 void workers_round(struct engine *);
 dw_usec workers_wake(const struct engine *, dw_usec now);
 
-/* workers_abandon: nobody waits any more for the jobs that are out. */
+/* workers_abandon lets the jobs that are out end without anybody who waits for them. */
 void workers_abandon(struct engine *);
 
 /* workers_finish takes a job back and frees it. */

@@ -10,8 +10,8 @@ struct timer;
 /* zones_correct moves a pending timer, whose occurrence may have been computed by earlier rules. */
 void zones_correct(struct engine *, struct timer *);
 
-/* zones_learnt: a recurring timer was read from the store. It is corrected; or it is noted that its
- * zone is not known, without memory only when it is due. */
+/* zones_learnt is called when a recurring timer was read from the store. It is corrected; or it is
+ * noted that its zone is not known, without memory only when it is due. */
 void zones_learnt(struct engine *, struct timer *);
 
 /* zones_round tells of zones that are not known, of each once an hour. It begins when the timers
