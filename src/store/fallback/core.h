@@ -77,15 +77,15 @@ void tell_rows_left(const struct fallback *); /* a line of the log */
  * nor than what the file knows of the server. */
 void server_stamp(struct fallback *, const char *id, dw_replay *ret_stamp);
 
-/* server_note: the file gets what has changed of the server and its clock. at_once: the server may
- * not answer for long. */
+/* server_note writes into the file what has changed of the server and its clock. at_once: the
+ * server may not answer for long. */
 void server_note(struct fallback *, bool at_once);
 
 /* away.c
  * away_take: an operation that merge_takes() goes into the journal, or is answered. */
 void away_take(struct fallback *, dw_op *);
 
-/* away_written: the file has answered what away_take() has begun. */
+/* away_written is called when the file has answered what away_take() has begun. */
 void away_written(struct fallback *, dw_op *write);
 
 /* replay.c
@@ -104,7 +104,7 @@ void replay_answered(struct fallback *, dw_op *);
 /* fallback.c */
 extern const dw_store_class fallback_class;
 
-/* fallback_come_back: Redis is there, and rows may be left. */
+/* fallback_come_back is called when Redis is there again, and rows may be left. */
 void fallback_come_back(struct fallback *);
 
 #endif

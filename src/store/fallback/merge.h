@@ -18,12 +18,12 @@ struct merge {
 
 #define CLAIMS_MAX 15u /* of one timer in an outage: the next owner raises the attempt by 16 */
 
-/* merge_takes: the journal can take an operation of this kind; a claim only if this owner fires
- * while Redis is away. */
+/* merge_takes returns true if the journal can take an operation of this kind; a claim only if this
+ * owner fires while Redis is away. */
 bool merge_takes(const dw_op *, bool fires);
 
-/* merge: row: of the id, NULL: none. stamp: floor and fence of this moment. The session is left to
- * the caller. */
+/* merge joins an operation and the row of its id; row NULL: there is none. stamp: floor and fence
+ * of this moment. The session is left to the caller. */
 struct merge merge_op(const dw_op *, const struct row *row, const dw_replay *stamp);
 
 #endif

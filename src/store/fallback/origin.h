@@ -15,17 +15,17 @@ struct origin {
 	uint64_t floor;   /* no generation that this program was told is later */
 };
 
-/* origin_read: of ORIGIN_ID's row. */
+/* origin_read reads the server of ORIGIN_ID's row. */
 void origin_read(struct origin *, const struct row_words *, const void *body, size_t size);
 
-/* origin_op: the operation on the file that writes it. NULL: no memory. */
+/* origin_op makes the operation on the file that writes it. NULL: no memory. */
 dw_op *origin_op(const struct alloc *, const char *name, const struct origin *);
 
-/* origin_differs: false if it is the same server: by its address, or by what it has of the
+/* origin_differs returns false if it is the same server: by its address, or by what it has of the
  * namespace. */
 bool origin_differs(const struct origin *, const dw_origin *server);
 
-/* origin_is_old: the same server has another era, or its clock stands otherwise. */
+/* origin_is_old returns true if the same server has another era, or its clock stands otherwise. */
 bool origin_is_old(const struct origin *, const dw_origin *server, dw_usec ahead);
 
 #endif

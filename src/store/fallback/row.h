@@ -68,15 +68,15 @@ struct row_write {
 	bool is_vital; /* it may use the space that is kept back for a full disk */
 };
 
-/* row_op: the operation on the file that writes a row of the namespace. NULL: no memory. */
+/* row_op makes the operation on the file that writes a row of the namespace. NULL: no memory. */
 dw_op *row_op(const struct alloc *, const char *name, const struct row_write *);
 
 bool row_is_origin(const dw_row *);
 
-/* row_read: a row of the file; *ret_body leads into it. DW_OK, DW_ECORRUPT, DW_ENEWER. */
+/* row_read reads a row of the file; *ret_body points into it. DW_OK, DW_ECORRUPT, DW_ENEWER. */
 int row_read(const dw_row *, struct row_words *ret_words, const void **ret_body, size_t *ret_size);
 
-/* row_replay: the operation that replays it, number is the row's. NULL: no memory. */
+/* row_replay makes the operation that replays a row; number is the row's. NULL: no memory. */
 dw_op *row_replay(const struct alloc *, const dw_row *, const struct row_words *, const void *body,
 		  size_t body_size);
 

@@ -12,10 +12,10 @@ struct rows_index {
 
 int rows_index_init(struct rows_index *, const struct alloc *);
 
-/* rows_index_free: `behind` must be empty, and that of each row. */
+/* rows_index_free frees the index. `behind` must be empty, and that of each row, too. */
 void rows_index_free(struct rows_index *, const struct alloc *);
 
-/* rows_index_find: NULL: the id has none. */
+/* rows_index_find returns the row of the id, or NULL. */
 struct row *rows_index_find(const struct rows_index *, const char *id);
 
 /* rows_index_add makes the id's row; NULL: no memory. */
