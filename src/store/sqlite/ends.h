@@ -24,7 +24,7 @@ int sqlite_end_add(struct sqlite_session *, const char *id, struct sqlite_end *)
  * left. */
 int sqlite_end_forget(struct sqlite_session *);
 
-/* sqlite_end_exists: *ret_exists: an end of the id is remembered. */
+/* sqlite_end_exists sets *ret_exists to true if an end of the id is remembered. */
 int sqlite_end_exists(struct sqlite_session *, const char *id, bool *ret_exists);
 
 /* sqlite_end_show fills in the answer of an ENDED. */

@@ -19,7 +19,7 @@ struct sqlite_hooks {
 void sqlite_hooks_init(struct sqlite_hooks *, const dw_store_env *);
 void sqlite_hooks_free(struct sqlite_hooks *);
 
-/* sqlite_hooks_shut: no hook runs when this returns, and none is called after it. */
+/* sqlite_hooks_shut ends the hooks: none runs when this returns, and none is called after it. */
 void sqlite_hooks_shut(struct sqlite_hooks *);
 
 /* sqlite_hooks_now reads the wall clock. After sqlite_hooks_shut it returns the last time that was

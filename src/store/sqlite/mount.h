@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* sqlite_mount_is_file: the real path is that of a file which is mounted there. False: it is not,
- * or the kernel does not say. */
+/* sqlite_mount_is_file returns true if the real path is that of a file which is mounted there.
+ * False: it is not, or the kernel does not say. */
 bool sqlite_mount_is_file(const char *path);
 
-/* sqlite_mount_is_listed: the table of mounts, as /proc/self/mountinfo, has the path. */
+/* sqlite_mount_is_listed returns true if the table of mounts, as /proc/self/mountinfo, has the
+ * path. */
 bool sqlite_mount_is_listed(FILE *table, const char *path);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "store/sqlite/meta.h"
 
-/* sqlite_ops_writes: true if the operation may write. */
+/* sqlite_ops_writes returns true if the operation may write. */
 bool sqlite_ops_writes(const dw_op *);
 
 /* sqlite_ops_apply does the operation, and fills in its answer. */

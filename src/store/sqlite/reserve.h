@@ -25,7 +25,7 @@ bool sqlite_reserve_take(struct sqlite_reserve *);
 /* sqlite_reserve_take_part takes as much of the reserve as there is space for. */
 void sqlite_reserve_take_part(struct sqlite_reserve *);
 
-/* sqlite_reserve_is_whole: true if the file has its full size, or if no reserve is possible
+/* sqlite_reserve_is_whole returns true if the file has its full size, or if no reserve is possible
  * here. */
 bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
 
@@ -33,8 +33,8 @@ bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
  * disk would take all that is free. False: nothing is left. */
 bool sqlite_reserve_spend(struct sqlite_reserve *);
 
-/* sqlite_reserve_is_due: true if another attempt to take the reserve may be made, one second after
- * the last one. sqlite_reserve_put_off counts as an attempt. */
+/* sqlite_reserve_is_due returns true if another attempt to take the reserve may be made, one second
+ * after the last one. sqlite_reserve_put_off counts as an attempt. */
 bool sqlite_reserve_is_due(const struct sqlite_reserve *);
 void sqlite_reserve_put_off(struct sqlite_reserve *);
 

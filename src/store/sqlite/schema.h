@@ -104,14 +104,14 @@ int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
  * it. A file that has it is only read. */
 int sqlite_schema_complete(sqlite3 *);
 
-/* sqlite_schema_is_whole: *ret_whole is true if the file has each of our tables and indexes with
- * our text. A flipped bit in the text of a table would make every timer look damaged. */
+/* sqlite_schema_is_whole sets *ret_whole to true if the file has each of our tables and indexes
+ * with our text. A flipped bit in the text of a table would make every timer look damaged. */
 int sqlite_schema_is_whole(sqlite3 *, bool *ret_whole);
 
 /* sqlite_schema_prepare prepares all statements; ret_statements has room for SQL_COUNT. */
 int sqlite_schema_prepare(sqlite3 *, sqlite3_stmt **ret_statements);
 
-/* sqlite_schema_is_newer: true if a newer durawheel makes schemas of this version. */
+/* sqlite_schema_is_newer returns true if a newer durawheel makes schemas of this version. */
 bool sqlite_schema_is_newer(int64_t version);
 
 #endif

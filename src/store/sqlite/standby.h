@@ -13,7 +13,7 @@ void sqlite_standby_enter(const char *path);
 /* sqlite_standby_leave removes the file if it names this process. */
 void sqlite_standby_leave(const char *path);
 
-/* sqlite_standby_read: one line for people, or "". */
+/* sqlite_standby_read reads one line for people, or "". */
 void sqlite_standby_read(const char *path, char ret_line[STANDBY_LINE_SIZE]);
 
 #endif

@@ -25,7 +25,7 @@ struct sqlite_suspects {
  * SQLITE_SUSPECT_FOR ago, so this is damage. */
 bool sqlite_suspects_add(struct sqlite_suspects *, const dw_op *, dw_usec steady);
 
-/* sqlite_suspects_clear: these operations were done. */
+/* sqlite_suspects_clear forgets these operations, because they were done. */
 void sqlite_suspects_clear(struct sqlite_suspects *, dw_op *const *ops, size_t count);
 
 #endif

@@ -13,10 +13,10 @@ int sqlite_topics_drop(struct sqlite_session *, dw_op *, bool *ret_changed);
 int sqlite_topics_list(struct sqlite_session *, dw_op *);
 int sqlite_topics_count(struct sqlite_session *, const dw_op *);
 
-/* sqlite_topics_closed: *ret_closed: the topic is paused, and takes no puts. */
+/* sqlite_topics_closed sets *ret_closed to true if the topic is paused, and takes no puts. */
 int sqlite_topics_closed(struct sqlite_session *, const char *topic, bool *ret_closed);
 
-/* sqlite_topics_keep: how long the topic keeps the ends of its timers; 0: not at all. */
+/* sqlite_topics_keep says how long the topic keeps the ends of its timers; 0: not at all. */
 int sqlite_topics_keep(struct sqlite_session *, const char *topic, dw_usec *ret_keep);
 
 #endif

@@ -42,8 +42,8 @@ void sqlite_batch_run(struct sqlite_batch *);
  * drops them. */
 void sqlite_batch_forget(struct sqlite_batch *);
 
-/* sqlite_batch_find_file: true if the file is at its path, even if it was gone meanwhile. Each
- * batch asks this before it begins, and before it confirms what it wrote. */
+/* sqlite_batch_find_file returns true if the file is at its path, even if it was gone meanwhile.
+ * Each batch asks this before it begins, and before it confirms what it wrote. */
 bool sqlite_batch_find_file(struct sqlite_batch *);
 
 /* sqlite_batch_look_for_space decides whether the session stores new timers: it does if the reserve

@@ -24,7 +24,7 @@ void sqlite_wake_free(struct sqlite_wake *);
  * touch another user's pipe, or one with a second name. False: there is no pipe; errno says why. */
 bool sqlite_wake_make(struct sqlite_wake *);
 
-/* sqlite_wake_exists: true if the name still leads to our pipe. */
+/* sqlite_wake_exists returns true if the name still leads to our pipe. */
 bool sqlite_wake_exists(const struct sqlite_wake *);
 
 /* sqlite_wake_remove deletes the pipe of an owner that leaves. */
