@@ -11,7 +11,7 @@ struct shard;
 
 #define BATCH_MAX 512u             /* operations of one command */
 #define BATCH_COST_MAX 2000u       /* of the server in one command, about, in us */
-#define BATCH_GOOD 256u            /* a queue of so many is sent at once */
+#define BATCH_GOOD 256u            /* a queue with this number of operations is sent at once */
 #define GATHER_MAX (2 * BATCH_MAX) /* batch_gather looks this far into the queue */
 /* The total of the bodies in one command of several operations. With their heads they are less than
  * 1 MiB, the lowest client-query-buffer-limit. */
@@ -31,9 +31,9 @@ void batch_gather(struct op_queue *);
  * order of submission. */
 void batch_take_back(struct op_queue *, struct op_queue *ops);
 
-/* batch_cost: of the server for this operation, in us, as it was measured on a slow machine. While
- * a command runs, the server serves nobody else. batch_is_good: the queue makes a command that is
- * worth it. */
+/* batch_cost returns what this operation costs the server, in us, as it was measured on a slow
+ * machine. While a command runs, the server serves nobody else. batch_is_good: the queue makes a
+ * command that is worth it. */
 unsigned batch_cost(const dw_op *);
 bool batch_is_good(const struct op_queue *);
 
@@ -44,8 +44,9 @@ size_t batch_run(const struct op_queue *, size_t *ret_bytes);
 int batch_room(struct redis_store *, size_t bytes);
 bool batch_add(struct redis_store *, const struct shard *, const struct op_queue *, size_t count);
 
-/* batch_is_known: the script need not read the timer that it claims, settles or renews, unless the
- * inbox says that a client has written it since. batch_forget takes this permission back. */
+/* batch_is_known returns true if the script need not read the timer that it claims, settles or
+ * renews, unless the inbox says that a client has written it since. batch_forget takes this
+ * permission back. */
 bool batch_is_known(const dw_op *);
 void batch_forget(struct op_queue *);
 

@@ -40,8 +40,8 @@ static inline const struct op_place *place_of_const(const dw_op *op)
 	return (const struct op_place *)(const void *)op->room;
 }
 
-/* place_is_alone: the operation is sent alone, because the server may have closed the connection on
- * it (suspect.h). */
+/* place_is_alone returns true if the operation is sent alone, because the server may have closed
+ * the connection on it (suspect.h). */
 static inline bool place_is_alone(const dw_op *op)
 {
 	return place_of_const(op)->closed_on || place_of_const(op)->is_suspect;
@@ -81,8 +81,8 @@ struct shard_queues {
 	struct op_queue waiting;
 };
 
-/* answer_is_waited_for: a caller of the API waits for the answer, or the answer is of use only now.
- * All other operations are never given up, because firing depends on them. */
+/* answer_is_waited_for returns true if a caller of the API waits for the answer, or the answer is
+ * of use only now. All other operations are never given up, because firing depends on them. */
 bool answer_is_waited_for(const dw_op *);
 
 /* answer_take puts a submitted operation into the order. */

@@ -8,7 +8,7 @@
 
 struct redis_store;
 
-/* ends_asks: the operation is one of these: ENDED, or DEAD_SCAN of an id. ends_send sends it.
+/* ends_asks returns true if the operation is an ENDED, or a DEAD_SCAN of an id. ends_send sends it.
  * DW_OK: its answer comes later. Otherwise it was not sent, and is still the caller's. */
 bool ends_asks(const dw_op *);
 int ends_send(struct redis_store *, dw_op *);

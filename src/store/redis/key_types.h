@@ -26,7 +26,7 @@ struct shard_types {
  * request_post. */
 int key_types_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
 
-/* key_types_differ: true if the reply of types.lua says that this key has a wrong type. Then
+/* key_types_differ returns true if the reply of types.lua says that this key has a wrong type. Then
  * ret_words (KEY_TYPES_WORDS bytes) says what is wrong. */
 bool key_types_differ(const struct reply *, unsigned key, char *ret_words);
 

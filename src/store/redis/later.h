@@ -18,15 +18,15 @@ struct later {
 	struct redis_consumers consumers;
 };
 
-/* later_may_begin: true if the first of these operations can be sent now. */
+/* later_may_begin returns true if the first of these operations can be sent now. */
 bool later_may_begin(struct redis_store *);
 
-/* later_needs_all: true if the operation fails while a shard is cut off, because its answer would
- * be incomplete. */
+/* later_needs_all returns true if the operation fails while a shard is cut off, because its answer
+ * would be incomplete. */
 bool later_needs_all(const dw_op *);
 
-/* later_is_barrier: true for an operation that later ones must not overtake. later_end_barrier lets
- * them go on. */
+/* later_is_barrier returns true for an operation that later ones must not overtake.
+ * later_end_barrier lets them go on. */
 bool later_is_barrier(const dw_op *);
 void later_end_barrier(struct redis_store *, const dw_op *);
 

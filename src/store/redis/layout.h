@@ -34,20 +34,20 @@ int layout_ask(struct redis_store *);
 /* layout_ask_era asks for layout.era. The answer comes before that of a later layout_ask(). */
 void layout_ask_era(struct redis_store *);
 
-/* layout_is_known: true if commands sent now go to the right shards, as far as this store can know.
- * If not, it asks the first shard. */
+/* layout_is_known returns true if commands sent now go to the right shards, as far as this store
+ * can know. If not, it asks the first shard. */
 bool layout_is_known(struct redis_store *);
 
-/* layout_suspect: a shard has another number than ours, so the first shard is asked. */
+/* layout_suspect asks the first shard, because a shard has another number than ours. */
 void layout_suspect(struct redis_store *);
 
-/* layout_is_new: the handshake found no number in this shard; `listeners` connections are
- * subscribed to the wake channel. layout_is_ours: the handshake found our number. */
+/* layout_is_new is called when the handshake found no number in this shard; `listeners` connections
+ * are subscribed to the wake channel. layout_is_ours: the handshake found our number. */
 void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
 void layout_is_ours(struct redis_store *, const struct shard *);
 
-/* layout_stands: this owner has put its number into the emptied first shard again. `clients` is the
- * number that a client had put there, or nil. */
+/* layout_stands is called when this owner has put its number into the emptied first shard again.
+ * `clients` is the number that a client had put there, or nil. */
 void layout_stands(struct redis_store *, const struct reply *clients);
 
 /* layout_words writes what is wrong with the number found in a shard; DW_MESSAGE_SIZE bytes. */

@@ -40,8 +40,8 @@ void lease_acquire(struct redis_store *, dw_op *);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 
-/* lease_mended: the keys of a shard that is cut off have their types again. An owner renews its
- * lease; for a client the shard is in use again. */
+/* lease_mended is called when the keys of a shard that is cut off have their types again. An owner
+ * renews its lease; for a client the shard is in use again. */
 void lease_mended(struct redis_store *, struct shard *);
 
 /* lease_lose answers the operations of an owner with DW_EFENCED, and gives the leases back.

@@ -13,7 +13,7 @@ void complain(struct redis_store *, const char *format, ...) __attribute__((form
  * answered {'TYPE', key, its type, the right one}. */
 void complain_of_key(struct redis_store *, const struct reply *);
 
-/* may_complain: true if the program has a log, and the last warning was long enough ago. */
+/* may_complain returns true if the program has a log, and the last warning was long enough ago. */
 bool may_complain(const struct redis_store *);
 
 #endif

@@ -17,7 +17,8 @@ void write_lost(struct redis_store *, struct redis_request *);
 int send_look(struct redis_store *, struct shard *, struct op_queue *, size_t count,
 	      void *resolves);
 
-/* outcome_resolve: the handshake has told whether a request of a lost connection was applied. */
+/* outcome_resolve is called when the handshake has told whether a request of a lost connection was
+ * applied. */
 void outcome_resolve(struct redis_store *, struct shard *, struct redis_request *, bool applied);
 
 #endif

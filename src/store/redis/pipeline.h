@@ -92,7 +92,7 @@ int request_post(struct redis_store *, struct shard *, request_answered *, reque
 void request_push(struct request_list *, struct redis_request *);
 struct redis_request *request_pop(struct request_list *); /* NULL: the list is empty */
 
-/* pipeline_refuses: true if the server is connected but refuses commands. */
+/* pipeline_refuses returns true if the server is connected but refuses commands. */
 bool pipeline_refuses(const struct redis_store *);
 
 /* pipeline_watch notices a lost or a new connection. */

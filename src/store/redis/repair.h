@@ -34,8 +34,8 @@ struct shard_repair {
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_soon: the shard is inconsistent, because an entry without a value or a wrong member was
- * read, or the counts differ. It is compared next. */
+/* repair_soon is called when the shard is inconsistent, because an entry without a value or a wrong
+ * member was read, or the counts differ. It is compared next. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

@@ -51,7 +51,7 @@ void restore_work(struct redis_store *);
  * confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
-/* restore_is_sure: the shard is still ours, and has lost nothing. */
+/* restore_is_sure is called when the shard is still ours, and has lost nothing. */
 void restore_is_sure(struct redis_store *, struct shard *);
 
 /* restore_write lets the engine write what it knows of the shard, which is still ours. */
@@ -65,7 +65,7 @@ void restore_tell(struct redis_store *);
 void restore_park(struct redis_store *, dw_op *);
 void restore_end(struct redis_store *, int status);
 
-/* restore_reshard: the number of shards changed, so a handover starts again. */
+/* restore_reshard starts a handover again, because the number of shards changed. */
 void restore_reshard(struct redis_store *);
 bool restore_is_told(const struct redis_store *, const char *id);
 

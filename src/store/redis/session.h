@@ -18,7 +18,7 @@ struct shard_session {
 /* handshake_begin sends the handshake, unless the shard is paused or cut off. */
 void handshake_begin(struct redis_store *, struct shard *);
 
-/* handshake_done: the server has applied all commands up to number mark. */
+/* handshake_done is called when the server has applied all commands up to number mark. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);
 
 /* session_end deletes the sessions of a client, because it closes. */

@@ -31,8 +31,8 @@ struct shape {
  * redis_script_id). */
 const struct shape *shape_of(unsigned command);
 
-/* shape_fits: true if the reply has that shape or is an error. operations: how many operations the
- * command carries; 0: none. */
+/* shape_fits returns true if the reply has that shape or is an error. operations: how many
+ * operations the command carries; 0: none. */
 bool shape_fits(const struct shape *, const struct reply *, size_t operations);
 
 #endif

@@ -114,8 +114,8 @@ void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
 
-/* shard_is_cut_off: true while a key of the shard has a wrong type. Then the shard is only asked
- * for its types. */
+/* shard_is_cut_off returns true while a key of the shard has a wrong type. Then the shard is only
+ * asked for its types. */
 static inline bool shard_is_cut_off(const struct shard *shard)
 {
 	return shard->types.state != TYPES_RIGHT;

@@ -67,8 +67,8 @@ void stream_init(struct scan *, struct stream *, struct shard *, char sign, cons
 void stream_ask(struct redis_store *, struct stream *);
 bool stream_row_is_before(const dw_row *a, const dw_row *b);
 
-/* stream_give_up: the scan is not needed any more. It is freed when its last command is answered.
- * stream_free_scan frees it now. */
+/* stream_give_up ends a scan that is not needed any more. It is freed when its last command is
+ * answered. stream_free_scan frees it now. */
 void stream_give_up(struct redis_store *, struct scan *);
 void stream_free_scan(struct redis_store *, struct scan *);
 

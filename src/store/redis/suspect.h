@@ -37,7 +37,7 @@ struct suspect_push {
 	uint64_t closed_on; /* the connection that was closed on a PUSH, not judged; 0: none */
 	size_t size;        /* the bytes of this PUSH */
 	unsigned closings;  /* so often without a success */
-	dw_usec again_at;   /* steady; no PUSH of so many bytes is sent before */
+	dw_usec again_at;   /* steady time before which no PUSH of this size is sent */
 };
 
 struct suspects {
@@ -59,7 +59,7 @@ struct suspect_page {
 	uint32_t closings;  /* so often on one row */
 };
 
-/* suspect_lost: the request's operations will be sent again, and are judged then. */
+/* suspect_lost lets the request's operations be judged when they are sent again. */
 void suspect_lost(struct redis_request *);
 
 /* suspect_judge looks at the first operation of a queue before it is sent. True: it was taken out
@@ -83,9 +83,10 @@ void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
 bool suspect_page_fails(struct redis_store *, struct suspect_page *);
 
-/* suspect_push_lost: the request of one or more PUSHes was lost. suspect_push_done: one was done.
- * suspect_push returns DW_OK: it may be sent; DW_ESTORE: not now, it is too large; DW_ELIMIT: it
- * is a call's, and the server has closed the connection on so many bytes three times. */
+/* suspect_push_lost is called when the request of one or more PUSHes was lost, suspect_push_done
+ * when one was done. suspect_push returns DW_OK: it may be sent; DW_ESTORE: not now, it is too
+ * large; DW_ELIMIT: it is a call's, and the server has closed the connection on so many bytes three
+ * times. */
 void suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct redis_store *, const dw_op *);
 int suspect_push(struct redis_store *, const dw_op *);

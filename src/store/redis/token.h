@@ -49,7 +49,7 @@ struct shard_lease {
 /* clock_learn takes the server's time from a reply. */
 void clock_learn(struct redis_store *, int64_t server_time);
 
-/* clock_is_known: true if a reply has told the server's time. */
+/* clock_is_known returns true if a reply has told the server's time. */
 static inline bool clock_is_known(const struct server_clock *clock)
 {
 	return clock->time != 0;
@@ -58,9 +58,9 @@ static inline bool clock_is_known(const struct server_clock *clock)
 /* clock_version returns the next version to ask for. */
 uint64_t clock_version(struct redis_store *);
 
-/* token_extend: the lease of the shard was renewed by a command sent at `sent`. token_until returns
- * until when all leases of shards in use are ours; INT64_MIN: none is. token_is_over: true if
- * another process may have had the shard. */
+/* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
+ * token_until returns until when all leases of shards in use are ours; INT64_MIN: none is.
+ * token_is_over: true if another process may have had the shard. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *);
 bool token_is_over(const struct redis_store *, const struct shard *);
@@ -68,8 +68,8 @@ bool token_is_over(const struct redis_store *, const struct shard *);
 /* token_of writes the token that the shard has on the current connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
-/* token_is_ours: true if the token is that of the lease that this store has, or has asked for
- * last. An earlier one proves nothing, because another process may have had the shard since. */
+/* token_is_ours returns true if the token is that of the lease that this store has, or has asked
+ * for last. An earlier one proves nothing, because another process may have had the shard since. */
 bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *token);
 
 /* token_add_acquire makes the command that acquires the shard. replace: a token that may be
@@ -84,19 +84,20 @@ void token_incarnation(const struct redis_store *, unsigned number, char *ret_in
 /* token_take reads the token out of the OK of an acquisition. False: its size is wrong. */
 bool token_take(struct redis_store *, struct shard *, const struct reply *);
 
-/* token_note_version: the shard has given this version, so it must not give it again. */
+/* token_note_version remembers a version that the shard has given, so that it is not given
+ * again. */
 void token_note_version(struct shard *, uint64_t version);
 void token_note_row(struct shard *, const dw_row *);
 
-/* token_is_dead: true if the process that holds the shard does not exist any more. */
+/* token_is_dead returns true if the process that holds the shard does not exist any more. */
 bool token_is_dead(const struct reply *held);
 
-/* token_is_succeeded: true if the refusal of a renewal, handshake or acquisition names another
- * owner of the same incarnation with a higher fence. Any other refusal means that the shard lost
- * data: a lower fence was given before ours, so the shard was set back to that time. */
+/* token_is_succeeded returns true if the refusal of a renewal, handshake or acquisition names
+ * another owner of the same incarnation with a higher fence. Any other refusal means that the shard
+ * lost data: a lower fence was given before ours, so the shard was set back to that time. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
-/* token_went_back: true if the reply to a renewal or handshake shows an older state than we
+/* token_went_back returns true if the reply to a renewal or handshake shows an older state than we
  * know. */
 bool token_went_back(const struct shard *, const struct reply *);
 

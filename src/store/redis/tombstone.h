@@ -29,19 +29,19 @@ struct tombstones {
 	uint64_t high; /* no generation above it has a tombstone */
 };
 
-/* tombstone_add: the timer was deleted, or (letter) is a dead letter now. */
+/* tombstone_add is called when the timer was deleted, or (letter) is a dead letter now. */
 void tombstone_add(struct redis_store *, struct shard *, const char *id, uint64_t generation,
 		   bool letter);
 
-/* tombstone_drop: the timer is stored now. If the server was set back, its generation may be below
- * that of an earlier timer of the id. */
+/* tombstone_drop is called when the timer is stored now. If the server was set back, its generation
+ * may be below that of an earlier timer of the id. */
 void tombstone_drop(struct shard *, const char *id, uint64_t generation);
 
 /* tombstone_note keeps tombstones up to date: the operation ended a timer or stored one. */
 void tombstone_note(struct redis_store *, struct shard *, const dw_op *);
 
-/* tombstone_covers: true if that generation of the timer, or a later one, was deleted or is a dead
- * letter. */
+/* tombstone_covers returns true if that generation of the timer, or a later one, was deleted or is
+ * a dead letter. */
 bool tombstone_covers(const struct shard *, const char *id, uint64_t generation);
 
 /* tombstone_note_ended marks the rows of an answer whose timers ended after they were read; the

@@ -67,9 +67,9 @@ bool copies_answer(struct redis_store *, struct copies_told *, dw_op *, dw_row *
  * that the owner knows; NULL: there are none. */
 const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic);
 
-/* copies_learn: the owner has changed these settings. copies_write writes all that is known into a
- * shard, before anything that is sent later. copies_forget forgets it all. copies_read_all: the
- * owner must read all settings again. */
+/* copies_learn is called when the owner has changed these settings. copies_write writes all that is
+ * known into a shard, before anything that is sent later. copies_forget forgets it all.
+ * copies_read_all: the owner must read all settings again. */
 void copies_learn(struct redis_store *, const char *topic, const struct reply *settings);
 void copies_write(struct redis_store *, struct shard *);
 void copies_forget(struct redis_store *);

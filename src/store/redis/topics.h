@@ -30,8 +30,8 @@ void topics_overdue(struct redis_store *);
 void topics_end(struct redis_store *, int status);
 void redis_topics_free(struct redis_store *);
 
-/* topics_note_changes: a renewal has told the number that is another one after each change of the
- * settings in the shard. */
+/* topics_note_changes is called when a renewal has told the number that is another one after each
+ * change of the settings in the shard. */
 void topics_note_changes(struct redis_store *, const struct shard *, uint64_t changes);
 
 #endif

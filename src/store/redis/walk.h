@@ -26,7 +26,7 @@ bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *me
 /* walk_restart frees the place; the next page begins at the start. */
 void walk_restart(struct redis_store *, struct walk_place *);
 
-/* walk_add_blind: the page of walk_timers, or of SCRIPT_PAGE, comes without values. */
+/* walk_add_blind asks for a page of walk_timers, or of SCRIPT_PAGE, without values. */
 void walk_add_blind(struct redis_command *);
 
 /* walk_timers, walk_topic and walk_letters make the command that reads the next page. sign: '+'
