@@ -13,7 +13,7 @@ struct call;
 
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
-	bool is_old;    /* they have changed since */
+	bool is_old;    /* the settings have changed since */
 	bool is_torn;   /* a part of what was read was not learnt */
 	bool is_asked;
 	dw_usec at;    /* when they are asked for; later after a failure */

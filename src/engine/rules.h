@@ -33,7 +33,7 @@ struct unknown_zone {
 };
 
 struct rules {
-	struct rule_entry *kept[RULES_KEPT]; /* by the hash of their text */
+	struct rule_entry *kept[RULES_KEPT]; /* the place is the hash of the text */
 	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
 	struct unknown_zone *unknown;        /* the zones of timers that were loaded or due */
 	bool unfinished; /* a zone has changed, and some timers were not looked at */
