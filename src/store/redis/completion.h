@@ -18,14 +18,15 @@
 struct op_place {
 	dw_op *next, *prev; /* neighbours in the order of the answers */
 	dw_usec deadline;   /* steady; then the operation is given up */
-	uint64_t floor;   /* of a change: the version that it asks for; of a read: when it began */
-	uint64_t order;   /* counts the submitted operations */
-	dw_usec again_at; /* steady; a suspect that waits is sent again then */
+	uint64_t floor;     /* a change asks for this version; a read began at this time */
+	uint64_t order;     /* counts the submitted operations */
+	dw_usec again_at;   /* steady; a suspect that waits is sent again then */
 	uint32_t closed_on; /* the connection that the server has closed on it, not judged; 0 */
 	uint8_t progress;
-	uint8_t closings; /* so often on it alone, at most 255 */
-	bool was_alone;   /* when closed_on was closed, it was the only one of its command */
-	bool is_suspect;  /* it is sent alone */
+	uint8_t closings; /* closings on this operation alone, at most 255 */
+	bool
+	    was_alone; /* the operation was the only one of its command when closed_on was closed */
+	bool is_suspect; /* the operation is sent alone */
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");

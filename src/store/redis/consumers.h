@@ -10,9 +10,9 @@ struct redis_store;
 
 struct redis_consumers {
 	struct link *link;   /* subscribed to the channel; NULL: nobody has waited */
-	uint64_t connection; /* of it, as last seen */
+	uint64_t connection; /* the connection that was seen last */
 	bool is_anew;        /* calls may have been lost */
-	char name[17];       /* of the process */
+	char name[17];       /* names the process */
 	char channel[96];
 };
 

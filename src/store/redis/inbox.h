@@ -28,8 +28,10 @@ struct shard_inbox {
 	 * acknowledged command number covers it. */
 	uint64_t seen;
 	struct suspect_page suspect;
-	unsigned unread;      /* so many first rows are passed by, because they cannot be read, */
-	dw_usec unread_until; /* steady, until then */
+	/* Until unread_until (steady) the first `unread` rows are passed by, because they cannot be
+	 * read. */
+	unsigned unread;
+	dw_usec unread_until;
 };
 
 void inbox_work(struct redis_store *);

@@ -23,7 +23,7 @@ struct layout {
 	bool passes;                /* the server refused the question, but will accept it later */
 	dw_usec pause_until;        /* steady; after a refusal */
 	unsigned found;             /* the number in the last reply; 0: none */
-	char era[INCARNATION_SIZE]; /* of the first shard, when the store was opened; "": none */
+	char era[INCARNATION_SIZE]; /* the first shard's, when the store was opened; "": none */
 	dw_usec empty_since; /* steady; when a shard without a number was found; 0: not found */
 	char words[DW_MESSAGE_SIZE];
 };

@@ -26,7 +26,7 @@ struct repair {
 
 /* What the repair knows of one shard. */
 struct shard_repair {
-	bool is_due;    /* it is inconsistent, so it is compared next */
+	bool is_due;    /* the shard is inconsistent, so it is compared next */
 	bool is_second; /* the engine has written it again since it was compared */
 };
 

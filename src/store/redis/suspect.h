@@ -36,17 +36,20 @@ struct shard;
 struct suspect_push {
 	uint64_t closed_on; /* the connection that was closed on a PUSH, not judged; 0: none */
 	size_t size;        /* the bytes of this PUSH */
-	unsigned closings;  /* so often without a success */
+	unsigned closings;  /* closings without a success in between */
 	dw_usec again_at;   /* steady time before which no PUSH of this size is sent */
 };
 
 struct suspects {
 	struct op_queue aside; /* operations that wait before they are tried again */
-	size_t rows_max;       /* rows of a page at most, */
-	dw_usec rows_until;    /* steady, until then */
-	size_t large;          /* the server closes the connection on so many bytes, */
-	dw_usec large_until;   /* steady; so it is thought until then, */
-	bool large_is_sure;    /* because one operation was closed CLOSINGS_MAX times */
+	/* Until rows_until (steady) a page has at most rows_max rows. */
+	size_t rows_max;
+	dw_usec rows_until;
+	/* Until large_until (steady) this store expects that the server closes the connection on
+	 * `large` bytes. large_is_sure: it did so CLOSINGS_MAX times on one operation. */
+	size_t large;
+	dw_usec large_until;
+	bool large_is_sure;
 	struct suspect_push push;
 	bool has_event; /* the program was not told yet: */
 	dw_store_event event;
@@ -56,7 +59,7 @@ struct suspects {
 /* A page of a walk. */
 struct suspect_page {
 	uint32_t closed_on; /* the connection that was closed on its request; 0: none */
-	uint32_t closings;  /* so often on one row */
+	uint32_t closings;  /* closings on one row */
 };
 
 /* suspect_lost lets the request's operations be judged when they are sent again. */
@@ -74,7 +77,7 @@ bool suspect_fails(struct redis_store *, dw_op *);
 void suspect_release(struct redis_store *, bool all);
 dw_usec suspect_due(const struct redis_store *);
 
-/* suspect_rows returns how many rows a page has that may have so many. suspect_page_lost: the
+/* suspect_rows returns how many rows a page may have now, at most `rows`. suspect_page_lost: the
  * request for a page was lost; suspect_reply_lost: the one of an operation that asks for one page.
  * suspect_page_fails: the server closes the connection on the first row of the page. */
 size_t suspect_rows(struct redis_store *, size_t rows);
@@ -85,8 +88,8 @@ bool suspect_page_fails(struct redis_store *, struct suspect_page *);
 
 /* suspect_push_lost is called when the request of one or more PUSHes was lost, suspect_push_done
  * when one was done. suspect_push returns DW_OK: it may be sent; DW_ESTORE: not now, it is too
- * large; DW_ELIMIT: it is a call's, and the server has closed the connection on so many bytes three
- * times. */
+ * large; DW_ELIMIT: it is a call's, and the server has closed the connection three times on a PUSH
+ * of this size. */
 void suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct redis_store *, const dw_op *);
 int suspect_push(struct redis_store *, const dw_op *);

@@ -25,7 +25,7 @@ struct redis_store;
 #define COPY_OF_OWNER UINT64_MAX
 
 struct topic_copies {
-	dw_row *known; /* of the owner: the newest settings of each topic, by name */
+	dw_row *known; /* the owner's: the newest settings of each topic, by name */
 };
 
 /* What the shards have told. */
