@@ -27,9 +27,9 @@ struct told {
 };
 
 struct replay {
-	bool is_reading;   /* a page of the file */
-	size_t under_way;  /* rows of the page that are not gone yet */
-	size_t idle;       /* of them: claims that have not started, and must not until answered */
+	bool is_reading;  /* a page of the file */
+	size_t under_way; /* rows of the page that are not gone yet */
+	size_t idle; /* how many of them are claims that have not started, and wait for an answer */
 	bool has_void;     /* a claim was not there any more: the inbox says what became of it */
 	bool rereads;      /* what the inbox said of ids that have rows was left out */
 	dw_usec at;        /* steady: not before */

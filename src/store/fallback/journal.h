@@ -12,14 +12,14 @@ struct journal {
 	struct alloc alloc;
 	dw_store *file;
 	struct rows_index rows;
-	uint64_t session;            /* of this opening */
-	dw_usec oldest;              /* when the first of the rows was written, wall */
-	struct origin origin;        /* as the file has it */
-	dw_usec ahead;               /* as it was when this process opened the file */
-	struct origin origin_writes; /* as it will, if it is_noting */
+	uint64_t session;            /* names this opening of the file */
+	dw_usec oldest;              /* when the first row was written, wall time */
+	struct origin origin;        /* what the file has */
+	dw_usec ahead;               /* its value when this process opened the file */
+	struct origin origin_writes; /* what is being written into the file, if is_noting */
 	bool is_noting;
-	uint64_t floor; /* of the last row whose floor was a guess */
-	char name[64];  /* of the namespace */
+	uint64_t floor; /* the latest floor that was a guess */
+	char name[64];  /* the namespace */
 	char path[128]; /* for words; cut if long */
 };
 

@@ -44,14 +44,14 @@ struct row_words {
 struct row {
 	struct linear_node node; /* first */
 	struct row_words words;
-	uint64_t generation;    /* that the engine was told; 0: none */
+	uint64_t generation;    /* the one that the engine was told; 0: none */
 	uint64_t number;        /* the row's generation in the file */
 	bool is_claimed;        /* the engine has claimed the timer here, and has no verdict */
-	bool has_begun;         /* by that claim: DW_REPLAY_LOCAL */
+	bool has_begun;         /* its handler was started by that claim: DW_REPLAY_LOCAL */
 	uint8_t claims;         /* made here */
 	dw_usec at;             /* steady: when it was written; 0: by an earlier process */
 	size_t bytes;           /* in the file, without the file's own */
-	uint8_t writes;         /* of it that the file has not answered */
+	uint8_t writes;         /* writes of the row that the file has not answered */
 	bool is_sent;           /* Redis may have done it */
 	bool is_leaving;        /* Redis has it, and the file is deleting it */
 	struct op_queue behind; /* operations on its id that wait for the replay */
@@ -65,7 +65,7 @@ struct row_write {
 	dw_usec due;
 	const void *body;
 	size_t body_size;
-	bool is_vital; /* it may use the space that is kept back for a full disk */
+	bool is_vital; /* the write may use the space that is kept back for a full disk */
 };
 
 /* row_op makes the operation on the file that writes a row of the namespace. NULL: no memory. */

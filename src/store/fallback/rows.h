@@ -6,7 +6,7 @@
 
 struct rows_index {
 	struct linear table;
-	size_t bytes;           /* of all rows */
+	size_t bytes;           /* the size of all rows */
 	struct op_queue behind; /* operations that waited for rows that are gone */
 };
 

@@ -16,7 +16,7 @@ struct sqlite_suspects {
 	size_t count;
 	size_t next; /* the place that is used next */
 	struct sqlite_suspect {
-		uint64_t hash; /* of the id */
+		uint64_t hash; /* the id's hash */
 		dw_usec since; /* steady; 0: the place is free */
 	} all[SQLITE_SUSPECTS_MAX];
 };

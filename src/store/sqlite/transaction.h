@@ -21,7 +21,7 @@ struct sqlite_batch {
 		dw_head head;
 		dw_cursor after;
 	} asked[SQLITE_BATCH_MAX]; /* the ops as submitted, before an answer overwrites them */
-	bool told;                 /* it was logged that the disk is full */
+	bool told;                 /* the log says already that the disk is full */
 	bool wrote; /* other processes must learn of a change; the caller clears it */
 	bool gone;  /* the file is not at its path, or this process may not use it */
 	char fate[SQLITE_FATE_SIZE]; /* what was logged of that last */
