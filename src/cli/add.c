@@ -133,9 +133,7 @@ static int read_rule(const struct options *options, struct rule_words *words)
 /* read_when reads when the timer fires: once, or by a rule. */
 static int read_when(const struct options *options, struct rule_words *words, dw_timer *timer)
 {
-	static const enum option_id own[] = {OPT_ZONE,   OPT_FROM,         OPT_UNTIL,
-					     OPT_TIMES,  OPT_EXCEPT,       OPT_JITTER,
-					     OPT_MISSED, OPT_MISSED_AFTER, OPT_MISSED_AGE};
+	enum option_id part = rule_option_given(options);
 
 	if (rule_is_given(options)) {
 		timer->rule = &words->rule;
@@ -147,10 +145,9 @@ static int read_when(const struct options *options, struct rule_words *words, dw
 						    "and --missed-age");
 		return read_rule(options, words);
 	}
-	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-		if (options->value[own[i]])
-			return complain(EXIT_USAGE, "add: --%s is for --every and --cron",
-					options_name(own[i]));
+	if (part != OPTION_COUNT)
+		return complain(EXIT_USAGE, "add: --%s is for --every and --cron",
+				options_name(part));
 	return due_of_options(options, "add", &timer->due);
 }
 

@@ -18,14 +18,7 @@
 #include "cli/words.h"
 
 /* The keys: options, and two that only a topic has. */
-enum { KEY_SHELL = OPT_COUNT, KEY_LINE, KEY_COUNT };
-
-static const int run_keys[] = {OPT_STORE,         OPT_NAME,       OPT_SHARDS,     OPT_STANDBY,
-			       OPT_UNTIL_IDLE,    OPT_JOURNAL,    OPT_OUTAGE,     OPT_LEASE,
-			       OPT_HTTP,          OPT_TOKEN_FILE, OPT_ALLOW_HOST, OPT_SHOW_DATA,
-			       OPT_STOP_PATIENCE, OPT_LOG,        KEY_COUNT};
-static const int topic_keys[] = {OPT_EXEC, KEY_SHELL,       OPT_JOBS, OPT_TIMEOUT, OPT_BATCH,
-				 OPT_WAIT, OPT_EXEC_OUTPUT, KEY_LINE, KEY_COUNT};
+enum { KEY_SHELL = OPTION_COUNT, KEY_LINE, KEY_COUNT };
 
 enum section { SECTION_NONE, SECTION_RUN, SECTION_TOPIC, SECTION_UNKNOWN };
 
@@ -65,32 +58,33 @@ static void count_fault(struct draft *draft, int code)
 
 /* ---- Keys ---------------------------------------------------------------------------------- */
 
-/* key_name: the name of an option, with '_' for '-'. */
-static void key_name(int key, char ret_name[NEAREST_MAX + 1])
+static const char *key_name(int key)
 {
-	const char *name = key == KEY_SHELL  ? "shell"
-			   : key == KEY_LINE ? "line"
-					     : options_name((enum option_id)key);
+	return key == KEY_SHELL  ? "shell"
+	       : key == KEY_LINE ? "line"
+				 : options_key((enum option_id)key);
+}
 
-	(void)snprintf(ret_name, NEAREST_MAX + 1, "%s", name); /* it fits */
-	for (; *ret_name; ret_name++)
-		if (*ret_name == '-')
-			*ret_name = '_';
+static bool is_key_of(int key, enum section section)
+{
+	if (key >= OPTION_COUNT)
+		return section == SECTION_TOPIC;
+	return options_key_of((enum option_id)key) ==
+	       (section == SECTION_TOPIC ? KEY_OF_TOPIC : KEY_OF_RUN);
 }
 
 /* find_key: KEY_COUNT: there is none, and it is told. */
 static int find_key(struct draft *draft, size_t line, const char *key)
 {
-	const int *keys = draft->section == SECTION_RUN ? run_keys : topic_keys;
-	char names[KEY_COUNT][NEAREST_MAX + 1];
 	struct nearest nearest;
 
 	nearest_begin(&nearest, key, strlen(key));
-	for (size_t i = 0; keys[i] != KEY_COUNT; i++) {
-		key_name(keys[i], names[i]);
-		if (strcmp(names[i], key) == 0)
-			return keys[i];
-		nearest_try(&nearest, names[i]);
+	for (int i = 0; i < KEY_COUNT; i++) {
+		if (!is_key_of(i, draft->section))
+			continue;
+		if (strcmp(key_name(i), key) == 0)
+			return i;
+		nearest_try(&nearest, key_name(i));
 	}
 	if (nearest.name)
 		FAULT(draft, line, "no key %.64s; did you mean %s?", presentable(key),
@@ -145,13 +139,12 @@ static void draft_fault(size_t line, const char *why, void *user)
 static bool read_flag(struct draft *draft, int key)
 {
 	const char *value = draft->values[key];
-	char name[NEAREST_MAX + 1];
 
 	if (!value || strcmp(value, "no") == 0)
 		return false;
-	key_name(key, name);
 	if (strcmp(value, "yes") != 0 && *value)
-		FAULT(draft, draft->lines[key], "%s \"%.64s\": write yes or no", name, value);
+		FAULT(draft, draft->lines[key], "%s \"%.64s\": write yes or no", key_name(key),
+		      value);
 	return true;
 }
 
@@ -203,7 +196,6 @@ static void read_value(struct draft *draft, struct config_topic *topic, enum opt
 static void check_needs(struct draft *draft, bool is_line)
 {
 	static const int of_exec[] = {KEY_SHELL, OPT_JOBS, OPT_TIMEOUT, OPT_EXEC_OUTPUT};
-	char name[NEAREST_MAX + 1];
 
 	if (!draft->values[OPT_EXEC] && !is_line)
 		FAULT(draft, draft->section_line,
@@ -212,11 +204,10 @@ static void check_needs(struct draft *draft, bool is_line)
 	else if (draft->values[OPT_EXEC] && is_line)
 		FAULT(draft, draft->lines[KEY_LINE], "[topic %s] has exec, too: write one of them",
 		      draft->topic);
-	for (size_t i = 0; is_line && i < sizeof of_exec / sizeof of_exec[0]; i++) {
-		key_name(of_exec[i], name);
+	for (size_t i = 0; is_line && i < sizeof of_exec / sizeof of_exec[0]; i++)
 		if (draft->values[of_exec[i]])
-			FAULT(draft, draft->lines[of_exec[i]], "%s is for exec = COMMAND", name);
-	}
+			FAULT(draft, draft->lines[of_exec[i]], "%s is for exec = COMMAND",
+			      key_name(of_exec[i]));
 	if (draft->values[OPT_WAIT] && !draft->values[OPT_BATCH])
 		FAULT(draft, draft->lines[OPT_WAIT], "wait is for batch = N");
 	if (draft->values[OPT_BATCH] && strcmp(draft->topic, "*") == 0)
@@ -249,17 +240,11 @@ static void end_topic(struct draft *draft)
 	check_needs(draft, read_flag(draft, KEY_LINE));
 	if (draft->values[OPT_EXEC])
 		read_command(draft, topic);
-	for (size_t i = 0; topic_keys[i] != KEY_COUNT; i++)
-		if (topic_keys[i] < OPT_COUNT)
-			read_value(draft, topic, (enum option_id)topic_keys[i]);
+	for (enum option_id id = 0; id < OPTION_COUNT; id++)
+		read_value(draft, topic, id);
 }
 
 /* ---- [run] --------------------------------------------------------------------------------- */
-
-static bool is_flag(int key)
-{
-	return key == OPT_STANDBY || key == OPT_UNTIL_IDLE || key == OPT_SHOW_DATA;
-}
 
 /* check_run_value: what can be said of a value alone. */
 static int check_run_value(const struct options *only, enum option_id id)
@@ -285,17 +270,15 @@ static int check_run_value(const struct options *only, enum option_id id)
 
 static void end_run(struct draft *draft)
 {
-	for (size_t i = 0; run_keys[i] != KEY_COUNT; i++) {
-		enum option_id id = (enum option_id)run_keys[i];
+	for (enum option_id id = 0; id < OPTION_COUNT; id++) {
 		struct options only = {0};
 
 		if (!draft->values[id] || !*draft->values[id])
 			continue;
-		if (is_flag(run_keys[i])) {
-			if (read_flag(draft, run_keys[i]))
-				*draft->values[id] = '\0';
-			else
+		if (!options_takes_value(id)) {
+			if (!read_flag(draft, (int)id))
 				continue;
+			*draft->values[id] = '\0';
 		} else {
 			only.value[id] = draft->values[id];
 			point_at(draft, draft->lines[id]);
@@ -390,7 +373,7 @@ void config_free(struct config *config)
 {
 	for (size_t i = 0; i < config->count; i++)
 		free(config->topics[i].way.words);
-	for (size_t i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPTION_COUNT; i++)
 		free(config->values[i]);
 	free(config->topics);
 	*config = (struct config){0};
@@ -398,16 +381,16 @@ void config_free(struct config *config)
 
 int config_options(const struct config *config, struct options *options)
 {
-	for (size_t i = 0; topic_keys[i] != KEY_COUNT; i++)
-		if (topic_keys[i] < OPT_COUNT && options->value[topic_keys[i]])
+	for (enum option_id id = 0; id < OPTION_COUNT; id++)
+		if (options->value[id] && options_key_of(id) == KEY_OF_TOPIC)
 			return complain(EXIT_USAGE,
 					"run: --%s is not for --config FILE: write it into a "
 					"section [topic NAME]",
-					options_name((enum option_id)topic_keys[i]));
+					options_name(id));
 	if (options->topic_count > 0)
 		return complain(EXIT_USAGE, "run: --topic is not for --config FILE: write a "
 					    "section [topic NAME]");
-	for (size_t i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (!options->value[i])
 			options->value[i] = config->values[i];
 	return EXIT_DONE;

@@ -23,8 +23,8 @@ struct config_topic {
 struct config {
 	struct config_topic *topics;
 	size_t count;
-	char *values[OPT_COUNT]; /* of [run]; NULL: not given */
-	size_t lines[OPT_COUNT]; /* where they stand */
+	char *values[OPTION_COUNT]; /* of [run]; NULL: not given */
+	size_t lines[OPTION_COUNT]; /* where they stand */
 };
 
 /* config_read reads the file, and complains of each fault with its line. EXIT_DONE, or EXIT_USAGE.

@@ -120,7 +120,7 @@ int config_check(const char *path, const struct config *config, const struct opt
 {
 	struct checked checked = {.path = path, .config = config, .all = *given};
 
-	for (size_t i = 0; i < OPT_COUNT; i++)
+	for (size_t i = 0; i < OPTION_COUNT; i++)
 		if (!checked.all.value[i])
 			checked.all.value[i] = config->values[i];
 	check_store(&checked);

@@ -15,87 +15,15 @@ enum {
 	SHARDS_MAX = 256
 };
 
-/* Sorted like enum option_id. */
-static const struct option table[] = {
-    {"store", required_argument, NULL, LONG_OPTION + OPT_STORE},
-    {"name", required_argument, NULL, LONG_OPTION + OPT_NAME},
-    {"shards", required_argument, NULL, LONG_OPTION + OPT_SHARDS},
-    {"help", no_argument, NULL, LONG_OPTION + OPT_HELP},
-    {"version", no_argument, NULL, LONG_OPTION + OPT_VERSION},
-    {"json", no_argument, NULL, LONG_OPTION + OPT_JSON},
-    {"topic", required_argument, NULL, LONG_OPTION + OPT_TOPIC},
-    {"id", required_argument, NULL, LONG_OPTION + OPT_ID},
-    {"in", required_argument, NULL, LONG_OPTION + OPT_IN},
-    {"at", required_argument, NULL, LONG_OPTION + OPT_AT},
-    {"data", required_argument, NULL, LONG_OPTION + OPT_DATA},
-    {"data-file", required_argument, NULL, LONG_OPTION + OPT_DATA_FILE},
-    {"late-after", required_argument, NULL, LONG_OPTION + OPT_LATE_AFTER},
-    {"new", no_argument, NULL, LONG_OPTION + OPT_NEW},
-    {"limit", required_argument, NULL, LONG_OPTION + OPT_LIMIT},
-    {"until-idle", no_argument, NULL, LONG_OPTION + OPT_UNTIL_IDLE},
-    {"standby", no_argument, NULL, LONG_OPTION + OPT_STANDBY},
-    {"all", no_argument, NULL, LONG_OPTION + OPT_ALL},
-    {"yes", no_argument, NULL, LONG_OPTION + OPT_YES},
-    {"exec", required_argument, NULL, LONG_OPTION + OPT_EXEC},
-    {"exec-output", required_argument, NULL, LONG_OPTION + OPT_EXEC_OUTPUT},
-    {"jobs", required_argument, NULL, LONG_OPTION + OPT_JOBS},
-    {"timeout", required_argument, NULL, LONG_OPTION + OPT_TIMEOUT},
-    {"journal", required_argument, NULL, LONG_OPTION + OPT_JOURNAL},
-    {"outage", required_argument, NULL, LONG_OPTION + OPT_OUTAGE},
-    {"lease", required_argument, NULL, LONG_OPTION + OPT_LEASE},
-    {"batch", required_argument, NULL, LONG_OPTION + OPT_BATCH},
-    {"wait", required_argument, NULL, LONG_OPTION + OPT_WAIT},
-    {"cron", required_argument, NULL, LONG_OPTION + OPT_CRON},
-    {"every", required_argument, NULL, LONG_OPTION + OPT_EVERY},
-    {"zone", required_argument, NULL, LONG_OPTION + OPT_ZONE},
-    {"from", required_argument, NULL, LONG_OPTION + OPT_FROM},
-    {"until", required_argument, NULL, LONG_OPTION + OPT_UNTIL},
-    {"except", required_argument, NULL, LONG_OPTION + OPT_EXCEPT},
-    {"count", required_argument, NULL, LONG_OPTION + OPT_COUNT_SHOWN},
-    {"times", required_argument, NULL, LONG_OPTION + OPT_TIMES},
-    {"missed", required_argument, NULL, LONG_OPTION + OPT_MISSED},
-    {"missed-after", required_argument, NULL, LONG_OPTION + OPT_MISSED_AFTER},
-    {"missed-age", required_argument, NULL, LONG_OPTION + OPT_MISSED_AGE},
-    {"recurring", no_argument, NULL, LONG_OPTION + OPT_RECURRING},
-    {"queue", no_argument, NULL, LONG_OPTION + OPT_QUEUE},
-    {"no-queue", no_argument, NULL, LONG_OPTION + OPT_NO_QUEUE},
-    {"max", required_argument, NULL, LONG_OPTION + OPT_MAX},
-    {"overflow", required_argument, NULL, LONG_OPTION + OPT_OVERFLOW},
-    {"expire", required_argument, NULL, LONG_OPTION + OPT_EXPIRE},
-    {"hide", required_argument, NULL, LONG_OPTION + OPT_HIDE},
-    {"retries", required_argument, NULL, LONG_OPTION + OPT_RETRIES},
-    {"backoff", required_argument, NULL, LONG_OPTION + OPT_BACKOFF},
-    {"backoff-max", required_argument, NULL, LONG_OPTION + OPT_BACKOFF_MAX},
-    {"factor", required_argument, NULL, LONG_OPTION + OPT_FACTOR},
-    {"jitter", required_argument, NULL, LONG_OPTION + OPT_JITTER},
-    {"time-limit", required_argument, NULL, LONG_OPTION + OPT_TIME_LIMIT},
-    {"intake", no_argument, NULL, LONG_OPTION + OPT_INTAKE},
-    {"intake-only", no_argument, NULL, LONG_OPTION + OPT_INTAKE_ONLY},
-    {"retry", required_argument, NULL, LONG_OPTION + OPT_RETRY},
-    {"dead", no_argument, NULL, LONG_OPTION + OPT_DEAD},
-    {"why", required_argument, NULL, LONG_OPTION + OPT_WHY},
-    {"touch", no_argument, NULL, LONG_OPTION + OPT_TOUCH},
-    {"http", required_argument, NULL, LONG_OPTION + OPT_HTTP},
-    {"token-file", required_argument, NULL, LONG_OPTION + OPT_TOKEN_FILE},
-    {"allow-host", required_argument, NULL, LONG_OPTION + OPT_ALLOW_HOST},
-    {"show-data", no_argument, NULL, LONG_OPTION + OPT_SHOW_DATA},
-    {"prefix", required_argument, NULL, LONG_OPTION + OPT_PREFIX},
-    {"due-from", required_argument, NULL, LONG_OPTION + OPT_DUE_FROM},
-    {"due-before", required_argument, NULL, LONG_OPTION + OPT_DUE_BEFORE},
-    {"dry-run", no_argument, NULL, LONG_OPTION + OPT_DRY_RUN},
-    {"due-earliest", no_argument, NULL, LONG_OPTION + OPT_DUE_EARLIEST},
-    {"due-latest", no_argument, NULL, LONG_OPTION + OPT_DUE_LATEST},
-    {"data-first", no_argument, NULL, LONG_OPTION + OPT_DATA_FIRST},
-    {"wait-max", required_argument, NULL, LONG_OPTION + OPT_WAIT_MAX},
-    {"once", no_argument, NULL, LONG_OPTION + OPT_ONCE},
-    {"config", required_argument, NULL, LONG_OPTION + OPT_CONFIG},
-    {"check", no_argument, NULL, LONG_OPTION + OPT_CHECK},
-    {"stop-patience", required_argument, NULL, LONG_OPTION + OPT_STOP_PATIENCE},
-    {"log", required_argument, NULL, LONG_OPTION + OPT_LOG},
-    {"keep", required_argument, NULL, LONG_OPTION + OPT_KEEP},
-    {NULL, 0, NULL, 0},
-};
-_Static_assert(sizeof table / sizeof table[0] == OPT_COUNT + 1, "one row an option");
+#define GETOPT(id, name, key, takes_value, kind)                                                   \
+	{name, (takes_value) ? required_argument : no_argument, NULL, LONG_OPTION + OPT_##id},
+static const struct option table[] = {OPTION_TABLE(GETOPT){NULL, 0, NULL, 0}};
+
+#define KEY(id, name, key, takes_value, kind) {key, kind},
+static const struct {
+	const char *key;
+	enum key_of kind;
+} keys[] = {OPTION_TABLE(KEY)};
 
 /* is_whole: is word --name or --name=value, and not an abbreviation? */
 static bool is_whole(const char *word, const char *name)
@@ -114,7 +42,7 @@ static int refuse_unknown(const char *word)
 	struct nearest nearest;
 
 	nearest_begin(&nearest, word + dashes, length - dashes);
-	for (size_t id = 0; id < OPT_COUNT; id++)
+	for (size_t id = 0; id < OPTION_COUNT; id++)
 		nearest_try(&nearest, table[id].name);
 	if (nearest.name)
 		return complain(EXIT_USAGE, "unknown option %.*s; did you mean --%s?", shown, word,
@@ -202,6 +130,21 @@ const char *options_name(enum option_id id)
 	return table[id].name;
 }
 
+const char *options_key(enum option_id id)
+{
+	return keys[id].key;
+}
+
+enum key_of options_key_of(enum option_id id)
+{
+	return keys[id].kind;
+}
+
+bool options_takes_value(enum option_id id)
+{
+	return table[id].has_arg == required_argument;
+}
+
 int options_check_name(const char *what, const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -217,7 +160,7 @@ int options_check_name(const char *what, const char *name)
 
 static bool is_among(const enum option_id *options, enum option_id id)
 {
-	while (options && *options != OPT_COUNT)
+	while (*options != OPTION_COUNT)
 		if (*options++ == id)
 			return true;
 	return false;
@@ -225,17 +168,16 @@ static bool is_among(const enum option_id *options, enum option_id id)
 
 static bool is_allowed(const struct command *command, enum option_id id)
 {
-	static const enum option_id global[] = {OPT_STORE, OPT_NAME,    OPT_SHARDS,
-						OPT_HELP,  OPT_VERSION, OPT_COUNT};
+	static const enum option_id every[] = {EVERY_COMMAND OPTION_COUNT};
 
-	return is_among(global, id) || is_among(command->options, id);
+	return is_among(every, id) || is_among(command->options, id);
 }
 
 int options_check(const struct options *options, const struct command *command)
 {
 	size_t words = options->word_count - 1;
 
-	for (enum option_id id = OPT_STORE; id < OPT_COUNT; id++)
+	for (enum option_id id = OPT_STORE; id < OPTION_COUNT; id++)
 		if (options->value[id] && !is_allowed(command, id))
 			return complain(EXIT_USAGE,
 					"%s has no option --%s; see durawheel %s --help",

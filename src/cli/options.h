@@ -1,9 +1,9 @@
-/* The options and words of the command line.
+/* The options and words of the command line. options.txt says which there are.
  *
- * All commands share one table of options. An option may therefore stand before or after the name
- * of the command, and means the same for each of them. A later check refuses options that the
- * command does not take. getopt_long() does the parsing. Abbreviated names are refused, because an
- * option of a later version could change their meaning. */
+ * All commands share the options. An option may therefore stand before or after the name of the
+ * command, and means the same for each of them. A later check refuses options that the command does
+ * not take. getopt_long() does the parsing. Abbreviated names are refused, because an option of a
+ * later version could change their meaning. */
 #ifndef DW_CLI_OPTIONS_H
 #define DW_CLI_OPTIONS_H
 
@@ -12,93 +12,20 @@
 #include <stdint.h>
 
 #include "cli/log.h"
+#include "cli/option_table.h"
 #include "durawheel/durawheel.h"
 
-enum option_id {
-	OPT_STORE,
-	OPT_NAME,
-	OPT_SHARDS,
-	OPT_HELP,
-	OPT_VERSION,
-	OPT_JSON,
-	OPT_TOPIC,
-	OPT_ID,
-	OPT_IN,
-	OPT_AT,
-	OPT_DATA,
-	OPT_DATA_FILE,
-	OPT_LATE_AFTER,
-	OPT_NEW,
-	OPT_LIMIT,
-	OPT_UNTIL_IDLE,
-	OPT_STANDBY,
-	OPT_ALL,
-	OPT_YES,
-	OPT_EXEC,
-	OPT_EXEC_OUTPUT,
-	OPT_JOBS,
-	OPT_TIMEOUT,
-	OPT_JOURNAL,
-	OPT_OUTAGE,
-	OPT_LEASE,
-	OPT_BATCH,
-	OPT_WAIT,
-	OPT_CRON,
-	OPT_EVERY,
-	OPT_ZONE,
-	OPT_FROM,
-	OPT_UNTIL,
-	OPT_EXCEPT,
-	OPT_COUNT_SHOWN,
-	OPT_TIMES,
-	OPT_MISSED,
-	OPT_MISSED_AFTER,
-	OPT_MISSED_AGE,
-	OPT_RECURRING,
-	OPT_QUEUE,
-	OPT_NO_QUEUE,
-	OPT_MAX,
-	OPT_OVERFLOW,
-	OPT_EXPIRE,
-	OPT_HIDE,
-	OPT_RETRIES,
-	OPT_BACKOFF,
-	OPT_BACKOFF_MAX,
-	OPT_FACTOR,
-	OPT_JITTER,
-	OPT_TIME_LIMIT,
-	OPT_INTAKE,
-	OPT_INTAKE_ONLY,
-	OPT_RETRY,
-	OPT_DEAD,
-	OPT_WHY,
-	OPT_TOUCH,
-	OPT_HTTP,
-	OPT_TOKEN_FILE,
-	OPT_ALLOW_HOST,
-	OPT_SHOW_DATA,
-	OPT_PREFIX,
-	OPT_DUE_FROM,
-	OPT_DUE_BEFORE,
-	OPT_DRY_RUN,
-	OPT_DUE_EARLIEST,
-	OPT_DUE_LATEST,
-	OPT_DATA_FIRST,
-	OPT_WAIT_MAX,
-	OPT_ONCE,
-	OPT_CONFIG,
-	OPT_CHECK,
-	OPT_STOP_PATIENCE,
-	OPT_LOG,
-	OPT_KEEP,
-	OPT_COUNT
-};
-/* OPTIONS: the options of a command. */
-#define OPTIONS(...) ((const enum option_id[]){__VA_ARGS__, OPT_COUNT})
+#define OPTION_ID(id, name, key, takes_value, kind) OPT_##id,
+enum option_id { OPTION_TABLE(OPTION_ID) OPTION_COUNT };
+#undef OPTION_ID
+
+/* Where an option is a key, too: in a section of the file of run --config, or in a line of import,
+ * where some are parts of a rule. */
+enum key_of { KEY_OF_NO, KEY_OF_RUN, KEY_OF_TOPIC, KEY_OF_IMPORT, KEY_OF_RULE };
 
 struct options {
-	const char *value[OPT_COUNT]; /* NULL: not given; "" for a given flag */
-	const char **topics;          /* every --topic; value[OPT_TOPIC] is the last one */
+	const char *value[OPTION_COUNT]; /* NULL: not given; "" for a given flag */
+	const char **topics;             /* every --topic; value[OPT_TOPIC] is the last one */
 	size_t topic_count;
 	const char **hosts; /* every --allow-host; value[OPT_ALLOW_HOST] is the last one */
 	size_t host_count;
@@ -112,7 +39,7 @@ struct command {
 	const char *synopsis; /* the arguments after the name */
 	const char *help;     /* whole lines */
 	const char *example;
-	const enum option_id *options; /* its own; NULL: it has only the global ones */
+	const enum option_id *options; /* its own, up to OPTION_COUNT */
 	size_t words_min;              /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *);
@@ -123,8 +50,11 @@ struct command {
 int options_parse(int argc, char **argv, struct options *ret_options);
 void options_free(struct options *);
 
-/* options_name returns the name of an option, without dashes. */
+/* options_name returns the name of an option, without dashes; options_key has '_' for '-'. */
 const char *options_name(enum option_id);
+const char *options_key(enum option_id);
+enum key_of options_key_of(enum option_id);
+bool options_takes_value(enum option_id);
 
 /* options_check refuses options and words that command does not take. EXIT_DONE, or complains. */
 int options_check(const struct options *, const struct command *);

@@ -12,6 +12,15 @@ bool rule_is_given(const struct options *options)
 	return options->value[OPT_EVERY] || options->value[OPT_CRON];
 }
 
+enum option_id rule_option_given(const struct options *options)
+{
+	enum option_id id = 0;
+
+	while (id < OPTION_COUNT && !(options->value[id] && options_key_of(id) == KEY_OF_RULE))
+		id++;
+	return id;
+}
+
 /* split_dates points except at the dates of --except. */
 static int split_dates(struct rule_words *words, const char *dates)
 {

@@ -4,11 +4,6 @@
 
 #include "cli/options.h"
 
-/* The options that make a rule. */
-#define RULE_OPTIONS                                                                               \
-	OPT_EVERY, OPT_CRON, OPT_ZONE, OPT_FROM, OPT_UNTIL, OPT_TIMES, OPT_EXCEPT, OPT_JITTER,     \
-	    OPT_MISSED, OPT_MISSED_AFTER, OPT_MISSED_AGE
-
 struct rule_words {
 	dw_rule rule;
 	char *dates; /* --except, divided by NULs */
@@ -17,6 +12,9 @@ struct rule_words {
 
 /* rule_is_given: are there --every or --cron? */
 bool rule_is_given(const struct options *);
+
+/* rule_option_given: an option of a rule that is given, or OPTION_COUNT. */
+enum option_id rule_option_given(const struct options *);
 
 /* rule_of_info reads the rule of a stored timer: its occurrences are those after info->occurrence.
  * Free it with dw_rule_free(). EXIT_DONE, or complains. */

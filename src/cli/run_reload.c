@@ -48,7 +48,7 @@ static bool is_same(const char *a, const char *b)
 /* tell_unchanged: what the process has stays as it was when it started. */
 static void tell_unchanged(const struct runner *runner, const struct config *config)
 {
-	for (enum option_id id = 0; id < OPT_COUNT; id++)
+	for (enum option_id id = 0; id < OPTION_COUNT; id++)
 		if (!is_same(runner->config.values[id], config->values[id]))
 			(void)complain(EXIT_DONE, "%.300s: %s takes effect after a restart",
 				       runner->config_path, options_name(id));

@@ -3,7 +3,7 @@
 #include "cli/due.h"
 #include "cli/errors.h"
 
-static const enum option_id all[] = {SELECT_OPTIONS};
+static const enum option_id all[] = {OPT_TOPIC, OPT_PREFIX, OPT_DUE_FROM, OPT_DUE_BEFORE};
 
 bool select_is_given(const struct options *options)
 {

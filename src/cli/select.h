@@ -7,8 +7,6 @@
 #include "cli/options.h"
 #include "durawheel/select.h"
 
-#define SELECT_OPTIONS OPT_TOPIC, OPT_PREFIX, OPT_DUE_FROM, OPT_DUE_BEFORE
-
 bool select_is_given(const struct options *);
 
 /* select_of_options: EXIT_DONE, or complains; command is for the message. */

@@ -170,16 +170,14 @@ static void when_answered(dw *d, int status, const dw_info *timers, size_t count
 
 static int when_of_id(const struct options *options, struct when *when)
 {
-	static const enum option_id refused[] = {RULE_OPTIONS};
 	dw *d;
 	int code;
 
-	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-		if (options->value[refused[i]])
-			return complain(EXIT_USAGE,
-					"when: %.300s has its own rule: write an id, "
-					"or the options of a rule",
-					when->id);
+	if (rule_option_given(options) != OPTION_COUNT)
+		return complain(EXIT_USAGE,
+				"when: %.300s has its own rule: write an id, "
+				"or the options of a rule",
+				when->id);
 	code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (code != EXIT_DONE)
 		return code;
@@ -199,8 +197,8 @@ int command_when(const struct options *options)
 
 	if (options->word_count > 1)
 		when.id = options->words[1];
-	if (options->value[OPT_COUNT_SHOWN])
-		code = options_count(options, OPT_COUNT_SHOWN, &when.left);
+	if (options->value[OPT_COUNT])
+		code = options_count(options, OPT_COUNT, &when.left);
 	if (code == EXIT_DONE)
 		code = when.id ? when_of_id(options, &when) : when_of_options(options, &when);
 	line_free(&when.line);

@@ -14,19 +14,11 @@
 #include "cli/times.h"
 #include "durawheel/ended.h"
 
+/* The keys of a line: options of add, and these. From KEY_DUE on list --json writes them. State and
+ * attempt begin again with the new timer. */
 enum key {
-	KEY_ID,
-	KEY_TOPIC,
-	KEY_AT,
-	KEY_IN,
-	KEY_DATA,
-	KEY_DATA_BASE64,
-	KEY_LATE_AFTER,
-	KEY_KEEP,
+	KEY_DATA_BASE64 = OPTION_COUNT,
 	KEY_RULE,
-	KEY_RULE_FIRST, /* from here on those of enum rule_key */
-	KEY_RULE_LAST = KEY_RULE_FIRST + RULE_KEYS - 1,
-	/* What list --json writes besides. State and attempt begin again with the new timer. */
 	KEY_DUE,
 	KEY_STATE,
 	KEY_ATTEMPT,
@@ -37,20 +29,28 @@ enum key {
 	KEYS
 };
 
-static const struct {
-	const char *name;
-	json_type type;
-} keys[KEYS] = {
-    {"id", JSON_STRING},         {"topic", JSON_STRING},         {"at", JSON_STRING},
-    {"in", JSON_STRING},         {"data", JSON_STRING},          {"data_base64", JSON_STRING},
-    {"late_after", JSON_STRING}, {"keep", JSON_STRING},          {"rule", JSON_STRING},
-    {"every", JSON_STRING},      {"cron", JSON_STRING},          {"zone", JSON_STRING},
-    {"from", JSON_STRING},       {"until", JSON_STRING},         {"times", JSON_INTEGER},
-    {"jitter", JSON_STRING},     {"missed", JSON_STRING},        {"missed_after", JSON_STRING},
-    {"missed_age", JSON_STRING}, {"except", JSON_STRING},        {"due", JSON_INTEGER},
-    {"state", JSON_STRING},      {"attempt", JSON_INTEGER},      {"occurrence", JSON_INTEGER},
-    {"rule_end", JSON_INTEGER},  {"missed_count", JSON_INTEGER}, {"unknown_zone", JSON_STRING},
-};
+/* key_name: NULL: an option that is no key. */
+static const char *key_name(int key)
+{
+	static const char *const names[] = {"data_base64", "rule",         "due",
+					    "state",       "attempt",      "occurrence",
+					    "rule_end",    "missed_count", "unknown_zone"};
+	enum key_of kind;
+
+	if (key >= OPTION_COUNT)
+		return names[key - OPTION_COUNT];
+	kind = options_key_of((enum option_id)key);
+	return kind == KEY_OF_IMPORT || kind == KEY_OF_RULE ? options_key((enum option_id)key)
+							    : NULL;
+}
+
+static json_type key_type(int key)
+{
+	return key == OPT_TIMES || key == KEY_DUE || key == KEY_ATTEMPT || key == KEY_OCCURRENCE ||
+		       key == KEY_RULE_END || key == KEY_MISSED_COUNT
+		   ? JSON_INTEGER
+		   : JSON_STRING;
+}
 
 static bool refuse(struct wish *wish, const char *format, ...)
 #if defined(__GNUC__)
@@ -73,9 +73,9 @@ static bool refuse(struct wish *wish, const char *format, ...)
 static int key_of(const char *name)
 {
 	if (strcmp(name, "start") == 0)
-		return KEY_RULE_FIRST + RULE_KEY_FROM;
+		return OPT_FROM;
 	for (int key = 0; key < KEYS; key++)
-		if (strcmp(keys[key].name, name) == 0)
+		if (key_name(key) && strcmp(key_name(key), name) == 0)
 			return key;
 	return -1;
 }
@@ -86,8 +86,10 @@ static bool refuse_key(struct wish *wish, const char *name)
 	size_t size = 0;
 
 	for (int key = 0; key < KEYS; key++)
-		size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", key ? ", " : "",
-					 keys[key].name); /* all names fit */
+		if (key_name(key))
+			size +=
+			    (size_t)snprintf(known + size, sizeof known - size, "%s%s",
+					     size ? ", " : "", key_name(key)); /* all names fit */
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
 
@@ -102,9 +104,9 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 
 		if (key < 0)
 			return refuse_key(wish, name);
-		if (json_typeof(json_object_iter_value(at)) != keys[key].type)
+		if (json_typeof(json_object_iter_value(at)) != key_type(key))
 			return refuse(wish,
-				      keys[key].type == JSON_STRING
+				      key_type(key) == JSON_STRING
 					  ? "\"%s\" is not a string: write its value in quotes"
 					  : "\"%s\" is not a whole number",
 				      name);
@@ -117,14 +119,14 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 
 /* text_of: the string of a key, or NULL if the key is missing. Refuses a string with a NUL, because
  * a C string would end there. */
-static bool text_of(struct wish *wish, const json_t **values, enum key key, const char **ret_text)
+static bool text_of(struct wish *wish, const json_t **values, int key, const char **ret_text)
 {
 	*ret_text = NULL;
 	if (!values[key])
 		return true;
 	*ret_text = json_string_value(values[key]);
 	if (strlen(*ret_text) != json_string_length(values[key]))
-		return refuse(wish, "\"%s\" has a NUL in it", keys[key].name);
+		return refuse(wish, "\"%s\" has a NUL in it", key_name(key));
 	return true;
 }
 
@@ -176,7 +178,7 @@ static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now
 {
 	char fault[RULE_KEY_FAULT_SIZE];
 
-	if (!rule_of_keys(values + KEY_RULE_FIRST, now, &wish->rule, fault))
+	if (!rule_of_keys(values, now, &wish->rule, fault))
 		return refuse(wish, "%s", fault);
 	wish->timer.rule = wish->rule;
 	return true;
@@ -184,12 +186,12 @@ static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now
 
 static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 {
-	const char *part = rule_key_given(values + KEY_RULE_FIRST);
+	const char *part = rule_key_given(values);
 	const char *at, *in, *rule;
 	dw_usec delay = 0;
 	int status;
 
-	if (!text_of(wish, values, KEY_AT, &at) || !text_of(wish, values, KEY_IN, &in) ||
+	if (!text_of(wish, values, OPT_AT, &at) || !text_of(wish, values, OPT_IN, &in) ||
 	    !text_of(wish, values, KEY_RULE, &rule))
 		return false;
 	if ((rule || part) && (at || in))
@@ -232,7 +234,7 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 	const char *text;
 	int status;
 
-	if (!text_of(wish, values, KEY_LATE_AFTER, &text))
+	if (!text_of(wish, values, OPT_LATE_AFTER, &text))
 		return false;
 	if (!text)
 		return true;
@@ -253,7 +255,7 @@ static bool read_keep(struct wish *wish, const json_t **values)
 	const char *text;
 	int status;
 
-	if (!text_of(wish, values, KEY_KEEP, &text))
+	if (!text_of(wish, values, OPT_KEEP, &text))
 		return false;
 	if (!text)
 		return true;
@@ -268,7 +270,7 @@ static bool read_keep(struct wish *wish, const json_t **values)
 /* read_data checks the size itself, because its message names the key. */
 static bool read_data(struct wish *wish, const json_t **values, size_t data_max)
 {
-	const json_t *data = values[KEY_DATA];
+	const json_t *data = values[OPT_DATA];
 	const json_t *encoded = values[KEY_DATA_BASE64];
 
 	if (data && encoded)
@@ -320,8 +322,8 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data
 		return refuse(wish, "%.200s, at byte %d", error.text, error.position);
 	if (!json_is_object(wish->object))
 		return refuse(wish, "is not an object");
-	if (!sort_keys(wish, values) || !text_of(wish, values, KEY_ID, &wish->timer.id) ||
-	    !text_of(wish, values, KEY_TOPIC, &wish->timer.topic))
+	if (!sort_keys(wish, values) || !text_of(wish, values, OPT_ID, &wish->timer.id) ||
+	    !text_of(wish, values, OPT_TOPIC, &wish->timer.topic))
 		return false;
 	if (!wish->timer.topic)
 		return refuse(wish, "needs a \"topic\"");

@@ -85,5 +85,5 @@ test_man_pages_and_completion_are_installed() {
 		man -M usr/share/man -w $section $name >out
 		is_counted out 1
 	done
-	cmp usr/share/bash-completion/completions/durawheel "$here/../../src/cli/durawheel.bash"
+	cmp usr/share/bash-completion/completions/durawheel "$build/durawheel.bash"
 }

@@ -25,17 +25,26 @@ test_every_command_is_helped() {
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list
-	# Every option that a help names is one.
-	for name in $(names_of_commands | grep -vxE 'dead|journal|topic') 'dead list' \
+	# Every option that a help names is one, and it names every one.
+	for name in $(names_of_commands | grep -vxE 'dead|journal|topic|help') 'dead list' \
 		'dead requeue' \
 		'dead drop' 'journal list' 'journal replay' 'journal drop' push take ack work top \
+		serve \
 		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
 		durawheel help $name | grep -v ^Example: | grep -o -e '--[a-z-]*' >options
 		while read -r option; do
 			expect 2 durawheel $name "$option=1" --name ''
 			! grep -qE 'unknown|has no option' err || fail "$name: $(cat err)"
 		done <options
+		printf '%s\n' --help --version >>options
+		options_of "$name" | diff <(sort -u options) - || fail "of $name"
 	done
+}
+
+# options_of COMMAND: the options that its completion offers.
+options_of() {
+	bash -c 'source "$1" && _durawheel_options "$2"' bash "$build/durawheel.bash" "$1" |
+		tr ' ' '\n' | grep . | sort -u
 }
 
 test_a_slip_is_answered_with_what_was_meant() {
