@@ -3,6 +3,7 @@
 #include "cli/help.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,36 @@ int help_no_command(const char *word)
 		return complain(EXIT_USAGE, "no command %.64s; did you mean %s?", presentable(word),
 				nearest.name);
 	return complain(EXIT_USAGE, "no command %.64s; see durawheel --help", presentable(word));
+}
+
+/* is_of: is it the command, or one of those that a group has, as dead has dead list? */
+static bool is_of(const struct command *command, const struct command *group)
+{
+	size_t length = strlen(group->name);
+
+	return strncmp(command->name, group->name, length) == 0 &&
+	       (command->name[length] == '\0' || command->name[length] == ' ');
+}
+
+int help_no_option(const char *word, const struct command *command)
+{
+	size_t length = strcspn(word, "=");
+	size_t dashes = strspn(word, "-");
+	int shown = (int)(length > 64 ? 64 : length);
+	struct nearest nearest;
+
+	nearest_begin(&nearest, word + dashes, length - dashes);
+	for (size_t i = 0; i < command_count; i++)
+		for (enum option_id id = 0; id < OPTION_COUNT; id++)
+			if ((!command || is_of(&commands[i], command)) &&
+			    options_allows(&commands[i], id))
+				nearest_try(&nearest, options_name(id));
+	if (nearest.name)
+		return complain(EXIT_USAGE, "unknown option %.*s; did you mean --%s?", shown, word,
+				nearest.name);
+	return complain(EXIT_USAGE, "unknown option %.*s; see durawheel %s%s--help%s", shown, word,
+			command ? command->name : "", command ? " " : "",
+			dashes > 1 ? "" : " (an id or a file that starts with '-' goes behind --)");
 }
 
 int command_help(const struct options *options)

@@ -13,4 +13,8 @@ void help_print(const struct command *);
 /* help_no_command complains that word is not a command. Returns EXIT_USAGE. */
 int help_no_command(const char *word);
 
+/* help_no_option complains that word is not an option of the command, which is NULL if it is not
+ * known. Returns EXIT_USAGE. */
+int help_no_option(const char *word, const struct command *);
+
 #endif

@@ -42,9 +42,11 @@ static int dispatch(const struct options *options)
 
 	if (options->word_count > 0) {
 		command = command_of(options->words, options->word_count);
-		if (!command)
+		if (!command && !options->unknown)
 			return help_no_command(options->words[0]);
 	}
+	if (options->unknown)
+		return help_no_option(options->unknown, command);
 	if (options->value[OPT_HELP] || options->value[OPT_VERSION])
 		return inform(options, command);
 	if (!command) {

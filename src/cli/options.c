@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/errors.h"
-#include "cli/nearest.h"
 #include "cli/times.h"
 
 enum {
@@ -34,27 +33,12 @@ static bool is_whole(const char *word, const char *name)
 	       (word[2 + length] == '\0' || word[2 + length] == '=');
 }
 
-static int refuse_unknown(const char *word)
+static int refuse(struct options *options, int answer, int option, const char *word)
 {
-	size_t length = strcspn(word, "=");
-	size_t dashes = strspn(word, "-");
-	int shown = (int)(length > 64 ? 64 : length);
-	struct nearest nearest;
-
-	nearest_begin(&nearest, word + dashes, length - dashes);
-	for (size_t id = 0; id < OPTION_COUNT; id++)
-		nearest_try(&nearest, table[id].name);
-	if (nearest.name)
-		return complain(EXIT_USAGE, "unknown option %.*s; did you mean --%s?", shown, word,
-				nearest.name);
-	return complain(EXIT_USAGE, "unknown option %.*s; see durawheel --help%s", shown, word,
-			dashes > 1 ? "" : " (an id or a file that starts with '-' goes behind --)");
-}
-
-static int refuse(int answer, int option, const char *word)
-{
-	if (option < LONG_OPTION || !is_whole(word, table[option - LONG_OPTION].name))
-		return refuse_unknown(word);
+	if (option < LONG_OPTION || !is_whole(word, table[option - LONG_OPTION].name)) {
+		options->unknown = word;
+		return EXIT_DONE;
+	}
 	if (answer == ':')
 		return complain(EXIT_USAGE, "%s wants a value", word);
 	return complain(EXIT_USAGE, "--%s takes no value", table[option - LONG_OPTION].name);
@@ -90,9 +74,9 @@ static int keep_next(struct options *options, int argc, char **argv, bool *ret_m
 	if (answer == 'h')
 		return keep(options, OPT_HELP, NULL);
 	if (answer == '?' || answer == ':')
-		return refuse(answer, optopt, word);
+		return refuse(options, answer, optopt, word);
 	if (!is_whole(word, table[answer - LONG_OPTION].name))
-		return refuse_unknown(word);
+		return refuse(options, answer, answer, word);
 	return keep(options, (enum option_id)(answer - LONG_OPTION), optarg);
 }
 
@@ -109,12 +93,14 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 	};
 	if (!ret_options->topics || !ret_options->hosts || !ret_options->words)
 		return complain(EXIT_FAILED, "out of memory");
-	while (more && code == EXIT_DONE)
+	while (more && code == EXIT_DONE && !ret_options->unknown)
 		code = keep_next(ret_options, argc, argv, &more);
 	if (code != EXIT_DONE)
 		return code;
-	while (optind < argc)
-		ret_options->words[ret_options->word_count++] = argv[optind++];
+	/* Behind an unknown option, words only say what the command is. */
+	for (; optind < argc; optind++)
+		if (!ret_options->unknown || argv[optind][0] != '-')
+			ret_options->words[ret_options->word_count++] = argv[optind];
 	return EXIT_DONE;
 }
 
@@ -166,7 +152,7 @@ static bool is_among(const enum option_id *options, enum option_id id)
 	return false;
 }
 
-static bool is_allowed(const struct command *command, enum option_id id)
+bool options_allows(const struct command *command, enum option_id id)
 {
 	static const enum option_id every[] = {EVERY_COMMAND OPTION_COUNT};
 
@@ -178,7 +164,7 @@ int options_check(const struct options *options, const struct command *command)
 	size_t words = options->word_count - 1;
 
 	for (enum option_id id = OPT_STORE; id < OPTION_COUNT; id++)
-		if (options->value[id] && !is_allowed(command, id))
+		if (options->value[id] && !options_allows(command, id))
 			return complain(EXIT_USAGE,
 					"%s has no option --%s; see durawheel %s --help",
 					command->name, table[id].name, command->name);

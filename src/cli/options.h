@@ -31,6 +31,7 @@ struct options {
 	size_t host_count;
 	const char **words; /* the name of the command and its arguments */
 	size_t word_count;
+	const char *unknown; /* the first word that is like an option and none; or NULL */
 };
 
 struct command {
@@ -46,7 +47,8 @@ struct command {
 	bool is_beside; /* the overview names it only beside another command */
 };
 
-/* options_parse: EXIT_DONE, or complains. Free with options_free() in any case. */
+/* options_parse: EXIT_DONE, or complains. It does not complain of an unknown option: what is meant
+ * depends on the command. Free with options_free() in any case. */
 int options_parse(int argc, char **argv, struct options *ret_options);
 void options_free(struct options *);
 
@@ -55,6 +57,9 @@ const char *options_name(enum option_id);
 const char *options_key(enum option_id);
 enum key_of options_key_of(enum option_id);
 bool options_takes_value(enum option_id);
+
+/* options_allows: is it an option of the command, or of every command? */
+bool options_allows(const struct command *, enum option_id);
 
 /* options_check refuses options and words that command does not take. EXIT_DONE, or complains. */
 int options_check(const struct options *, const struct command *);

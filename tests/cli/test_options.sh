@@ -65,15 +65,35 @@ test_a_slip_is_answered_with_what_was_meant() {
 		--dat --data
 		--data_file --data-file
 		--late_after --late-after
-		--untill-idle --until-idle
+		--untill --until
 	END
 	expect 2 durawheel add --xyz x
-	says 'unknown option --xyz; see durawheel --help'
+	says 'unknown option --xyz; see durawheel add --help'
 	expect 2 durawheel add "--$(text 100000)"
-	says 'unknown option --xxx*; see durawheel --help'
+	says 'unknown option --xxx*; see durawheel add --help'
 	expect 2 durawheel "--$(text 31)c"
 	expect 2 durawheel add --= x
 	expect 2 durawheel add -
+}
+
+# Options of other commands are not meant, even if they are nearer.
+test_a_slip_is_answered_with_an_option_of_the_command() {
+	expect 2 durawheel run --exce true
+	says 'unknown option --exce; did you mean --exec?'
+	expect 2 durawheel add --exce true
+	says 'unknown option --exce; did you mean --except?'
+	expect 2 durawheel --exce true run
+	says 'did you mean --exec?'
+	expect 2 durawheel list --exce true
+	says 'unknown option --exce; see durawheel list --help'
+	expect 2 durawheel dead --limt 3 list
+	says 'did you mean --limit?'
+	expect 2 durawheel dead drop --limt 3
+	says 'unknown option --limt; see durawheel dead drop --help'
+	expect 2 durawheel list --vesrion
+	says 'did you mean --version?'
+	expect 2 durawheel --exce # no command: any option
+	says 'did you mean --exce[a-z]*?'
 }
 
 test_a_name_of_other_programs_is_answered_with_ours() {
