@@ -28,10 +28,8 @@ part() {
 test_man_page_has_every_command_and_option() {
 	page 1
 	cp out page
-	for name in $(names_of_commands) 'dead list' 'dead requeue' 'dead drop' \
-		'journal list' 'journal replay' 'journal drop' push take ack work top serve \
-		'topic set' 'topic list' 'topic show' 'topic pause' 'topic resume' 'topic drop'; do
-		case $name in dead | journal | topic | help) continue ;; esac
+	mapfile -t names < <(all_commands | grep -vxE 'dead|journal|topic|help')
+	for name in "${names[@]}"; do
 		durawheel help $name | grep -vE '^(Example|Besides)' |
 			grep -o -e '--[a-z-]*' >options || true
 		part "$name"
