@@ -20,7 +20,6 @@ int command_dead(const struct options *);
 int command_dead_list(const struct options *);
 int command_dead_requeue(const struct options *);
 int command_dead_drop(const struct options *);
-int command_help(const struct options *);
 int command_import(const struct options *);
 int command_journal(const struct options *);
 int command_journal_list(const struct options *);

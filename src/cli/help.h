@@ -10,6 +10,9 @@
 void help_print_overview(FILE *);
 void help_print(const struct command *);
 
+/* command_help is `durawheel help`. */
+int command_help(const struct options *);
+
 /* help_no_command complains that word is not a command. Returns EXIT_USAGE. */
 int help_no_command(const char *word);
 

@@ -56,7 +56,9 @@ static int dispatch(const struct options *options)
 	if (strchr(command->name, ' '))
 		rest = without_first(options);
 	code = options_check(&rest, command);
-	return code == EXIT_DONE ? command->run(&rest) : code;
+	if (code != EXIT_DONE)
+		return code;
+	return command->run ? command->run(&rest) : command_help(&rest);
 }
 
 int main(int argc, char **argv)

@@ -43,8 +43,8 @@ struct command {
 	const enum option_id *options; /* its own, up to OPTION_COUNT */
 	size_t words_min;              /* the least number of arguments after the name */
 	size_t words_max;
-	int (*run)(const struct options *);
-	bool is_beside; /* the overview names it only beside another command */
+	int (*run)(const struct options *); /* NULL: command_help() */
+	bool is_beside;                     /* the overview names it only beside another command */
 };
 
 /* options_parse: EXIT_DONE, or complains. It does not complain of an unknown option: what is meant
