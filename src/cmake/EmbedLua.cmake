@@ -72,7 +72,7 @@ foreach(file IN LISTS files)
 endforeach()
 file(
   WRITE ${OUT}
-  "/* Written by src/cmake/EmbedLua.cmake. */\n#include \"store/redis/script.h\"\n\n${texts}"
+  "/* Written by src/cmake/EmbedLua.cmake. */\n#include \"store/redis/wire/script.h\"\n\n${texts}"
   "const struct redis_script redis_scripts[SCRIPT_COUNT] = {\n${table}};\n\n"
   "_Static_assert(SCRIPT_COUNT == ${count}, \"enum redis_script_id names the files of lua/\");\n"
   "_Static_assert(SCRIPT_TEXT_MAX >= ${most}, \"the longest script has ${most} bytes\");\n")

@@ -2,12 +2,12 @@
 
 #include <assert.h>
 
-#include "engine/batches.h"
+#include "engine/due/batches.h"
 #include "engine/core.h"
-#include "engine/damaged.h"
-#include "engine/messages.h"
-#include "engine/registry.h"
-#include "engine/takes.h"
+#include "engine/heal/damaged.h"
+#include "engine/queue/messages.h"
+#include "engine/queue/registry.h"
+#include "engine/queue/takes.h"
 
 /* is_failure: the store was not able to do the operation. A full queue that refuses is a result. */
 static bool is_failure(const dw_op *op)

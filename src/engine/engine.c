@@ -3,10 +3,10 @@
 
 #include "engine/answers.h"
 #include "engine/core.h"
-#include "engine/lifecycle.h"
-#include "engine/notify.h"
-#include "engine/urgent.h"
-#include "engine/workers.h"
+#include "engine/call/lifecycle.h"
+#include "engine/due/notify.h"
+#include "engine/due/urgent.h"
+#include "engine/due/workers.h"
 #include "port/driven.h"
 
 int engine_new(struct engine **ret_engine, const struct engine_env *env)

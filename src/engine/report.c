@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "engine/core.h"
-#include "engine/topic_numbers.h"
-#include "engine/numbers.h"
+#include "engine/queue/topic_numbers.h"
+#include "engine/call/numbers.h"
 #include "port/driven.h"
 
 #define REPORT_EVERY DW_SECONDS(2)

@@ -1,5 +1,5 @@
 #include "engine/core.h"
-#include "engine/put_off.h"
+#include "engine/rule/put_off.h"
 
 #include <assert.h>
 

@@ -2,8 +2,8 @@
 #ifndef DW_ENGINE_TIMERS_H
 #define DW_ENGINE_TIMERS_H
 
-#include "engine/rules.h"
-#include "engine/schedule.h"
+#include "engine/rule/rules.h"
+#include "engine/due/schedule.h"
 #include "timer/index.h"
 
 #define FETCHED_AHEAD 16 /* how many timers are brought into the cache together */

@@ -4,11 +4,11 @@
 #include "base/scope.h"
 #include "engine/answers.h"
 #include "engine/core.h"
-#include "engine/fire.h"
-#include "engine/lifecycle.h"
-#include "engine/notify.h"
-#include "engine/workers.h"
-#include "engine/zones.h"
+#include "engine/due/fire.h"
+#include "engine/call/lifecycle.h"
+#include "engine/due/notify.h"
+#include "engine/due/workers.h"
+#include "engine/rule/zones.h"
 #include "port/driven.h"
 
 /* ---- Steps that call the program back ------------------------------------------------------ */

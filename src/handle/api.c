@@ -8,7 +8,7 @@
 #include "base/grown.h"
 #include "base/message.h"
 #include "base/usec.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "handle/bulk.h"
 #include "handle/handle.h"
 #include "handle/where.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/usec.h"
-#include "engine/topic_calls.h"
+#include "engine/queue/topic_calls.h"
 #include "handle/handle.h"
 #include "handle/metrics.h"
 

@@ -6,7 +6,7 @@
 
 #include "durawheel/topic.h"
 #include "engine/engine.h"
-#include "engine/numbers.h"
+#include "engine/call/numbers.h"
 
 struct metrics {
 	struct alloc alloc;

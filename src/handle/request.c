@@ -5,7 +5,7 @@
 
 #include "calendar/prepare.h"
 #include "calendar/rule_copy.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 
 /* check_put also checks the rule, which the handle's thread does when it makes the timer. */
 static int check_put(const dw_timer *timer, size_t data_max, char *message)

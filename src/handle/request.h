@@ -5,7 +5,7 @@
 #define DW_HANDLE_REQUEST_H
 
 #include "engine/engine.h"
-#include "engine/says.h"
+#include "engine/due/says.h"
 
 enum request_kind {
 	REQUEST_PUT,

@@ -1,6 +1,6 @@
 /* The public API of topics and their queues. */
 #include "durawheel/topic.h"
-#include "engine/topic_calls.h"
+#include "engine/queue/topic_calls.h"
 #include "handle/handle.h"
 
 int dw_topic_set(dw *d, const char *topic, const dw_topic_settings *settings, dw_done_fn done,

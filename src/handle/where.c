@@ -5,7 +5,7 @@
 
 #include "base/scope.h"
 #include "base/usec.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 
 #define TOLD_EVERY DW_MILLISECONDS(100)
 

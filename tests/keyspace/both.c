@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 #include "support/cmocka.h"
 
 enum { LINES = 4096 };

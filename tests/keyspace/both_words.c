@@ -22,7 +22,7 @@
 
 #include "base/bytes.h"
 #include "keyspace/both.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "support/cmocka.h"
 #include "support/newer.h"
 #include "timer/record.h"

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "keyspace/keyspace.h"
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 
 /* A field of a hash, a member of a sorted set, an item of a list, or a string. */
 struct entry {

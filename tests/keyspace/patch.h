@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 
 struct patch {
 	const char *script; /* the name of its file; NULL: each script that has these words */

@@ -75,7 +75,8 @@ END {
 		from = part[1]
 		to = definer[part[2]]
 		edge(from, to, part[2])
-		if (folder(from) != folder(to)) edge(folder(from), folder(to), part[2])
+		if (floor_folder(folder(from)) != floor_folder(folder(to)))
+			edge(floor_folder(folder(from)), floor_folder(folder(to)), part[2])
 		judge_floor(from, to, part[2])
 	}
 	for (node in nodes)

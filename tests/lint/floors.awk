@@ -12,11 +12,11 @@ function judge_public(name) {
 }
 
 function judge_command(name) {
-	if (name !~ /^cli\// &&
+	if (name !~ /^(cli|web)\// &&
 	    name !~ /^durawheel\/(durawheel|ended|error|metrics|select|topic)\.h$/)
 		say("the command includes \"" name "\"",
 		    "src/cli uses only durawheel/durawheel.h, ended.h, error.h, " \
-		    "metrics.h, select.h, topic.h, and cli/...")
+		    "metrics.h, select.h, topic.h, cli/... and web/...")
 }
 
 function judge_floor(name,    own, other, target) {
@@ -39,8 +39,9 @@ function judge_floor(name,    own, other, target) {
 function arrow(name,    from, to) {
 	to = name ~ /^durawheel\// ? "include/" name : "src/" name
 	edge(file, to)
-	if (folder(file) != folder(to) && file ~ /^src/ && to ~ /^src/)
-		edge(folder(file), folder(to))
+	from = floor_folder(folder(file))
+	if (from != floor_folder(folder(to)) && file ~ /^src/ && to ~ /^src/)
+		edge(from, floor_folder(folder(to)))
 }
 
 function edge(from, to) {
@@ -71,7 +72,7 @@ function visit(node,    list, count, i) {
 	name = substr($0, RSTART + RLENGTH)
 	sub(/".*/, "", name)
 	if (file ~ /^include\//) judge_public(name)
-	else if (file ~ /^src\/cli\//) judge_command(name)
+	else if (file ~ /^src\/(cli|web)\//) judge_command(name)
 	else judge_floor(name)
 	arrow(name)
 }

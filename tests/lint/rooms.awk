@@ -5,6 +5,7 @@ BEGIN {
 	header_max = 150
 	file_max = 500
 	composing_max = 25
+	folder_max = 32
 	composing["engine"] = composing["redis_store"] = composing["shard"] = 1
 }
 
@@ -15,6 +16,19 @@ function end_of_file(    what, most) {
 	if (line > most)
 		print file ":" line ": " what " has " line " lines; at most " most \
 		    ": give its parts files of their own"
+}
+
+# count_module: a module is a file.c and its file.h.
+function count_module(    module, folder) {
+	module = file
+	sub(/\.[ch]$/, "", module)
+	folder = module
+	sub(/\/[^\/]*$/, "", folder)
+	if (module in counted) return
+	counted[module] = 1
+	if (++modules[folder] == folder_max + 1)
+		print file ":1: the folder " folder " has more than " folder_max \
+		    " modules; give those that belong together a room"
 }
 
 function begin_struct(text) {
@@ -58,8 +72,10 @@ function note_values(text,    name, rest) {
 
 {
 	match($0, /:[0-9]+:/)
-	if (file != substr($0, 1, RSTART - 1)) { end_of_file(); struct = "" }
+	is_next = file != substr($0, 1, RSTART - 1)
+	if (is_next) { end_of_file(); struct = "" }
 	file = substr($0, 1, RSTART - 1)
+	if (is_next) count_module()
 	line = substr($0, RSTART + 1) + 0
 	code = substr($0, RSTART + RLENGTH)
 }

@@ -96,6 +96,8 @@ check_calls()
 		symbols "$build/tests/model/CMakeFiles/journal_model.dir" |
 			sed 's|^|tests/model/|'
 	} | awk -f "$here/floor_of.awk" -f "$here/calls.awk"
+	symbols "$build/src/cli/CMakeFiles/durawheel_cli.dir" | sed 's|^|src/cli/|' |
+		awk -f "$here/floor_of.awk" -f "$here/calls.awk"
 }
 
 check_rooms()

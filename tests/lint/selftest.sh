@@ -147,12 +147,14 @@ build()
 {
 	local source object
 	mkdir -p "$tree/build/src"
-	for source in "$tree"/src/{base,store,engine}/*.c; do
+	for source in "$tree"/src/{base,store,engine,cli}/*.c; do
 		[[ -f $source ]] || continue
 		object=$tree/build/src/CMakeFiles/durawheel_objects.dir/${source#"$tree/src/"}.o
+		[[ $source != */cli/* ]] ||
+			object=$tree/build/src/cli/CMakeFiles/durawheel_cli.dir/${source##*/}.o
 		mkdir -p "${object%/*}"
 		"${CC:-cc}" -fPIC -w -c "$source" -o "$object"
-		ar rc "$tree/build/src/libdurawheel_inside.a" "$object"
+		[[ $source == */cli/* ]] || ar rc "$tree/build/src/libdurawheel_inside.a" "$object"
 	done
 }
 
@@ -163,6 +165,12 @@ plant_graph()
 	build
 	plant tests/lint/exceptions.txt 'src/base/b.c in a circle of 2'
 	expect src/base/a.c:1 'in a circle of 2, for one g of src/base/b.c' "$tree/build"
+	plant src/base/a.c 'int f(void)' '{' '}'
+	plant src/cli/a.c 'int f(void)' '{' '	return g();' '}' 'int h(void)' '{' '}'
+	plant src/cli/b.c 'int g(void)' '{' '	return h();' '}'
+	build
+	plant tests/lint/exceptions.txt 'src/cli/b.c in a circle of 2'
+	expect src/cli/a.c:1 'in a circle of 2, for one g of src/cli/b.c' "$tree/build"
 	plant src/store/a.c 'int f(void)' '{' '	return g();' '}'
 	plant src/engine/b.c 'int g(void)' '{' '}'
 	build
@@ -174,6 +182,7 @@ plant_graph()
 
 plant_rooms()
 {
+	local i
 	plant src/base/a.c 'struct page {' '	int a;' '};'
 	plant src/engine/a.c '' 'struct page {' '	int b;' '};'
 	expect src/engine/a.c:2 'a second struct page, beside src/base/a.c:1'
@@ -183,6 +192,11 @@ plant_rooms()
 	expect src/engine/a.h:151 'private header has 151 lines'
 	plant src/engine/a.c "$(repeat 501 'int f(void);')"
 	expect src/engine/a.c:501 'file has 501 lines'
+	for ((i = 0; i < 33; i++)); do
+		plant "src/engine/due/a$i.c" '#include "base/alloc.h"'
+		plant "src/engine/due/a$i.h" '#include "base/alloc.h"'
+	done
+	expect 'src/engine/due/a*.[ch]:1' 'the folder src/engine/due has more than 32 modules'
 	plant src/engine/a.c 'static void came(int a)' '{' '}'
 	plant src/base/a.c 'static void came(int a)' '{' '}' \
 		'int g(void)' '{' '	f(came);' '}'

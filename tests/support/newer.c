@@ -9,7 +9,7 @@
 #include "timer/record.h"
 
 #if DW_WITH_REDIS
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #endif
 
 #if DW_WITH_SQLITE

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 #include "base/bytes.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "support/cmocka.h"
 
 static const char body[] = {1, 1, 'c', 'r', 'c', '.', 'b'};

@@ -3,9 +3,9 @@
 
 #include "engine/answers.h"
 #include "engine/core.h"
-#include "engine/learn.h"
-#include "engine/lifecycle.h"
-#include "engine/modes.h"
+#include "engine/heal/learn.h"
+#include "engine/call/lifecycle.h"
+#include "engine/call/modes.h"
 #include "timer/record.h"
 
 /* ---- Puts ---------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "durawheel/topic.h"
 #include "engine/engine.h"
 #include "engine/events.h"
-#include "engine/says.h"
-#include "engine/takes.h"
+#include "engine/due/says.h"
+#include "engine/queue/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
 

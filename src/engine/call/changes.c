@@ -1,11 +1,11 @@
 /* The calls of the API that change the timer of an id. */
 #include <string.h>
 
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/lifecycle.h"
-#include "engine/modes.h"
-#include "engine/occurrences.h"
+#include "engine/call/lifecycle.h"
+#include "engine/call/modes.h"
+#include "engine/rule/occurrences.h"
 #include "timer/record.h"
 
 const char *engine_make_id(struct engine *engine, char *ret_id)

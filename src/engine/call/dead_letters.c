@@ -1,11 +1,11 @@
-#include "engine/dead_letters.h"
+#include "engine/call/dead_letters.h"
 
 #include <string.h>
 
 #include "base/scope.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/pages.h"
+#include "engine/call/pages.h"
 #include "timer/record.h"
 
 static dw_dead letter_of(const dw_row *row, char *topic)

@@ -2,7 +2,7 @@
 #ifndef DW_ENGINE_DEAD_LETTERS_H
 #define DW_ENGINE_DEAD_LETTERS_H
 
-#include "engine/calls.h"
+#include "engine/call/calls.h"
 
 void dead_letters_show(struct engine *, const struct call *);
 

@@ -1,8 +1,8 @@
-#include "engine/lifecycle.h"
+#include "engine/call/lifecycle.h"
 
 #include "engine/core.h"
-#include "engine/put_off.h"
-#include "engine/urgent.h"
+#include "engine/rule/put_off.h"
+#include "engine/due/urgent.h"
 
 #define RESCHEDULED_A_TURN 512u
 

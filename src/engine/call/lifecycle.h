@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "engine/calls.h"
+#include "engine/call/calls.h"
 
 /* lifecycle_resume begins the next call of the timer. If there is none, it does what the timer's
  * state asks for. It does nothing while an operation is under way or waits to be tried again. It

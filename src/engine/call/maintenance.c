@@ -1,8 +1,8 @@
-#include "engine/maintenance.h"
+#include "engine/call/maintenance.h"
 
 #include "base/scope.h"
 #include "engine/core.h"
-#include "engine/lifecycle.h"
+#include "engine/call/lifecycle.h"
 
 /* ---- Purge --------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-#include "engine/modes.h"
+#include "engine/call/modes.h"
 
 #include <string.h>
 
 #include "engine/core.h"
-#include "engine/lifecycle.h"
+#include "engine/call/lifecycle.h"
 #include "timer/record.h"
 
 enum { TRIES_MAX = 100 };

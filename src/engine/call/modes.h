@@ -4,7 +4,7 @@
 #ifndef DW_ENGINE_MODES_H
 #define DW_ENGINE_MODES_H
 
-#include "engine/calls.h"
+#include "engine/call/calls.h"
 
 struct record;
 

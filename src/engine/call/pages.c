@@ -1,4 +1,4 @@
-#include "engine/pages.h"
+#include "engine/call/pages.h"
 
 #include "engine/core.h"
 

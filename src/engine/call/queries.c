@@ -1,13 +1,13 @@
-#include "engine/queries.h"
+#include "engine/call/queries.h"
 
 #include <string.h>
 
 #include "base/scope.h"
 #include "base/usec.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/damaged.h"
-#include "engine/pages.h"
+#include "engine/heal/damaged.h"
+#include "engine/call/pages.h"
 #include "timer/ended.h"
 #include "timer/record.h"
 

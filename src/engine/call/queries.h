@@ -2,7 +2,7 @@
 #ifndef DW_ENGINE_QUERIES_H
 #define DW_ENGINE_QUERIES_H
 
-#include "engine/calls.h"
+#include "engine/call/calls.h"
 
 void query_show_page(struct engine *, const struct call *);
 void query_show_end(struct engine *, const struct call *);

@@ -3,10 +3,10 @@
 
 #include "engine/answers.h"
 #include "engine/core.h"
-#include "engine/damaged.h"
-#include "engine/learn.h"
-#include "engine/lifecycle.h"
-#include "engine/messages.h"
+#include "engine/heal/damaged.h"
+#include "engine/heal/learn.h"
+#include "engine/call/lifecycle.h"
+#include "engine/queue/messages.h"
 
 static void claim_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {

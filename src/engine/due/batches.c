@@ -1,10 +1,10 @@
-#include "engine/batches.h"
+#include "engine/due/batches.h"
 
 #include <assert.h>
 
 #include "base/scope.h"
 #include "engine/core.h"
-#include "engine/workers.h"
+#include "engine/due/workers.h"
 #include "topic/gather.h"
 
 /* A batch that waits for claims looks again; the last answer starts it before. */

@@ -1,10 +1,10 @@
-#include "engine/claim.h"
+#include "engine/due/claim.h"
 
 #include "engine/core.h"
-#include "engine/fire.h"
-#include "engine/lifecycle.h"
-#include "engine/occurrences.h"
-#include "engine/urgent.h"
+#include "engine/due/fire.h"
+#include "engine/call/lifecycle.h"
+#include "engine/rule/occurrences.h"
+#include "engine/due/urgent.h"
 #include "topic/gather.h"
 #include "topic/order.h"
 

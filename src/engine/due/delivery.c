@@ -1,4 +1,4 @@
-#include "engine/delivery.h"
+#include "engine/due/delivery.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 #include "base/scope.h"
 #include "engine/core.h"
-#include "engine/lifecycle.h"
-#include "engine/occurrences.h"
+#include "engine/call/lifecycle.h"
+#include "engine/rule/occurrences.h"
 #include "port/driven.h"
 
 /* delivery_may_start. Purge: a timer that a purge deletes in the store must not start after that,

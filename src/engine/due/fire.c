@@ -1,14 +1,14 @@
-#include "engine/fire.h"
+#include "engine/due/fire.h"
 
 #include <assert.h>
 
-#include "engine/batches.h"
+#include "engine/due/batches.h"
 #include "engine/core.h"
-#include "engine/lifecycle.h"
-#include "engine/messages.h"
-#include "engine/occurrences.h"
-#include "engine/urgent.h"
-#include "engine/workers.h"
+#include "engine/call/lifecycle.h"
+#include "engine/queue/messages.h"
+#include "engine/rule/occurrences.h"
+#include "engine/due/urgent.h"
+#include "engine/due/workers.h"
 
 static void expire_hold(struct engine *engine, struct timer *timer)
 {

@@ -1,5 +1,5 @@
 /* Registers the handlers of topics. */
-#include "engine/handlers.h"
+#include "engine/due/handlers.h"
 
 #include <string.h>
 

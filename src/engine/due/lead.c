@@ -1,4 +1,4 @@
-#include "engine/lead.h"
+#include "engine/due/lead.h"
 
 #include "base/spread.h"
 

@@ -1,16 +1,16 @@
 /* Calls the program back between two steps of the engine, when nothing is half done, so a callback
  * may call anything. If a callback ends by a C++ exception, the next turn tells the remaining
  * notices. */
-#include "engine/notify.h"
+#include "engine/due/notify.h"
 
 #include "base/scope.h"
 #include "engine/core.h"
-#include "engine/dead_letters.h"
-#include "engine/messages.h"
-#include "engine/modes.h"
-#include "engine/queries.h"
-#include "engine/registry.h"
-#include "engine/takes.h"
+#include "engine/call/dead_letters.h"
+#include "engine/queue/messages.h"
+#include "engine/call/modes.h"
+#include "engine/call/queries.h"
+#include "engine/queue/registry.h"
+#include "engine/queue/takes.h"
 
 static const char *name_of(enum call_kind kind)
 {

@@ -1,7 +1,7 @@
-#include "engine/says.h"
+#include "engine/due/says.h"
 
 #include "base/message.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
 
 int saying_check(const struct saying *saying, char *message)

@@ -1,4 +1,4 @@
-#include "engine/schedule.h"
+#include "engine/due/schedule.h"
 
 #include <assert.h>
 

@@ -1,12 +1,12 @@
-#include "engine/urgent.h"
+#include "engine/due/urgent.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "engine/core.h"
-#include "engine/message_op.h"
-#include "engine/occurrences.h"
-#include "engine/put_off.h"
+#include "engine/queue/message_op.h"
+#include "engine/rule/occurrences.h"
+#include "engine/rule/put_off.h"
 
 void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 {

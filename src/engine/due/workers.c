@@ -1,10 +1,10 @@
-#include "engine/workers.h"
+#include "engine/due/workers.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "engine/core.h"
-#include "engine/lifecycle.h"
+#include "engine/call/lifecycle.h"
 
 bool workers_have_room(const struct engine *engine)
 {

@@ -1,4 +1,4 @@
-#include "engine/clock_steps.h"
+#include "engine/heal/clock_steps.h"
 
 #include "engine/core.h"
 

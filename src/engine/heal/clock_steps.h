@@ -3,7 +3,7 @@
 #define DW_ENGINE_CLOCK_STEPS_H
 
 #include "durawheel/durawheel.h"
-#include "engine/derive.h"
+#include "engine/rule/derive.h"
 
 struct engine;
 

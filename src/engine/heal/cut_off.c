@@ -1,4 +1,4 @@
-#include "engine/cut_off.h"
+#include "engine/heal/cut_off.h"
 
 #include "engine/core.h"
 #include "port/driven.h"

@@ -1,4 +1,4 @@
-#include "engine/damaged.h"
+#include "engine/heal/damaged.h"
 
 #include "engine/core.h"
 

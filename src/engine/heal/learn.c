@@ -1,9 +1,9 @@
-#include "engine/learn.h"
+#include "engine/heal/learn.h"
 
 #include "engine/core.h"
-#include "engine/damaged.h"
-#include "engine/lifecycle.h"
-#include "engine/zones.h"
+#include "engine/heal/damaged.h"
+#include "engine/call/lifecycle.h"
+#include "engine/rule/zones.h"
 #include "timer/record.h"
 
 /* learn_gone: a client has cancelled the timer. If the timer is busy, the answer to its own

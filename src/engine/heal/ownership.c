@@ -1,7 +1,7 @@
-#include "engine/ownership.h"
+#include "engine/heal/ownership.h"
 
 #include "engine/core.h"
-#include "engine/lifecycle.h"
+#include "engine/call/lifecycle.h"
 
 #define STANDBY_EVERY DW_SECONDS(1) /* between two requests for the ownership */
 

@@ -1,7 +1,7 @@
-#include "engine/recovery.h"
+#include "engine/heal/recovery.h"
 
 #include "engine/core.h"
-#include "engine/learn.h"
+#include "engine/heal/learn.h"
 #include "port/driven.h"
 
 #define SCAN_LIMIT 256u

@@ -7,7 +7,7 @@
 
 #include "base/usec.h"
 #include "durawheel/store.h"
-#include "engine/registry.h"
+#include "engine/queue/registry.h"
 
 struct engine;
 

@@ -2,10 +2,10 @@
  * was emptied or set back. The engine does this in bounded steps. Until the next LOSS tells the
  * store that this is over, the store does nothing else in the lost part. A handle that closes first
  * ends this, because nobody else knows these timers. */
-#include "engine/restore.h"
+#include "engine/heal/restore.h"
 
 #include "engine/core.h"
-#include "engine/learn.h"
+#include "engine/heal/learn.h"
 #include "port/driven.h"
 
 #define WRITES_A_TURN 256u

@@ -1,4 +1,4 @@
-#include "engine/walk.h"
+#include "engine/heal/walk.h"
 
 #include <assert.h>
 

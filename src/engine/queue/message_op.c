@@ -1,4 +1,4 @@
-#include "engine/message_op.h"
+#include "engine/queue/message_op.h"
 
 #include <string.h>
 

@@ -1,16 +1,16 @@
-#include "engine/messages.h"
+#include "engine/queue/messages.h"
 
 #include <string.h>
 
 #include "base/grown.h"
 #include "base/utf8.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/message_op.h"
-#include "engine/topic_calls.h"
-#include "engine/lifecycle.h"
-#include "engine/takes.h"
-#include "engine/urgent.h"
+#include "engine/queue/message_op.h"
+#include "engine/queue/topic_calls.h"
+#include "engine/call/lifecycle.h"
+#include "engine/queue/takes.h"
+#include "engine/due/urgent.h"
 #include "port/driven.h"
 #include "timer/record.h"
 #include "topic/message.h"

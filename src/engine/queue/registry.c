@@ -1,4 +1,4 @@
-#include "engine/registry.h"
+#include "engine/queue/registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 #include "base/crc.h"
 #include "base/scope.h"
 #include "base/utf8.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/topic_calls.h"
-#include "engine/handlers.h"
-#include "engine/numbers.h"
-#include "engine/topic_numbers.h"
+#include "engine/queue/topic_calls.h"
+#include "engine/due/handlers.h"
+#include "engine/call/numbers.h"
+#include "engine/queue/topic_numbers.h"
 #include "port/driven.h"
 
 /* ---- Reading settings ---------------------------------------------------------------------- */

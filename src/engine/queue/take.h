@@ -6,7 +6,7 @@
 
 #include "durawheel/store.h"
 #include "durawheel/topic.h"
-#include "engine/calls.h"
+#include "engine/call/calls.h"
 
 struct engine;
 

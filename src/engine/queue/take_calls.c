@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/core.h"
-#include "engine/take.h"
+#include "engine/queue/take.h"
 #include "port/driven.h"
 
 bool take_names_many(const char *name)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/take.h"
+#include "engine/queue/take.h"
 #include "topic/settings.h"
 
 static int by_age(const void *a, const void *b)

@@ -3,7 +3,7 @@
 
 #include "base/scope.h"
 #include "engine/core.h"
-#include "engine/take.h"
+#include "engine/queue/take.h"
 #include "timer/record.h"
 
 struct shown_messages {

@@ -1,13 +1,13 @@
-#include "engine/takes.h"
+#include "engine/queue/takes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/grown.h"
-#include "engine/arguments.h"
+#include "engine/call/arguments.h"
 #include "engine/core.h"
-#include "engine/take.h"
-#include "engine/topic_calls.h"
+#include "engine/queue/take.h"
+#include "engine/queue/topic_calls.h"
 #include "port/driven.h"
 #include "timer/record.h"
 

@@ -1,4 +1,4 @@
-#include "engine/topic_numbers.h"
+#include "engine/queue/topic_numbers.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
-#include "engine/derive.h"
+#include "engine/rule/derive.h"
 
 #include "engine/core.h"
-#include "engine/lifecycle.h"
-#include "engine/put_off.h"
-#include "engine/zones.h"
+#include "engine/call/lifecycle.h"
+#include "engine/rule/put_off.h"
+#include "engine/rule/zones.h"
 
 #define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many had to change */
 

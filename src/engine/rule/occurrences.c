@@ -1,11 +1,11 @@
-#include "engine/occurrences.h"
+#include "engine/rule/occurrences.h"
 
 #include <string.h>
 
 #include "base/message.h"
 #include "calendar/rule_text.h"
 #include "engine/core.h"
-#include "engine/derive.h"
+#include "engine/rule/derive.h"
 #include "timer/record.h"
 
 #define MISSED_AFTER DW_SECONDS(60)

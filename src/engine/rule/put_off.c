@@ -1,7 +1,7 @@
-#include "engine/put_off.h"
+#include "engine/rule/put_off.h"
 
 #include "engine/core.h"
-#include "engine/derive.h"
+#include "engine/rule/derive.h"
 #include "topic/settings.h"
 
 dw_usec put_off_due(dw_usec due, bool is_computed)

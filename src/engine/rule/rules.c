@@ -1,4 +1,4 @@
-#include "engine/rules.h"
+#include "engine/rule/rules.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-#include "engine/zones.h"
+#include "engine/rule/zones.h"
 
 #include "engine/core.h"
-#include "engine/occurrences.h"
-#include "engine/urgent.h"
+#include "engine/rule/occurrences.h"
+#include "engine/due/urgent.h"
 
 #define LOOK_EVERY DW_HOURS(1)
 #define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many were moved */

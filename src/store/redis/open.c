@@ -7,7 +7,7 @@
 
 #include "store/identity.h"
 #include "store/redis/core.h"
-#include "store/redis/rights.h"
+#include "store/redis/wire/rights.h"
 #include "store/redis/store.h"
 
 /* ---- Making ---------------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "store/redis/consumers.h"
+#include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
-#include "store/redis/submit.h"
+#include "store/redis/timer/submit.h"
 
 #define REFUSAL_AGE DW_SECONDS(1)          /* a refusal of the last second explains a failure */
 #define TROUBLE_AFTER DW_MILLISECONDS(200) /* so long without a connection is reported */

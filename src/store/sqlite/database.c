@@ -12,8 +12,8 @@
 #include "base/rng.h"
 #include "base/usec.h"
 #include "port/clock.h"
-#include "store/sqlite/denied.h"
-#include "store/sqlite/files.h"
+#include "store/sqlite/file/denied.h"
+#include "store/sqlite/file/files.h"
 
 enum { PATH_SIZE = 4096 };
 

@@ -2,7 +2,7 @@
 
 #include "base/reason.h"
 #include "port/op.h"
-#include "store/sqlite/newer.h"
+#include "store/sqlite/heal/newer.h"
 #include "store/sqlite/bind.h"
 #include "timer/record.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "store/sqlite/bind.h"
-#include "store/sqlite/check.h"
+#include "store/sqlite/heal/check.h"
 #include "store/sqlite/dead_letters.h"
 #include "store/sqlite/ends.h"
-#include "store/sqlite/newer.h"
+#include "store/sqlite/heal/newer.h"
 #include "store/sqlite/pages.h"
 #include "store/sqlite/queue.h"
 #include "store/sqlite/row.h"

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "store/identity.h"
-#include "store/sqlite/files.h"
-#include "store/sqlite/newer.h"
-#include "store/sqlite/rescue.h"
+#include "store/sqlite/file/files.h"
+#include "store/sqlite/heal/newer.h"
+#include "store/sqlite/heal/rescue.h"
 
 enum { LINE_SIZE = 160 };
 

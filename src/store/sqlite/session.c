@@ -1,12 +1,12 @@
-#include "store/sqlite/rescue.h"
+#include "store/sqlite/heal/rescue.h"
 #include "store/sqlite/session.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/sqlite/index.h"
-#include "store/sqlite/mount.h"
+#include "store/sqlite/heal/index.h"
+#include "store/sqlite/file/mount.h"
 
 /* name_files makes the names of all files, and gives them to the parts that use them. */
 static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,

@@ -4,7 +4,7 @@
 #include "store/sqlite/bind.h"
 #include "store/sqlite/dead_letters.h"
 #include "store/sqlite/ends.h"
-#include "store/sqlite/standby.h"
+#include "store/sqlite/file/standby.h"
 #include "store/status.h"
 
 static int read_one(struct sqlite_session *session, enum sqlite_sql which, int64_t *ret_number)

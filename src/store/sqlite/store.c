@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "store/sqlite/locker.h"
+#include "store/sqlite/file/locker.h"
 #include "store/sqlite/worker.h"
 
 /* How soon an owner notices a client's change or a file that is gone, if no client writes to the

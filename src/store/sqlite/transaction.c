@@ -6,8 +6,8 @@
 #include "port/clock.h"
 #include "port/op.h"
 #include "store/sqlite/ends.h"
-#include "store/sqlite/fate.h"
-#include "store/sqlite/index.h"
+#include "store/sqlite/file/fate.h"
+#include "store/sqlite/heal/index.h"
 
 enum outcome {
 	DONE,

@@ -4,10 +4,10 @@
 #ifndef DW_STORE_SQLITE_TRANSACTION_H
 #define DW_STORE_SQLITE_TRANSACTION_H
 
-#include "store/sqlite/files.h"
+#include "store/sqlite/file/files.h"
 #include "store/sqlite/operations.h"
-#include "store/sqlite/reserve.h"
-#include "store/sqlite/suspects.h"
+#include "store/sqlite/file/reserve.h"
+#include "store/sqlite/heal/suspects.h"
 
 enum { SQLITE_BATCH_MAX = 4096, SQLITE_FATE_SIZE = 512 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/usec.h"
-#include "store/sqlite/standby.h"
+#include "store/sqlite/file/standby.h"
 
 enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,

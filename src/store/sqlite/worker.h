@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 #include "port/op.h"
-#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/file/checkpoint.h"
 #include "store/sqlite/session.h"
 #include "store/sqlite/transaction.h"
-#include "store/sqlite/wake.h"
+#include "store/sqlite/file/wake.h"
 
 /* The mutex protects queue, answers, parked and the flags. Everything else belongs to the thread
  * while it runs. */

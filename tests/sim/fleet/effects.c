@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "sim/fleet/fleet.h"
 #include "store/redis/store.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 
 static struct alloc alloc_of(const struct effect *effect)
 {

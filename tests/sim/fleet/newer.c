@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "support/newer.h"
 
 /* ---- What the client writes ---------------------------------------------------------------- */

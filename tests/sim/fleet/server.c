@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "sim/core/sim.h"
 #include "store/redis/store.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 
 static bool ends_with(struct bytes key, const char *end)
 {

@@ -1,5 +1,5 @@
 /* The programs: they put timers, push, take and answer at random, and change the settings. */
-#include "engine/topic_calls.h"
+#include "engine/queue/topic_calls.h"
 #include "sim/queues/queues.h"
 
 #include <stdio.h>

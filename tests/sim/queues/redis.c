@@ -9,7 +9,7 @@
 
 #include "sim/fleet/effects.h"
 #include "sim/fleet/requests.h"
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 #include "topic/settings.h"
 
 #define WAKE "{t}:wake"

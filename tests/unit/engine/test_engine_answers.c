@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 #include "base/usec.h"
-#include "engine/lead.h"
-#include "engine/topic_calls.h"
+#include "engine/due/lead.h"
+#include "engine/queue/topic_calls.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
 #include "support/leased.h"

@@ -1,8 +1,8 @@
 /* The settings of topics that an owner reads when its term begins, and after each change. */
 #include <string.h>
 
-#include "engine/numbers.h"
-#include "engine/topic_calls.h"
+#include "engine/call/numbers.h"
+#include "engine/queue/topic_calls.h"
 #include "support/cmocka.h"
 #include "support/leased.h"
 

@@ -2,7 +2,7 @@
  * begins later; and what the handle says of its health. */
 #include "support/cmocka.h"
 
-#include "engine/numbers.h"
+#include "engine/call/numbers.h"
 #include "support/leased.h"
 
 /* start_in_queue: the program has put the delivery into a queue of its own. */

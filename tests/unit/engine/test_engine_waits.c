@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "durawheel/topic.h"
-#include "engine/numbers.h"
-#include "engine/topic_calls.h"
+#include "engine/call/numbers.h"
+#include "engine/queue/topic_calls.h"
 #include "support/batches.h"
 
 static dw_topic_info found;

@@ -1,7 +1,7 @@
 /* A shard that was emptied under its owner, by a server whose clock is behind the one before. */
 #include <stdlib.h>
 
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "support/cmocka.h"
 #include "support/script_fixture.h"
 

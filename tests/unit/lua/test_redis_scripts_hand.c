@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "store/redis/script.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/script.h"
+#include "store/redis/wire/value.h"
 #include "support/script_fixture.h"
 #include "support/seed.h"
 #include "timer/record.h"

@@ -2,7 +2,7 @@
  * The pages are neither merged nor sorted, because the owner knows almost all of these timers. A
  * scan in order would have to read a whole crowd of equal deadlines before it could return the
  * first one. */
-#include "store/redis/audit.h"
+#include "store/redis/heal/audit.h"
 
 #include <stdio.h>
 #include <string.h>

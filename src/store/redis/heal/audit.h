@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/suspect.h"
+#include "store/redis/timer/suspect.h"
 
 struct redis_store;
 

@@ -7,7 +7,7 @@
  * their messages. At the end, all shards are asked for the settings of the topics, which must be
  * intact and the same. The check only reads. Timers come and go meanwhile, but each page shows one
  * moment, so this never looks like a flaw; and settings that have just changed are not compared. */
-#include "store/redis/check.h"
+#include "store/redis/heal/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/redis/copies_differ.h"
+#include "store/redis/heal/copies_differ.h"
 #include "store/redis/core.h"
 #include "store/status.h"
 #include "timer/record.h"

@@ -1,4 +1,4 @@
-#include "store/redis/copies_differ.h"
+#include "store/redis/heal/copies_differ.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef DW_STORE_REDIS_COPIES_DIFFER_H
 #define DW_STORE_REDIS_COPIES_DIFFER_H
 
-#include "store/redis/rows.h"
-#include "store/redis/shard.h"
+#include "store/redis/page/rows.h"
+#include "store/redis/owner/shard.h"
 
 struct redis_store;
 

@@ -1,6 +1,6 @@
 /* Finds keys of a wrong type, which another program has made. Redis only says that some key of a
  * command has the wrong type, so types.lua is asked which key it is. */
-#include "store/redis/key_types.h"
+#include "store/redis/heal/key_types.h"
 
 #include <stdio.h>
 #include <string.h>

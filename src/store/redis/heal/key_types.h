@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "durawheel/store.h"
-#include "store/redis/pipeline.h"
+#include "store/redis/wire/pipeline.h"
 
 #define KEY_TYPES_WORDS 80
 

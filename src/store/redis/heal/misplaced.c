@@ -3,7 +3,7 @@
  * be neither claimed nor cancelled. A scan shows it as a damaged timer of generation 0, so that the
  * timer of that id in the right shard stays untouched. The owner makes it a dead letter in the
  * shard where it is. Such a letter cannot be requeued, but it can be dropped. */
-#include "store/redis/misplaced.h"
+#include "store/redis/heal/misplaced.h"
 
 #include <stdlib.h>
 

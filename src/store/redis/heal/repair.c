@@ -13,7 +13,7 @@
  * more. An entry that still has no value is deleted. A value without an entry gets one. The index
  * needs no engine, because the values say what it must be: index.lua deletes and adds members. So
  * it also builds the index of a shard that has none. */
-#include "store/redis/repair.h"
+#include "store/redis/heal/repair.h"
 
 #include <stdio.h>
 #include <string.h>

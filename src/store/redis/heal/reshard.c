@@ -1,6 +1,6 @@
 /* Makes and frees the shards, and moves all operations if the namespace has another number of
  * shards than we knew. */
-#include "store/redis/reshard.h"
+#include "store/redis/heal/reshard.h"
 
 #include "store/redis/core.h"
 #include "store/redis/store.h"

@@ -6,7 +6,7 @@
  *
  * When another process has acquired the emptied shard first, this store becomes a client, writes
  * what it knows for that process, and then steps down. */
-#include "store/redis/restore.h"
+#include "store/redis/heal/restore.h"
 
 #include <string.h>
 

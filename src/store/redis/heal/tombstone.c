@@ -1,7 +1,7 @@
 /* Remembers ids whose deletion this owner has seen in the last minute. When a shard loses data, it
  * may still have these timers, or memory may write them again. Therefore they are deleted again,
  * and not written. */
-#include "store/redis/tombstone.h"
+#include "store/redis/heal/tombstone.h"
 
 #include <string.h>
 

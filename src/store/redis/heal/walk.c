@@ -1,6 +1,6 @@
 /* Reads a shard page by page, for scans and checks. A page begins behind the last member and score
  * of the page before. */
-#include "store/redis/walk.h"
+#include "store/redis/heal/walk.h"
 
 #include <stdio.h>
 #include <string.h>

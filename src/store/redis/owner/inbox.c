@@ -1,7 +1,7 @@
 /* Reads the inbox, which lists what clients wrote, without removing anything. It reads only when
  * the inbox may have something: a client published it on the wake channel, or a renewal counted
  * it. */
-#include "store/redis/inbox.h"
+#include "store/redis/owner/inbox.h"
 
 #include <string.h>
 

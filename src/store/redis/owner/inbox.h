@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/rows.h"
-#include "store/redis/suspect.h"
+#include "store/redis/page/rows.h"
+#include "store/redis/timer/suspect.h"
 
 struct redis_store;
 

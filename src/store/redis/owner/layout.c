@@ -7,7 +7,7 @@
  * When a namespace is emptied under its owner, it looks like a new one. So a client that finds a
  * shard without a number publishes this on the wake channel. If somebody is subscribed there, the
  * client waits OWNER_PATIENCE, so that the owner can write all of it again. */
-#include "store/redis/layout.h"
+#include "store/redis/owner/layout.h"
 
 #include <stdio.h>
 #include <stdlib.h>

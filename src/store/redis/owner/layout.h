@@ -6,7 +6,7 @@
 
 #include "durawheel/store.h"
 #include "redis/reply.h"
-#include "store/redis/token.h"
+#include "store/redis/owner/token.h"
 
 struct redis_store;
 struct shard;

@@ -1,6 +1,6 @@
 /* Acquires, renews and gives back the leases. The owner has a lease on every shard. All are
  * acquired at once, renewed together, and lost together. */
-#include "store/redis/lease.h"
+#include "store/redis/owner/lease.h"
 
 #include <inttypes.h>
 #include <stdio.h>

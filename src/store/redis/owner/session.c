@@ -3,7 +3,7 @@
  * handshake comes before anything else: it replaces the owner's token, or the connection of the
  * client's session, and so makes those commands stale. Its reply says up to which number the server
  * has applied all commands, so none stays in doubt. */
-#include "store/redis/session.h"
+#include "store/redis/owner/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

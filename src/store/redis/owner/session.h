@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "store/redis/pipeline.h"
+#include "store/redis/wire/pipeline.h"
 
 #define SESSION_TTL DW_HOURS(1)
 

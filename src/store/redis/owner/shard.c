@@ -1,5 +1,5 @@
 /* One shard: the names of its keys, which ids belong to it, and the sets that it is in. */
-#include "store/redis/shard.h"
+#include "store/redis/owner/shard.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,19 +4,19 @@
 
 #include <stdbool.h>
 
-#include "store/redis/audit.h"
-#include "store/redis/completion.h"
-#include "store/redis/confirm.h"
-#include "store/redis/inbox.h"
-#include "store/redis/key_types.h"
-#include "store/redis/layout.h"
-#include "store/redis/lease.h"
-#include "store/redis/pipeline.h"
-#include "store/redis/repair.h"
-#include "store/redis/restore.h"
-#include "store/redis/session.h"
-#include "store/redis/token.h"
-#include "store/redis/tombstone.h"
+#include "store/redis/heal/audit.h"
+#include "store/redis/timer/completion.h"
+#include "store/redis/timer/confirm.h"
+#include "store/redis/owner/inbox.h"
+#include "store/redis/heal/key_types.h"
+#include "store/redis/owner/layout.h"
+#include "store/redis/owner/lease.h"
+#include "store/redis/wire/pipeline.h"
+#include "store/redis/heal/repair.h"
+#include "store/redis/heal/restore.h"
+#include "store/redis/owner/session.h"
+#include "store/redis/owner/token.h"
+#include "store/redis/heal/tombstone.h"
 
 enum key {
 	KEY_LEASE,

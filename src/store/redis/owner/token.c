@@ -1,6 +1,6 @@
 /* The fencing token of a shard (fence, nonce and connection); what the server's replies say about
  * it; and the server's clock, from which versions are made. */
-#include "store/redis/token.h"
+#include "store/redis/owner/token.h"
 
 #include <inttypes.h>
 #include <stdio.h>

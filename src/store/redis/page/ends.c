@@ -1,4 +1,4 @@
-#include "store/redis/ends.h"
+#include "store/redis/page/ends.h"
 
 #include "store/redis/core.h"
 

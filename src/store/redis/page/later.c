@@ -1,6 +1,6 @@
 /* Keeps operations that ask every shard until all earlier operations are sent. A barrier also holds
  * back later operations. */
-#include "store/redis/later.h"
+#include "store/redis/page/later.h"
 
 #include "store/redis/core.h"
 #include "store/store.h"

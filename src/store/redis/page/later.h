@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/consumers.h"
-#include "store/redis/topics.h"
+#include "store/redis/queue/consumers.h"
+#include "store/redis/queue/topics.h"
 
 struct redis_store;
 

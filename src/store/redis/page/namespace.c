@@ -1,7 +1,7 @@
 /* Operations that ask every shard: status, report, purge, and the drop of all dead letters. Their
  * struct gather adds up the shards' answers; the last one answers the operation. */
 #include "store/identity.h"
-#include "store/redis/namespace.h"
+#include "store/redis/page/namespace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "store/redis/rows.h"
+#include "store/redis/page/rows.h"
 
 void rows_push(struct rows *rows, dw_row *row)
 {

@@ -8,7 +8,7 @@
  *
  * A scan that has given its page stays for a moment, with the rows that it has read ahead, because
  * the next page is usually asked for at once. */
-#include "store/redis/scan.h"
+#include "store/redis/page/scan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef DW_STORE_REDIS_SCAN_H
 #define DW_STORE_REDIS_SCAN_H
 
-#include "store/redis/stream.h"
+#include "store/redis/page/stream.h"
 
 void scan_begin(struct redis_store *, dw_op *);
 void scan_work(struct redis_store *);

@@ -1,7 +1,7 @@
 /* One stream of a scan: the claimed timers, the pending timers, the timers of a topic, or the dead
  * letters of one shard, read page by page. Timers with equal deadlines are sorted by version before
  * any of them is given. */
-#include "store/redis/stream.h"
+#include "store/redis/page/stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/rows.h"
-#include "store/redis/suspect.h"
-#include "store/redis/walk.h"
+#include "store/redis/page/rows.h"
+#include "store/redis/timer/suspect.h"
+#include "store/redis/heal/walk.h"
 
 struct redis_store;
 struct scan;

@@ -1,4 +1,4 @@
-#include "store/redis/consumers.h"
+#include "store/redis/queue/consumers.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/redis/message_row.h"
+#include "store/redis/queue/message_row.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/redis/queues.h"
+#include "store/redis/queue/queues.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "base/reason.h"
-#include "store/redis/consumers.h"
+#include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
-#include "store/redis/message_row.h"
+#include "store/redis/queue/message_row.h"
 #include "timer/record.h"
 #include "topic/message.h"
 

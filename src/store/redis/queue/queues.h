@@ -3,7 +3,7 @@
 #define DW_STORE_REDIS_QUEUES_H
 
 #include "port/op.h"
-#include "store/redis/consumers.h"
+#include "store/redis/queue/consumers.h"
 
 struct redis_store;
 struct shard;

@@ -1,4 +1,4 @@
-#include "store/redis/topic_copies.h"
+#include "store/redis/queue/topic_copies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "durawheel/topic.h"
 #include "store/redis/core.h"
-#include "store/redis/copies_differ.h"
+#include "store/redis/heal/copies_differ.h"
 #include "topic/settings.h"
 
 enum {

@@ -9,9 +9,9 @@
 
 #include "port/op.h"
 #include "redis/reply.h"
-#include "store/redis/rows.h"
-#include "store/redis/script.h"
-#include "store/redis/shard.h"
+#include "store/redis/page/rows.h"
+#include "store/redis/wire/script.h"
+#include "store/redis/owner/shard.h"
 
 struct redis_store;
 

@@ -1,4 +1,4 @@
-#include "store/redis/topics.h"
+#include "store/redis/queue/topics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "durawheel/topic.h"
 #include "store/counts.h"
 #include "store/identity.h"
-#include "store/redis/consumers.h"
+#include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
-#include "store/redis/ends.h"
-#include "store/redis/queues.h"
+#include "store/redis/page/ends.h"
+#include "store/redis/queue/queues.h"
 
 #define COUNTS_FIELD "" /* no topic has this name */
 #define CHANGES_MAX 16u /* changes under way at one time, so that timers need not wait for many */

@@ -5,7 +5,7 @@
 #define DW_STORE_REDIS_TOPICS_H
 
 #include "port/op.h"
-#include "store/redis/topic_copies.h"
+#include "store/redis/queue/topic_copies.h"
 
 struct redis_store;
 struct shard;

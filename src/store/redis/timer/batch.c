@@ -1,6 +1,6 @@
 /* Makes the words of a command: decides which operations go into one command, and writes the words
  * of each. */
-#include "store/redis/batch.h"
+#include "store/redis/timer/batch.h"
 
 #include <string.h>
 

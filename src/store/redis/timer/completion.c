@@ -6,7 +6,7 @@
  * than the answers that still wait for earlier ones. If the engine got the result first and then an
  * older "there is no such timer", it would drop a timer that a client has put in between. So a read
  * is answered after those (answer_behind). */
-#include "store/redis/completion.h"
+#include "store/redis/timer/completion.h"
 
 #include <string.h>
 

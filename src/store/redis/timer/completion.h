@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/pipeline.h"
-#include "store/redis/suspect.h"
+#include "store/redis/wire/pipeline.h"
+#include "store/redis/timer/suspect.h"
 
 #define DOUBTS_MAX 1024u
 #define OP_OURS (1u << 31)          /* of dw_op.flags: the store made the operation itself */

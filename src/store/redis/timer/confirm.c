@@ -1,4 +1,4 @@
-#include "store/redis/confirm.h"
+#include "store/redis/timer/confirm.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Decides which shard sends next, and how much of its queue makes a command. */
-#include "store/redis/dispatch.h"
+#include "store/redis/timer/dispatch.h"
 
 #include "store/redis/core.h"
 

@@ -1,4 +1,4 @@
-#include "store/redis/fresh.h"
+#include "store/redis/timer/fresh.h"
 
 #include "store/redis/core.h"
 #include "timer/record.h"

@@ -1,7 +1,7 @@
 /* Writes claims, settles and renewals of timers that the script need not read: the owner knows what
  * is stored, because no client has written them since it has read or written them
  * (batch_is_known). */
-#include "store/redis/known.h"
+#include "store/redis/timer/known.h"
 
 #include <string.h>
 

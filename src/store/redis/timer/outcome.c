@@ -1,6 +1,6 @@
 /* Turns replies into answers of the operations on one timer, and finds out what became of the
  * commands on a lost connection. */
-#include "store/redis/outcome.h"
+#include "store/redis/timer/outcome.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Takes operations over: each goes into the queue in which it waits. */
-#include "store/redis/submit.h"
+#include "store/redis/timer/submit.h"
 
 #include "store/redis/core.h"
-#include "store/redis/ends.h"
+#include "store/redis/page/ends.h"
 #include "timer/record.h"
 #include "timer/transition.h"
 

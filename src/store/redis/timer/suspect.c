@@ -1,4 +1,4 @@
-#include "store/redis/suspect.h"
+#include "store/redis/timer/suspect.h"
 
 #include <stdarg.h>
 #include <stdio.h>

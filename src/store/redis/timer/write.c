@@ -1,6 +1,6 @@
 /* Turns operations on timers into calls of the scripts. Consecutive operations of one kind become
  * one call; the script applies them one after the other. */
-#include "store/redis/write.h"
+#include "store/redis/timer/write.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Reads a dead letter that a script has sent. */
-#include "store/redis/letter.h"
+#include "store/redis/wire/letter.h"
 
 #include <stdlib.h>
 #include <string.h>

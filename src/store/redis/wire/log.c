@@ -1,5 +1,5 @@
 /* Writes warnings to the program's log, and limits how many. */
-#include "store/redis/log.h"
+#include "store/redis/wire/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The connection: sends commands in order, and gives each reply to the sender of its command. A
  * command that waits for its reply is a request. */
-#include "store/redis/pipeline.h"
+#include "store/redis/wire/pipeline.h"
 
 #include <assert.h>
 

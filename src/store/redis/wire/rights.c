@@ -1,7 +1,7 @@
 /* A server may lack the commands for scripts (rename-command, a proxy), and a user may lack the
  * right to them. Then the handle would open, and each of its operations would be refused. So the
  * store asks when it is opened, and only then: a right that is lost later can be given again. */
-#include "store/redis/rights.h"
+#include "store/redis/wire/rights.h"
 
 #include <stdio.h>
 #include <string.h>

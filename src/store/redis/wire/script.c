@@ -1,4 +1,4 @@
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 
 #include <string.h>
 

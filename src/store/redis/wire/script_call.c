@@ -1,5 +1,5 @@
 /* Begins calls of the scripts, and sorts the replies that are refusals. Other parts act on them. */
-#include "store/redis/script_call.h"
+#include "store/redis/wire/script_call.h"
 
 #include <stdio.h>
 #include <string.h>

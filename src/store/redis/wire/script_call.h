@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-#include "store/redis/number.h"
-#include "store/redis/pipeline.h"
-#include "store/redis/script.h"
-#include "store/redis/shape.h"
+#include "store/redis/wire/number.h"
+#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/script.h"
+#include "store/redis/wire/shape.h"
 
 struct scripts {
 	bool loading[SCRIPT_COUNT];    /* SCRIPT LOAD is under way */

@@ -13,7 +13,7 @@
  *
  * The items behind '/' are repeated: once for each operation of the command, or any number of times
  * if the command has no operations. All arrays (B, V) in one reply have the same length, not 0. */
-#include "store/redis/shape.h"
+#include "store/redis/wire/shape.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "redis/reply.h"
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 
 /* The commands. After the scripts come the plain commands of Redis that this store uses.
  * PAGE_SCORES is the script page when it is asked for all scores. */

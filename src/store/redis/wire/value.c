@@ -1,4 +1,4 @@
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The wake channel: clients publish the number of a shard there when they have written to its
  * inbox, and 't' when they have changed settings of topics. An owner subscribes on a connection of
  * its own. */
-#include "store/redis/wake_channel.h"
+#include "store/redis/wire/wake_channel.h"
 
 #include <stdio.h>
 #include <string.h>

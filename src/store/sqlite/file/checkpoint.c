@@ -1,4 +1,4 @@
-#include "store/sqlite/checkpoint.h"
+#include "store/sqlite/file/checkpoint.h"
 
 #include <sys/stat.h>
 

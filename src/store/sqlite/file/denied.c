@@ -1,4 +1,4 @@
-#include "store/sqlite/denied.h"
+#include "store/sqlite/file/denied.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
-#include "store/sqlite/fate.h"
+#include "store/sqlite/file/fate.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "store/sqlite/denied.h"
+#include "store/sqlite/file/denied.h"
 
 void sqlite_fate_tell(struct sqlite_batch *batch, const char *format, ...)
 {

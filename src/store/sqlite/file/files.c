@@ -1,4 +1,4 @@
-#include "store/sqlite/files.h"
+#include "store/sqlite/file/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

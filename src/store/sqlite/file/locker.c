@@ -1,4 +1,4 @@
-#include "store/sqlite/locker.h"
+#include "store/sqlite/file/locker.h"
 
 #include <limits.h>
 #include <stdbool.h>

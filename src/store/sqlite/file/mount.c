@@ -1,4 +1,4 @@
-#include "store/sqlite/mount.h"
+#include "store/sqlite/file/mount.h"
 
 #include <fcntl.h>
 #include <string.h>

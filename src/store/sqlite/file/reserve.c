@@ -1,4 +1,4 @@
-#include "store/sqlite/reserve.h"
+#include "store/sqlite/file/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/usec.h"
 #include "port/clock.h"
-#include "store/sqlite/files.h"
+#include "store/sqlite/file/files.h"
 
 #define TRY_AGAIN DW_SECONDS(1)
 #define SPENT_AT_ONCE (1024 * 1024) /* the longest log on a full disk */

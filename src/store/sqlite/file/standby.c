@@ -1,11 +1,11 @@
-#include "store/sqlite/standby.h"
+#include "store/sqlite/file/standby.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "store/identity.h"
-#include "store/sqlite/files.h"
+#include "store/sqlite/file/files.h"
 
 static void read_text(const char *path, char ret_text[STANDBY_LINE_SIZE])
 {

@@ -1,4 +1,4 @@
-#include "store/sqlite/wake.h"
+#include "store/sqlite/file/wake.h"
 
 #include <errno.h>
 #include <fcntl.h>

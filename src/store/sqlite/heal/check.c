@@ -1,4 +1,4 @@
-#include "store/sqlite/check.h"
+#include "store/sqlite/heal/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/index.h"
+#include "store/sqlite/heal/index.h"
 
 #include <errno.h>
 #include <stdio.h>

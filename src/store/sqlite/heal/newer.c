@@ -1,4 +1,4 @@
-#include "store/sqlite/newer.h"
+#include "store/sqlite/heal/newer.h"
 
 #include "store/sqlite/row.h"
 #include "timer/record.h"

@@ -4,7 +4,7 @@
  *
  * The rows are read in the order of the pages, because a flipped bit in a key breaks the order of
  * the keys. After the first row that cannot be read, the other rows are found by their keys. */
-#include "store/sqlite/rescue.h"
+#include "store/sqlite/heal/rescue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store/sqlite/files.h"
-#include "store/sqlite/rescue_topics.h"
+#include "store/sqlite/file/files.h"
+#include "store/sqlite/heal/rescue_topics.h"
 #include "store/sqlite/row.h"
 
 #define PATH_SIZE 4200

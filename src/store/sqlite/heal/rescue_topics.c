@@ -1,4 +1,4 @@
-#include "store/sqlite/rescue_topics.h"
+#include "store/sqlite/heal/rescue_topics.h"
 
 #include <stdbool.h>
 #include <stddef.h>

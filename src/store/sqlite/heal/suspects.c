@@ -1,4 +1,4 @@
-#include "store/sqlite/suspects.h"
+#include "store/sqlite/heal/suspects.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "durawheel/durawheel.h"
 #include "store/redis/store.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "keyspace/store.h"
 #include "support/ask.h"
 #include "support/newer.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/script.h"
+#include "store/redis/wire/script.h"
 #include "store/redis/store.h"
 #include "support/setter.h"
 

@@ -1,5 +1,5 @@
 /* Which copy of a topic's settings counts. */
-#include "store/redis/copies_differ.h"
+#include "store/redis/heal/copies_differ.h"
 #include "support/cmocka.h"
 
 enum { COPIES = 4 };

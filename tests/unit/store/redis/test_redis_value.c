@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "port/op.h"
-#include "store/redis/value.h"
+#include "store/redis/wire/value.h"
 #include "support/cmocka.h"
 #include "support/newer.h"
 #include "timer/record.h"

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 #include "durawheel/durawheel.h"
-#include "store/sqlite/locker.h"
+#include "store/sqlite/file/locker.h"
 #include "support/cmocka.h"
 #include "support/temp.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/sqlite/mount.h"
+#include "store/sqlite/file/mount.h"
 #include "support/sqlite_fixture.h"
 
 enum { IS_REFUSED, NOT_MOUNTED, IS_OPENED, OTHER_WORDS, FOLDER_IS_REFUSED };

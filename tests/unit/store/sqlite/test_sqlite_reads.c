@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/sqlite/suspects.h"
+#include "store/sqlite/heal/suspects.h"
 #include "support/faulty.h"
 #include "support/sqlite_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "store/sqlite/reserve.h"
+#include "store/sqlite/file/reserve.h"
 #include "store/store.h"
 #include "support/ask.h"
 #include "support/faulty.h"

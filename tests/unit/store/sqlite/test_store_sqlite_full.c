@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/sqlite/reserve.h"
+#include "store/sqlite/file/reserve.h"
 #include "support/faulty.h"
 #include "support/sqlite_fixture.h"
 
