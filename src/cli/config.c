@@ -101,6 +101,15 @@ static bool is_path(int key)
 	return key == OPT_STORE || key == OPT_JOURNAL || key == OPT_TOKEN_FILE;
 }
 
+/* has_comment: the value has a word that begins as a comment does. */
+static bool has_comment(const char *value)
+{
+	for (size_t i = 1; value[0] && value[i]; i++)
+		if (strchr("#;", value[i]) && strchr(" \t", value[i - 1]))
+			return true;
+	return false;
+}
+
 static void draft_key(size_t line, const char *key, const char *value, void *user)
 {
 	struct draft *draft = user;
@@ -121,7 +130,7 @@ static void draft_key(size_t line, const char *key, const char *value, void *use
 	}
 	draft->values[found] = strdup(value);
 	draft->lines[found] = line;
-	if (is_path(found) && (strstr(value, " #") || strstr(value, " ;")))
+	if (is_path(found) && has_comment(value))
 		warn("%.300s:%zu: a comment needs a line of its own: it is part of the value of %s",
 		     draft->path, line, key);
 	if (!draft->values[found])

@@ -53,7 +53,7 @@ const char *route_path(const char *target, struct MHD_Connection *connection)
 	size_t before = strlen(scheme), size = host ? strlen(host) : 0;
 	const char *rest;
 
-	if (size == 0 || strncmp(target, scheme, before) != 0 ||
+	if (size == 0 || strncasecmp(target, scheme, before) != 0 ||
 	    strncasecmp(target + before, host, size) != 0)
 		return target;
 	rest = target + before + size;

@@ -383,3 +383,29 @@ test_config_stop_patience_is_kept() {
 	expect 2 durawheel run --stop-patience soon
 	says '^durawheel: --stop-patience "soon" '
 }
+
+# waits_for_pause TOPIC: the owner knows of it.
+waits_for_pause() {
+	durawheel topic show "$1" --json | grep -q '"waits":"paused"'
+}
+
+# What waits for the one job of its topic does not start in a pause.
+test_config_paused_topic_starts_nothing_that_waits_for_its_job() {
+	program_is slow 'echo $DW_ID >>ran; until [ -e go ]; do sleep 0.05; done'
+	config '[topic one]' "exec = $PWD/slow" 'jobs = 1'
+	due_now one a b c
+	durawheel run --config run.conf >out 2>log &
+	owner=$!
+	await is_counted ran 1
+	expect 0 durawheel topic pause one
+	await waits_for_pause one
+	touch go
+	await has_count settled 1
+	sleep 1
+	is_counted ran 1
+	expect 0 durawheel topic resume one
+	await is_counted ran 3
+	await has_count pending 0
+	stop_owner
+	[ "$(sort -u ran | tr -d '\n')" = abc ]
+}

@@ -34,6 +34,9 @@ test_config_check_warns_of_comments_behind_values() {
 	says 'run.conf:2: a comment needs a line of its own: it is part of the value of store$'
 	is_counted err 1
 	prints 'run.conf: ok, 1 topic, store sqlite:/tmp/a.db # my db'
+	config '[run]' $'store = sqlite:/tmp/a.db\t; my db' '[topic a]' 'exec = true'
+	expect 0 durawheel run --config run.conf --check
+	says 'run.conf:2: a comment needs a line of its own: it is part of the value of store$'
 	config '[run]' 'store = redis://:secret@127.0.0.1/0' '[topic a]' 'exec = true'
 	expect 0 durawheel run --config run.conf --check
 	prints 'run.conf: ok, 1 topic, store redis://*@127.0.0.1/0'

@@ -618,6 +618,7 @@ def test_target_in_absolute_form(place):
     server = Server(place, *ANY)
     for target, status in (("http://%s/api/v1/timers/mail:001" % server.host, b"200"),
                            ("http://%s" % server.host, b"200"),
+                           ("HTTP://%s/healthz" % server.host, b"200"),
                            ("HTTP://other.example/api/v1/timers", b"404"),
                            ("http://other.example/api/v1/timers", b"404"),
                            ("http://%sx/api/v1/timers" % server.host, b"404"),

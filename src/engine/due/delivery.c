@@ -292,6 +292,10 @@ int engine_started(struct engine *engine, const dw_token *token)
 		return engine_fail(engine, DW_ESTALE,
 				   "the delivery may not start: the lease is over, or a purge "
 				   "is under way");
+	if (timer->topic->settings.paused & DW_PAUSE_DELIVERY)
+		return engine_fail(engine, DW_ESTALE,
+				   "the delivery may not start: topic %s is paused",
+				   timer->topic->name);
 	timer->started = engine_now(engine);
 	count_start(engine, timer);
 	timer_start(timer);
