@@ -81,8 +81,8 @@ static void count_start(struct engine *engine, const struct timer *timer)
 	topic_started(&engine->topics, timer->topic, late);
 }
 
-/* uncount_start: the handler has only queued the delivery. The maxima stay, because a later start
- * is later still. */
+/* uncount_start: the delivery has not started. The maxima stay, because a later start is later
+ * still. */
 static void uncount_start(struct engine *engine, struct timer *timer)
 {
 	dw_usec late = lateness(timer);
@@ -104,6 +104,12 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	timer->waited = waited_until(engine, timer, now);
 	engine->stats.fired++;
 	count_start(engine, timer);
+}
+
+void delivery_unbegin(struct engine *engine, struct timer *timer)
+{
+	engine->stats.fired--;
+	uncount_start(engine, timer);
 }
 
 /* ---- The verdict --------------------------------------------------------------------------- */

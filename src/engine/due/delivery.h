@@ -36,6 +36,10 @@ dw_firing delivery_firing(struct engine *, const struct timer *, dw_token *ret_t
 void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
+/* delivery_unbegin is called when the message of the timer has not entered its queue: nothing has
+ * started. */
+void delivery_unbegin(struct engine *, struct timer *);
+
 /* delivery_tell tells options.on_firing_done of a handler that has ended. */
 void delivery_tell(struct engine *, const dw_firing *, dw_verdict, dw_usec took);
 

@@ -55,16 +55,18 @@ static void tell_full(struct engine *engine, const struct timer *timer, int stat
 }
 
 /* refused: the queue has no room. The timer keeps its deadline, and its place among those that
- * wait. */
+ * wait. It waits for a consumer, so it is not late. */
 static void refused(struct engine *engine, struct timer *timer, int status)
 {
 	topic_fill(&engine->topics, timer->topic, engine_steady(engine));
 	tell_full(engine, timer, status);
+	timer->topic->held_until = engine_now(engine);
 	timer->retry_at = timer->head.due;
 }
 
 void messages_refused(struct engine *engine, struct timer *timer, int status)
 {
+	delivery_unbegin(engine, timer);
 	if (status == DW_ELIMIT || status == DW_ECORRUPT)
 		refused(engine, timer, status);
 	timer->uncounted = true;

@@ -200,6 +200,49 @@ static void timers_enter_when_messages_have_died(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+static void looked_at(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		      void *user)
+{
+	(void)d;
+	(void)next;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	*(uint32_t *)user = timers->attempt;
+}
+
+/* attempts_of returns how often a timer was tried. */
+static uint32_t attempts_of(struct program *program, const char *id)
+{
+	uint32_t attempts = 0;
+
+	assert_int_equal(dw_get(program->d, id, looked_at, &attempts), DW_OK);
+	pass(program, 0);
+	return attempts;
+}
+
+/* Of many timers that wait for a consumer one is tried each second. It has not started, and is not
+ * late by what it waits. */
+static void waiting_for_room_is_no_start_and_no_lateness(void **state)
+{
+	dw_stats stats = {.size = sizeof stats};
+	struct program program;
+
+	(void)state;
+	fill_up(&program, 1);
+	for (int i = 0; i < 30; i++)
+		pass(&program, DW_SECONDS(1));
+	assert_int_equal(dw_get_stats(program.d, &stats), DW_OK);
+	assert_int_equal(stats.fired, ROOM);
+	assert_in_range(attempts_of(&program, "5"), 25, 40);
+	assert_in_range(attempts_of(&program, "9"), 0, 1);
+	for (int i = 0; i < TIMERS && program.got < TIMERS; i++)
+		consume(&program);
+	assert_int_equal(dw_get_stats(program.d, &stats), DW_OK);
+	assert_int_equal(stats.fired, TIMERS);
+	assert_in_range(stats.lag_max_us, 0, DW_SECONDS(2));
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +251,7 @@ int main(void)
 	    cmocka_unit_test(timers_of_one_deadline_enter_in_their_order),
 	    cmocka_unit_test(timers_enter_when_an_at_most_once_queue_is_taken_from),
 	    cmocka_unit_test(timers_enter_when_messages_have_died),
+	    cmocka_unit_test(waiting_for_room_is_no_start_and_no_lateness),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
