@@ -282,7 +282,7 @@ int suspect_push(struct redis_store *store, const dw_op *op)
 	if (is_over)
 		tell_size(store, op, is_call);
 	if (store->now < push->again_at)
-		return is_call && is_over ? DW_ELIMIT : DW_ESTORE;
+		return !is_call ? DW_EBUSY : is_over ? DW_ELIMIT : DW_ESTORE;
 	link_careful(store->pipeline.link, store->now);
 	return DW_OK;
 }

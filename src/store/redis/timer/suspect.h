@@ -87,9 +87,9 @@ void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_reques
 bool suspect_page_fails(struct redis_store *, struct suspect_page *);
 
 /* suspect_push_lost is called when the request of one or more PUSHes was lost, suspect_push_done
- * when one was done. suspect_push returns DW_OK: it may be sent; DW_ESTORE: not now, it is too
- * large; DW_ELIMIT: it is a call's, and the server has closed the connection three times on a PUSH
- * of this size. */
+ * when one was done. suspect_push returns DW_OK: it may be sent. Else it is too large now.
+ * DW_EBUSY: it is a timer's, which comes again, and the store is well; DW_ESTORE: a call's;
+ * DW_ELIMIT: a call's, and the server has closed the connection three times on this size. */
 void suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct redis_store *, const dw_op *);
 int suspect_push(struct redis_store *, const dw_op *);

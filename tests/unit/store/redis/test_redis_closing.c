@@ -27,7 +27,8 @@ static struct {
 	int rows;
 	int status; /* of the last list, get or take */
 	bool ended;
-	int limits; /* DW_EVENT_LIMIT */
+	int limits;   /* DW_EVENT_LIMIT */
+	int failures; /* DW_EVENT_STORE_FAILED */
 	char message[DW_MESSAGE_SIZE];
 	uint64_t inbox;
 	const char *poison;                  /* the handler poisons the relay with its id */
@@ -40,6 +41,7 @@ static void on_event(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
+	seen.failures += event->kind == DW_EVENT_STORE_FAILED;
 	if (event->kind != DW_EVENT_LIMIT)
 		return;
 	assert_int_equal(event->status, DW_ELIMIT);
@@ -493,6 +495,8 @@ static void message_of_a_timer_is_tried_until_it_succeeds(void **state)
 	while (dw_now(owner) < end)
 		turn(owner, NULL);
 	assert_in_range(atomic_load(&relay.poisoned), poisoned, poisoned + 4);
+	/* The store is well while the message waits. */
+	assert_in_range(seen.failures, 0, atomic_load(&relay.poisoned));
 	atomic_store(&relay.poison, NULL);
 	seen.rows = 0;
 	take(owner, 1);
