@@ -99,7 +99,7 @@ has durawheel "${scripts[@]/#/doc/durawheel/}"
 dpkg-deb --fsys-tarfile "$build"/durawheel_*.deb | tar -t >"$work/is"
 grep -qx './etc/durawheel/' "$work/is" || die "durawheel has no /etc/durawheel"
 mapfile -t scripts < <(cd "$root" && printf 'lua/%s\n' README.md && # whole ones, in one folder
-	find lua -mindepth 2 -name '*.lua' -printf 'lua/%f\n')
+	find lua -mindepth 2 -name '*.lua' -not -path 'lua/common/*' -printf 'lua/%f\n')
 has libdurawheel-dev "${scripts[@]/#/durawheel/}"
 has durawheel doc/durawheel/README.md
 has libdurawheel-dev doc/libdurawheel-dev/README.md
