@@ -29,8 +29,8 @@ least()
 	sort -k1,1 -k2,2 -k3,3n | awk '!seen[$1 " " $2]++'
 }
 
-# grown: those of what was measured, once or several times, that are more than 5 % over what is
-# known each time; what is not known has grown.
+# grown: the operations whose least count is more than 5 % over that of path.txt. One that does not
+# stand there has grown.
 grown()
 {
 	least | awk '{ name = $1 " " $2 }
