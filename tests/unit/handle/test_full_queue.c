@@ -66,18 +66,26 @@ static void pass(struct program *program, dw_usec time)
 	assert_int_equal(dw_test_advance(program->d, dw_now(program->d) + time), DW_OK);
 }
 
+/* set: the queue has little room, and refuses what is too much. */
+static void set(struct program *program, dw_topic_settings settings)
+{
+	settings.size = sizeof settings;
+	settings.queue = 1;
+	settings.max = ROOM;
+	settings.overflow = DW_REFUSE;
+	assert_int_equal(dw_topic_set(program->d, "q", &settings, done, program), DW_OK);
+	pass(program, 0);
+}
+
 /* fill_up: more timers come due, one each `apart`, than their queue has room for. */
 static void fill_up(struct program *program, dw_usec apart)
 {
 	dw_options options = {.size = sizeof options, .store = "memory:", .flags = DW_TEST_CLOCK};
-	dw_topic_settings settings = {
-	    .size = sizeof settings, .queue = 1, .max = ROOM, .overflow = DW_REFUSE};
 	char id[16];
 
 	*program = (struct program){0};
 	assert_int_equal(dw_open(&program->d, &options, NULL), DW_OK);
-	assert_int_equal(dw_topic_set(program->d, "q", &settings, done, program), DW_OK);
-	pass(program, 0);
+	set(program, (dw_topic_settings){0});
 	for (int i = 0; i < TIMERS; i++) {
 		(void)snprintf(id, sizeof id, "%d", i);
 		assert_int_equal(dw_after(program->d, "q", id, DW_SECONDS(1) + i * apart, NULL, 0),
@@ -157,17 +165,11 @@ static void timers_of_one_deadline_enter_in_their_order(void **state)
 /* A take of a queue that gives messages at most once deletes them, so it makes room. */
 static void timers_enter_when_an_at_most_once_queue_is_taken_from(void **state)
 {
-	dw_topic_settings settings = {.size = sizeof settings,
-				      .queue = 1,
-				      .max = ROOM,
-				      .overflow = DW_REFUSE,
-				      .hide_us = DW_AT_MOST_ONCE};
 	struct program program;
 
 	(void)state;
 	fill_up(&program, 1);
-	assert_int_equal(dw_topic_set(program.d, "q", &settings, done, &program), DW_OK);
-	pass(&program, 0);
+	set(&program, (dw_topic_settings){.hide_us = DW_AT_MOST_ONCE});
 	for (int i = 0; i < TIMERS && program.got < TIMERS; i++) {
 		take(&program);
 		pass(&program, DW_MILLISECONDS(1));
@@ -179,18 +181,12 @@ static void timers_enter_when_an_at_most_once_queue_is_taken_from(void **state)
 /* The retries of these messages are used up: they become dead letters. */
 static void timers_enter_when_messages_have_died(void **state)
 {
-	dw_topic_settings settings = {.size = sizeof settings,
-				      .queue = 1,
-				      .max = ROOM,
-				      .overflow = DW_REFUSE,
-				      .retries_max = DW_NO_RETRIES};
 	struct program program;
 	dw_usec began;
 
 	(void)state;
 	fill_up(&program, 1);
-	assert_int_equal(dw_topic_set(program.d, "q", &settings, done, &program), DW_OK);
-	pass(&program, 0);
+	set(&program, (dw_topic_settings){.retries_max = DW_NO_RETRIES});
 	program.verdict = DW_RETRY;
 	began = dw_now(program.d);
 	for (int i = 0; i < TIMERS && program.got < TIMERS; i++)
