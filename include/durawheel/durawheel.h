@@ -577,9 +577,9 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  * program: the next one that opens the file delivers them. Each process needs a file of its own, on
  * a local disk.
  *
- * The chapter JOURNAL of durawheel(7) says when an outage begins (DW_EVENT_OUTAGE), what each
- * status and level of an answer means then, which timers start (options.outage), what
- * DW_EVENT_REPLAYED tells for a row, and what happens when the file fails. */
+ * The chapter JOURNAL of durawheel(7) says more: when an outage begins (DW_EVENT_OUTAGE), what each
+ * status and level of an answer means then, and which timers start (options.outage). It also says
+ * what DW_EVENT_REPLAYED tells for a row, and what happens when the file fails. */
 
 typedef enum dw_journal_state {
 	DW_JOURNAL_NONE = 0,   /* no options.journal */

@@ -24,8 +24,8 @@ struct report {
 	dw_usec at;
 	struct report_state told; /* what the last report has told */
 	bool early;
-	struct histogram late,
-	    took; /* all handlers together; delivery.c and report_took() add to them */
+	/* All handlers together; delivery.c and report_took() add to them. */
+	struct histogram late, took;
 };
 
 void report_round(struct engine *, dw_usec now);

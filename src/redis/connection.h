@@ -1,4 +1,4 @@
-/* A link over a socket of our own; hiredis only encodes commands and decodes replies. Its parts:
+/* A link over a socket of our own; hiredis only decodes replies. Its parts:
  * resolve.h looks the name up, dial.h connects the socket, hello.h sends AUTH, CLIENT SETNAME and
  * SELECT and asks what the server is, output.h keeps commands in a bounded queue, input.h reads
  * replies, heartbeat.h and probe.h keep deadlines and probe the server, careful.h finds the command

@@ -24,9 +24,8 @@ struct op_place {
 	uint32_t closed_on; /* the connection that the server has closed on it, not judged; 0 */
 	uint8_t progress;
 	uint8_t closings; /* closings on this operation alone, at most 255 */
-	bool
-	    was_alone; /* the operation was the only one of its command when closed_on was closed */
-	bool is_suspect; /* the operation is sent alone */
+	bool was_alone;   /* when closed_on was closed, it was the only one of its command */
+	bool is_suspect;  /* the operation is sent alone */
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
