@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/errors.h"
-#include "cli/nearest.h"
+#include "cli/out/errors.h"
+#include "cli/out/nearest.h"
 #include "cli/session.h"
 
 void help_print_overview(FILE *file)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/errors.h"
+#include "cli/out/errors.h"
 #include "cli/help.h"
 #include "cli/session.h"
-#include "cli/supervisor.h"
+#include "cli/run/supervisor.h"
 
 /* inform prints the answer to --help or --version. */
 static int inform(const struct options *options, const struct command *command)

@@ -7,8 +7,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/errors.h"
-#include "cli/terminal.h"
+#include "cli/out/errors.h"
+#include "cli/out/terminal.h"
 
 enum {
 	QUIET_MS = 300, /* a store that answers sooner needs no word */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/errors.h"
-#include "cli/times.h"
+#include "cli/out/errors.h"
+#include "cli/out/times.h"
 
 enum {
 	LONG_OPTION = 256, /* getopt_long() returns this + option_id */

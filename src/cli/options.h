@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/log.h"
+#include "cli/run/log.h"
 #include "cli/option_table.h"
 #include "durawheel/durawheel.h"
 

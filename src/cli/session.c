@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/data.h"
-#include "cli/errors.h"
+#include "cli/out/data.h"
+#include "cli/out/errors.h"
 
 /* With a journal nobody has to wait for Redis. */
 #define JOURNAL_PATIENCE DW_SECONDS(1)

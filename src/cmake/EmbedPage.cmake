@@ -19,7 +19,7 @@ function(base64_of_sha256 hex ret_text)
   set(${ret_text} "${text}${letter}=" PARENT_SCOPE)
 endfunction()
 
-set(texts "/* Written by src/cmake/EmbedPage.cmake. */\n#include \"cli/page.h\"\n")
+set(texts "/* Written by src/cmake/EmbedPage.cmake. */\n#include \"web/page.h\"\n")
 foreach(file page.css page.js icon.svg)
   string(REPLACE "." "_" name ${file})
   file(READ ${PAGE}/${file} hex HEX)

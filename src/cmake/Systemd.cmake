@@ -26,7 +26,7 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged
 ")
 foreach(unit IN ITEMS durawheel@ durawheel-serve@)
-  configure_file(${PROJECT_SOURCE_DIR}/src/cli/systemd/${unit}.service.in
+  configure_file(${PROJECT_SOURCE_DIR}/src/cli/run/systemd/${unit}.service.in
                  ${PROJECT_BINARY_DIR}/systemd/${unit}.service @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/systemd/${unit}.service DESTINATION lib/systemd/system
           COMPONENT tool)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/base64.h"
+#include "cli/out/base64.h"
 
 void firing_write(const dw_firing *firing)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base64.h"
+#include "cli/out/base64.h"
 #include "faults/payload.h"
 
 /* The fields of a JSON line of `run` or `list`. */

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "base/utf8.h"
-#include "cli/base64.h"
+#include "cli/out/base64.h"
 
 static const char *const prefixes[] = {
     "order:",

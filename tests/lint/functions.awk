@@ -46,7 +46,7 @@ function judge_signature(    name, count) {
 }
 
 # in_library: the locale of the command is always "C".
-function in_library(file) { return file ~ /^src\// && file !~ /^src\/cli\// }
+function in_library(file) { return file ~ /^src\// && file !~ /^src\/(cli|web)\// }
 
 function judge_calls(    text, name) {
 	text = code

@@ -96,8 +96,10 @@ check_calls()
 		symbols "$build/tests/model/CMakeFiles/journal_model.dir" |
 			sed 's|^|tests/model/|'
 	} | awk -f "$here/floor_of.awk" -f "$here/calls.awk"
-	symbols "$build/src/cli/CMakeFiles/durawheel_cli.dir" | sed 's|^|src/cli/|' |
-		awk -f "$here/floor_of.awk" -f "$here/calls.awk"
+	{
+		symbols "$build/src/cli/CMakeFiles/durawheel_cli.dir" | sed 's|^|src/cli/|'
+		symbols "$build/src/web/CMakeFiles/durawheel_web.dir" | sed 's|^|src/web/|'
+	} | awk -f "$here/floor_of.awk" -f "$here/calls.awk"
 }
 
 check_rooms()

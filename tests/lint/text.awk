@@ -33,7 +33,7 @@ FNR == 1 { end_of_file(); file_name = FILENAME }
 columns($0) > columns_max {
 	print FILENAME ":" FNR ": line has " columns($0) " columns; at most " columns_max
 }
-FILENAME ~ /^src\/.*[.][ch]$/ && FILENAME !~ /^src\/cli\// {
+FILENAME ~ /^src\/.*[.][ch]$/ && FILENAME !~ /^src\/(cli|web)\// {
 	formats = $0
 	gsub(/%%/, "", formats)
 	if (formats ~ /"[^"]*%[-+ #0-9.*]*[lL]?[aefgAEFG]/)

@@ -1,0 +1,141 @@
+#include "cli/out/ending.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/line.h"
+#include "cli/out/table.h"
+
+static void append(struct ending *ending, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(struct ending *ending, const char *format, ...)
+{
+	size_t size = strlen(ending->words);
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(ending->words + size, sizeof ending->words - size, format,
+			arguments); /* it is large enough */
+	va_end(arguments);
+}
+
+/* never_started: it was never claimed, or its first claim found it too late. */
+static bool never_started(const dw_ended *ended)
+{
+	return ended->attempt == 0 ||
+	       (ended->end == DW_END_DEAD && ended->reason == DW_REASON_LATE &&
+		ended->attempt == 1 && ended->started == 0);
+}
+
+/* may_have_started: a cancel does not know what became of the claims before it. A retry says that a
+ * handler did start. */
+static bool may_have_started(const dw_ended *ended)
+{
+	return ended->end == DW_END_CANCELLED && ended->retries == 0 && ended->started == 0;
+}
+
+/* write_words: a timer that never started has no lateness. */
+static void write_words(struct ending *ending, const dw_ended *ended)
+{
+	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
+	dw_usec due = ended->due > 0 ? ended->due : 0;
+
+	dw_format_time(ended->at, time);
+	append(ending, "%s %s", end_name(ended->end), time);
+	if (ended->end == DW_END_DEAD)
+		append(ending, ", %s", dw_reason_name(ended->reason));
+	if (never_started(ended))
+		append(ending, ", never started");
+	else
+		append(ending, ", attempt %" PRIu32 "%s", ended->attempt,
+		       may_have_started(ended) ? " may have started" : "");
+	if (ended->started > 0) {
+		text_span(ended->started > due ? ended->started - due : 0, 1, span);
+		append(ending, ", %s late", span);
+	}
+	if (*ended->by)
+		append(ending, ", by %s", ended->by);
+}
+
+void ending_keep(struct ending *ending, const dw_ended *ended)
+{
+	ending->is_known = true;
+	ending->generation = ended->end == DW_END_DEAD ? ended->generation : 0;
+	write_words(ending, ended);
+	ending->object = line_object_of_ended(ended, true);
+	ending->result_size = ended->result_size;
+	if (ended->result_size > 0)
+		memcpy(ending->result, ended->result, ended->result_size);
+}
+
+/* write_letter_words: an end that is kept says more. */
+static void write_letter_words(struct ending *ending, const dw_dead *letter)
+{
+	char time[DW_TIME_SIZE];
+
+	dw_format_time(letter->at, time);
+	append(ending, "dead %s, %s, attempt %" PRIu32, time, dw_reason_name(letter->reason),
+	       letter->attempt);
+}
+
+/* write_command: an id that means something to a shell stands between quotes. One with a quote in
+ * it is not shown. */
+static void write_command(struct ending *ending, const char *id)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.,:/@%+=-";
+	const char *quote = id[strspn(id, plain)] == '\0' ? "" : "'";
+
+	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s%s%s%s",
+		       *id == '-' ? "-- " : "", quote, strchr(id, '\'') ? "ID" : id,
+		       quote); /* always fits */
+}
+
+void ending_keep_letter(struct ending *ending, const dw_dead *letter)
+{
+	if (ending->is_known && ending->generation != letter->generation)
+		return;
+	if (!ending->is_known) {
+		write_letter_words(ending, letter);
+		ending->object = line_object_of_letter(letter, true);
+	} else if (ending->object && !line_add_letter(ending->object, letter, true)) {
+		json_decref(ending_take(ending)); /* no memory */
+	}
+	ending->is_known = true;
+	if (letter->damaged)
+		append(ending, ", damaged: it can only be dropped");
+	else if (letter->newer)
+		append(ending, ", of a newer durawheel, which can requeue it");
+	else
+		write_command(ending, letter->id);
+	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
+		       letter->why ? letter->why : ""); /* always fits */
+}
+
+void ending_print(const struct ending *ending)
+{
+	text_print(stdout, ending->words, strlen(ending->words), 0);
+	(void)putchar('\n'); /* session_close() checks */
+	if (ending->result_size > 0)
+		table_row_text("result", ending->result, ending->result_size);
+	if (*ending->reason)
+		table_row_text("why", ending->reason, strlen(ending->reason));
+	if (*ending->command)
+		table_row_text("to requeue", ending->command, strlen(ending->command));
+}
+
+json_t *ending_take(struct ending *ending)
+{
+	json_t *object = ending->object;
+
+	ending->object = NULL;
+	return object;
+}
+
+void ending_free(struct ending *ending)
+{
+	json_decref(ending_take(ending));
+}

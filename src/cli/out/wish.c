@@ -1,0 +1,390 @@
+#include "cli/out/wish.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out/base64.h"
+#include "cli/out/due.h"
+#include "cli/out/line.h"
+#include "cli/options.h"
+#include "cli/out/rule.h"
+#include "cli/out/rule_keys.h"
+#include "cli/out/times.h"
+#include "durawheel/ended.h"
+
+/* The keys of a line: options of add, and these. From KEY_DUE on list --json writes them. State and
+ * attempt begin again with the new timer. */
+enum key {
+	KEY_DATA_BASE64 = OPTION_COUNT,
+	KEY_RULE,
+	KEY_DUE,
+	KEY_STATE,
+	KEY_ATTEMPT,
+	KEY_OCCURRENCE,
+	KEY_RULE_END,
+	KEY_MISSED_COUNT,
+	KEY_UNKNOWN_ZONE,
+	KEYS
+};
+
+/* key_name: NULL: an option that is no key. */
+static const char *key_name(int key)
+{
+	static const char *const names[] = {"data_base64", "rule",         "due",
+					    "state",       "attempt",      "occurrence",
+					    "rule_end",    "missed_count", "unknown_zone"};
+	enum key_of kind;
+
+	if (key >= OPTION_COUNT)
+		return names[key - OPTION_COUNT];
+	kind = options_key_of((enum option_id)key);
+	return kind == KEY_OF_IMPORT || kind == KEY_OF_RULE ? options_key((enum option_id)key)
+							    : NULL;
+}
+
+static json_type key_type(int key)
+{
+	return key == OPT_TIMES || key == KEY_DUE || key == KEY_ATTEMPT || key == KEY_OCCURRENCE ||
+		       key == KEY_RULE_END || key == KEY_MISSED_COUNT
+		   ? JSON_INTEGER
+		   : JSON_STRING;
+}
+
+static bool refuse(struct wish *wish, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static bool refuse(struct wish *wish, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(wish->message, sizeof wish->message, format,
+			arguments); /* a long message is cut */
+	va_end(arguments);
+	return false;
+}
+
+/* key_of: "start", as the text of a rule says it, is the key "from", too. */
+static int key_of(const char *name)
+{
+	if (strcmp(name, "start") == 0)
+		return OPT_FROM;
+	for (int key = 0; key < KEYS; key++)
+		if (key_name(key) && strcmp(key_name(key), name) == 0)
+			return key;
+	return -1;
+}
+
+static bool refuse_key(struct wish *wish, const char *name)
+{
+	char known[256] = "";
+	size_t size = 0;
+
+	for (int key = 0; key < KEYS; key++)
+		if (key_name(key))
+			size +=
+			    (size_t)snprintf(known + size, sizeof known - size, "%s%s",
+					     size ? ", " : "", key_name(key)); /* all names fit */
+	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
+}
+
+/* sort_keys finds the value of each key. */
+static bool sort_keys(struct wish *wish, const json_t **values)
+{
+	void *at = json_object_iter(wish->object);
+
+	for (; at; at = json_object_iter_next(wish->object, at)) {
+		const char *name = json_object_iter_key(at);
+		int key = key_of(name);
+
+		if (key < 0)
+			return refuse_key(wish, name);
+		if (json_typeof(json_object_iter_value(at)) != key_type(key))
+			return refuse(wish,
+				      key_type(key) == JSON_STRING
+					  ? "\"%s\" is not a string: write its value in quotes"
+					  : "\"%s\" is not a whole number",
+				      name);
+		if (values[key])
+			return refuse(wish, "has both \"from\" and \"start\": write one of them");
+		values[key] = json_object_iter_value(at);
+	}
+	return true;
+}
+
+/* text_of: the string of a key, or NULL if the key is missing. Refuses a string with a NUL, because
+ * a C string would end there. */
+static bool text_of(struct wish *wish, const json_t **values, int key, const char **ret_text)
+{
+	*ret_text = NULL;
+	if (!values[key])
+		return true;
+	*ret_text = json_string_value(values[key]);
+	if (strlen(*ret_text) != json_string_length(values[key]))
+		return refuse(wish, "\"%s\" has a NUL in it", key_name(key));
+	return true;
+}
+
+/* goes_on: a line of list --json says where the rule is. */
+static bool goes_on(const json_t **values)
+{
+	return values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT];
+}
+
+/* read_occurrence: a line of list --json says where the rule is, and the new timer goes on there. A
+ * line without occurrence begins the rule, and due has no meaning. */
+static bool read_occurrence(struct wish *wish, const json_t **values)
+{
+	json_int_t occurrence = json_integer_value(values[KEY_OCCURRENCE]); /* 0 if it is missing */
+	json_int_t missed = json_integer_value(values[KEY_MISSED_COUNT]);
+
+	if (!values[KEY_OCCURRENCE])
+		return values[KEY_RULE_END] || values[KEY_MISSED_COUNT]
+			   ? refuse(wish,
+				    "\"rule_end\" and \"missed_count\" need an \"occurrence\"")
+			   : true;
+	if (occurrence <= 0)
+		return refuse(wish,
+			      "\"occurrence\" is not after 1970: write microseconds since then");
+	if (values[KEY_RULE_END] && json_integer_value(values[KEY_RULE_END]) < occurrence)
+		return refuse(wish, "\"rule_end\" is before \"occurrence\"");
+	if (missed < 0 || missed > UINT32_MAX)
+		return refuse(wish, "\"missed_count\" is not a count");
+	wish->timer.occurrence = occurrence;
+	wish->timer.rule_end = json_integer_value(values[KEY_RULE_END]);
+	wish->timer.missed = (uint32_t)missed;
+	wish->timer.due =
+	    values[KEY_DUE] ? json_integer_value(values[KEY_DUE]) : wish->timer.occurrence;
+	return true;
+}
+
+static bool read_rule(struct wish *wish, const char *text, const json_t **values)
+{
+	char message[DW_MESSAGE_SIZE] = "out of memory";
+
+	if (dw_rule_parse(text, &wish->rule, message) != DW_OK)
+		return refuse(wish, "\"rule\": %.200s", message);
+	wish->timer.rule = wish->rule;
+	return read_occurrence(wish, values);
+}
+
+/* read_rule_keys: the same rule with a key for each part. */
+static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now)
+{
+	char fault[RULE_KEY_FAULT_SIZE];
+
+	if (!rule_of_keys(values, now, &wish->rule, fault))
+		return refuse(wish, "%s", fault);
+	wish->timer.rule = wish->rule;
+	return true;
+}
+
+static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
+{
+	const char *part = rule_key_given(values);
+	const char *at, *in, *rule;
+	dw_usec delay = 0;
+	int status;
+
+	if (!text_of(wish, values, OPT_AT, &at) || !text_of(wish, values, OPT_IN, &in) ||
+	    !text_of(wish, values, KEY_RULE, &rule))
+		return false;
+	if ((rule || part) && (at || in))
+		return refuse(wish, "has a \"%s\": it needs no \"at\" and no \"in\"",
+			      rule ? "rule" : part);
+	if (rule && part)
+		return refuse(wish, "has both \"rule\" and \"%s\"", part);
+	if (part && (values[KEY_DUE] || goes_on(values)))
+		return refuse(wish,
+			      "has a \"%s\": \"due\", \"occurrence\", \"rule_end\" and "
+			      "\"missed_count\" are for \"rule\", as list --json writes it",
+			      part);
+	if (part)
+		return read_rule_keys(wish, values, now);
+	if (rule)
+		return read_rule(wish, rule, values);
+	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
+		return refuse(
+		    wish, "needs one of \"at\", \"in\", \"every\", \"cron\", \"rule\" and \"due\"");
+	if (goes_on(values))
+		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and "
+				    "\"missed_count\" are those of a recurring timer");
+	if (values[KEY_DUE]) {
+		wish->timer.due = json_integer_value(values[KEY_DUE]);
+		return true;
+	}
+	status = in ? duration_of(in, &delay) : time_of(at, &wish->timer.due);
+	if (status != DW_OK && in)
+		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
+	if (status != DW_OK)
+		return refuse(wish, "\"at\":\"%.64s\" %s%s", at, time_fault(at, status),
+			      time_is_duration(at) ? "; \"in\" takes durations" : "");
+	if (in)
+		wish->timer.due = due_after(now, delay);
+	return true;
+}
+
+static bool read_late_after(struct wish *wish, const json_t **values)
+{
+	const char *text;
+	int status;
+
+	if (!text_of(wish, values, OPT_LATE_AFTER, &text))
+		return false;
+	if (!text)
+		return true;
+	if (wish->timer.rule)
+		return refuse(wish,
+			      "a recurring timer has no \"late_after\": use \"missed_after\" and "
+			      "\"missed_age\"");
+	status = duration_of(text, &wish->timer.late_after_us);
+	if (status != DW_OK)
+		return refuse(wish, "\"late_after\":\"%.64s\" %s", text, duration_fault(status));
+	if (wish->timer.late_after_us == 0)
+		return refuse(wish, "\"late_after\" is 0: write a duration, or leave it out");
+	return true;
+}
+
+static bool read_keep(struct wish *wish, const json_t **values)
+{
+	const char *text;
+	int status;
+
+	if (!text_of(wish, values, OPT_KEEP, &text))
+		return false;
+	if (!text)
+		return true;
+	status = duration_of(text, &wish->timer.keep_us);
+	if (status != DW_OK)
+		return refuse(wish, "\"keep\":\"%.64s\" %s", text, duration_fault(status));
+	if (wish->timer.keep_us == 0 || wish->timer.keep_us > DW_KEEP_MAX)
+		return refuse(wish, "\"keep\" is not 1us to 90d: write that, or leave it out");
+	return true;
+}
+
+/* read_data checks the size itself, because its message names the key. */
+static bool read_data(struct wish *wish, const json_t **values, size_t data_max)
+{
+	const json_t *data = values[OPT_DATA];
+	const json_t *encoded = values[KEY_DATA_BASE64];
+
+	if (data && encoded)
+		return refuse(wish, "has both \"data\" and \"data_base64\"");
+	if (data) {
+		wish->timer.data = json_string_value(data);
+		wish->timer.data_size = json_string_length(data);
+	}
+	if (encoded && !base64_decode(json_string_value(encoded), json_string_length(encoded),
+				      &wish->decoded, &wish->timer.data_size))
+		return refuse(wish, "\"data_base64\" is not base 64");
+	if (encoded)
+		wish->timer.data = wish->decoded;
+	if (wish->timer.data_size > data_max)
+		return refuse(wish, "\"%s\" has %zu bytes: at most %zu",
+			      encoded ? "data_base64" : "data", wish->timer.data_size, data_max);
+	return true;
+}
+
+/* read_state: what a newer version has written, this one cannot write again. */
+static bool read_state(struct wish *wish, const json_t **values)
+{
+	const char *state;
+
+	if (!text_of(wish, values, KEY_STATE, &state))
+		return false;
+	wish->tried = json_integer_value(values[KEY_ATTEMPT]) > 0; /* 0 if it is missing */
+	if (!state || strcmp(state, state_name(DW_PENDING)) == 0 ||
+	    strcmp(state, state_name(DW_CLAIMED)) == 0)
+		return true;
+	return refuse(wish, strcmp(state, state_name(DW_NEWER)) == 0
+				? "is of a newer durawheel: import it with that version"
+				: "has a \"state\" that is neither pending nor claimed");
+}
+
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now)
+{
+	const json_t *values[KEYS] = {0};
+	json_error_t error;
+	struct wish *wish = ret_wish;
+
+	wish->timer = (dw_timer){.size = sizeof wish->timer};
+	wish->decoded = NULL;
+	wish->rule = NULL;
+	wish->tried = false;
+	wish->message[0] = '\0';
+	wish->object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+	if (!wish->object)
+		return refuse(wish, "%.200s, at byte %d", error.text, error.position);
+	if (!json_is_object(wish->object))
+		return refuse(wish, "is not an object");
+	if (!sort_keys(wish, values) || !text_of(wish, values, OPT_ID, &wish->timer.id) ||
+	    !text_of(wish, values, OPT_TOPIC, &wish->timer.topic))
+		return false;
+	if (!wish->timer.topic)
+		return refuse(wish, "needs a \"topic\"");
+	return read_state(wish, values) && read_due(wish, values, now) &&
+	       read_late_after(wish, values) && read_keep(wish, values) &&
+	       read_data(wish, values, data_max);
+}
+
+static const char *value_of(const struct wish *wish, const char *key)
+{
+	return json_string_value(json_object_get(wish->object, key));
+}
+
+/* blame_never says why the rule never comes: with the names of its text, or those of the keys. */
+static void blame_never(struct wish *wish, enum rule_never never)
+{
+	bool is_text = value_of(wish, "rule") != NULL;
+	const char *key = value_of(wish, "cron") ? "cron" : "every";
+
+	if (never == RULE_NEVER_UNTIL && is_text)
+		(void)refuse(wish, "\"rule\": it never comes: end is before its first occurrence");
+	else if (never == RULE_NEVER_UNTIL)
+		(void)refuse(wish,
+			     "it never comes: \"until\":\"%.64s\" is before its first occurrence",
+			     value_of(wish, "until"));
+	else if (never == RULE_NEVER_TIMES)
+		(void)refuse(
+		    wish, is_text
+			      ? "\"rule\": it never comes: all occurrences of its count have passed"
+			      : "it never comes: all of its \"times\" have passed");
+	else if (is_text)
+		(void)refuse(wish, "\"rule\": it never comes: it has no occurrence");
+	else
+		(void)refuse(wish, "it never comes: \"%s\":\"%.64s\" has no occurrence", key,
+			     value_of(wish, key));
+}
+
+bool wish_never(struct wish *wish, dw_usec now)
+{
+	dw_usec occurrence = wish->timer.occurrence;
+	enum rule_never never;
+	dw_rule rule;
+
+	if (!wish->rule)
+		return false;
+	rule = *wish->rule;
+	if (wish->timer.rule_end > 0)
+		rule.end = wish->timer.rule_end;
+	never = rule_never(&rule, occurrence > 0 ? occurrence - 1 : now);
+	if (never == RULE_COMES)
+		return false;
+	if (occurrence > 0)
+		(void)refuse(wish, "\"rule\" has no occurrence at \"occurrence\" or later");
+	else
+		blame_never(wish, never);
+	return true;
+}
+
+void wish_free(struct wish *wish)
+{
+	json_decref(wish->object);
+	dw_rule_free(wish->rule);
+	free(wish->decoded);
+}

@@ -1,0 +1,192 @@
+#include "cli/run/log.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STAMP_SIZE = sizeof "2026-11-24T15:04:05.123Z" + 8, LINE_SIZE = 16 * 1024, RECENT = 8 };
+
+#define QUIET DW_SECONDS(10)
+
+/* A message that was written a short time ago. */
+struct recent {
+	uint64_t hash;
+	dw_usec until; /* steady: it is not repeated before */
+	size_t count;  /* repetitions that were not written */
+};
+
+static struct {
+	enum log_form form;
+	pthread_mutex_t mutex;
+	struct memory {
+		struct recent recent[RECENT];
+		size_t next;  /* the one that is replaced next */
+	} seldom, store;      /* store: what handles have told of it since it went, or came back */
+	enum log_repeat told; /* LOG_TROUBLE, LOG_END: of the store, last */
+} the_log = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void log_open(enum log_form form)
+{
+	the_log.form = form;
+}
+
+/* is_journal: systemd names the device and the inode of the journal's stream, and it is stderr. */
+static bool is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long device, inode;
+	struct stat stat;
+
+	return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
+	       fstat(STDERR_FILENO, &stat) == 0 && stat.st_dev == device && stat.st_ino == inode;
+}
+
+int log_form_of(const char *name)
+{
+	static const char *const names[] = {"", "text", "json", "journal"};
+
+	if (!name)
+		return is_journal() ? LOG_JOURNAL : LOG_TEXT;
+	for (int form = LOG_TEXT; form <= LOG_JOURNAL; form++)
+		if (strcmp(name, names[form]) == 0)
+			return form;
+	return -1;
+}
+
+/* ---- Repetitions --------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *message)
+{
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+	for (; *message; message++)
+		hash = (hash ^ (unsigned char)*message) * 1099511628211u;
+	return hash;
+}
+
+static dw_usec steady(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
+	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
+}
+
+/* is_new: false: the same was written a short time ago. *ret_count: how often it was left out. */
+static bool is_new(struct memory *memory, const char *message, size_t *ret_count)
+{
+	uint64_t hash = hash_of(message);
+	dw_usec now = steady();
+	struct recent *found = NULL;
+
+	for (size_t i = 0; i < RECENT; i++)
+		if (memory->recent[i].until > 0 && memory->recent[i].hash == hash)
+			found = &memory->recent[i];
+	if (found && now < found->until) {
+		found->count++;
+		return false;
+	}
+	*ret_count = found ? found->count : 0;
+	if (!found)
+		found = &memory->recent[memory->next++ % RECENT];
+	*found = (struct recent){.hash = hash, .until = now + QUIET};
+	return true;
+}
+
+/* is_written: false: it is left out. *ret_count: how often it was left out before. */
+static bool is_written(enum log_repeat repeat, const char *message, size_t *ret_count)
+{
+	size_t unsaid = 0;
+
+	if (repeat == LOG_EACH)
+		return true;
+	if (repeat == LOG_SELDOM)
+		return is_new(&the_log.seldom, message, ret_count);
+	if (repeat != the_log.told)
+		the_log.store = (struct memory){.next = 0};
+	the_log.told = repeat;
+	return is_new(&the_log.store, message, &unsaid);
+}
+
+/* ---- Forms --------------------------------------------------------------------------------- */
+
+/* stamp: the time in UTC, with milliseconds. */
+static void stamp(char ret_text[STAMP_SIZE])
+{
+	struct timespec now;
+	struct tm parts;
+	size_t size;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail */
+	(void)gmtime_r(&now.tv_sec, &parts);       /* nor this, in the next million years */
+	size = strftime(ret_text, STAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+	(void)snprintf(ret_text + size, STAMP_SIZE - size, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static const char *level_name(enum log_level level)
+{
+	return level == LOG_LEVEL_ERROR ? "error" : level == LOG_LEVEL_WARN ? "warn" : "info";
+}
+
+/* put_json: false: out of memory. */
+static bool put_json(char *line, enum log_level level, const char *time, const char *message,
+		     size_t count)
+{
+	json_t *object = json_pack("{s:s, s:s, s:s}", "time", time, "level", level_name(level),
+				   "message", message);
+	char *text;
+
+	if (object && count > 0)
+		(void)json_object_set_new(object, "repeated", json_integer((json_int_t)count));
+	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	if (text)
+		(void)snprintf(line, LINE_SIZE, "%s\n", text); /* it fits: a message is short */
+	free(text);
+	json_decref(object);
+	return text != NULL;
+}
+
+static void put_plain(char *line, enum log_level level, const char *time, const char *message,
+		      size_t count)
+{
+	char more[64] = "";
+	int size = 0;
+
+	if (count > 0)
+		(void)snprintf(more, sizeof more, " (and %zu times before)", count);
+	if (the_log.form == LOG_JOURNAL)
+		size = snprintf(line, LINE_SIZE, "<%d>%s%s\n", (int)level, message, more);
+	else if (the_log.form == LOG_PLAIN)
+		size = snprintf(line, LINE_SIZE, "durawheel: %s%s\n", message, more);
+	else
+		size = snprintf(line, LINE_SIZE, "%s %s durawheel: %s%s\n", time, level_name(level),
+				message, more);
+	if (size >= LINE_SIZE)
+		line[LINE_SIZE - 2] = '\n';
+}
+
+void log_write(enum log_level level, enum log_repeat repeat, const char *message)
+{
+	char line[LINE_SIZE], time[STAMP_SIZE];
+	size_t count = 0;
+	bool writes = true;
+
+	if (the_log.form != LOG_PLAIN) {
+		(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
+		writes = is_written(repeat, message, &count);
+		(void)pthread_mutex_unlock(&the_log.mutex);
+	}
+	if (!writes)
+		return;
+	stamp(time);
+	if (the_log.form != LOG_JSON || !put_json(line, level, time, message, count))
+		put_plain(line, level, time, message, count);
+	(void)!write(STDERR_FILENO, line, strlen(line)); /* if it fails, nobody can be told */
+}

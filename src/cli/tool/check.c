@@ -1,0 +1,231 @@
+/* durawheel check: searches the whole store for damage, and for timers whose time zone this machine
+ * does not know. The owner may be running. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/session.h"
+#include "cli/out/table.h"
+#include "cli/out/text.h"
+#include "cli/out/tzdata.h"
+
+enum { ZONES_MAX = 100 }; /* shown */
+
+struct check {
+	bool json;
+	int code;
+	bool is_answered; /* by the store */
+	json_t *report;   /* for --json */
+	struct tzdata tzdata;
+	json_t *zones;     /* those that this machine does not know: name, and an object each */
+	uint64_t zoneless; /* timers with such a zone */
+	dw_cursor cursor;  /* where the next page of timers begins */
+	int page_status;
+};
+
+static void print_flaw(const dw_flaw *flaw)
+{
+	(void)fputs("flaw             ", stdout); /* here and below: session_close() checks */
+	text_print(stdout, flaw->id, strlen(flaw->id), 0);
+	if (flaw->generation > 0)
+		(void)printf(", generation %" PRIu64, flaw->generation);
+	(void)fputs(*flaw->id || flaw->generation > 0 ? ": " : "", stdout);
+	text_print(stdout, flaw->what, strlen(flaw->what), 0);
+	(void)putchar('\n');
+}
+
+static void print(const dw_check_report *report)
+{
+	table_row_count("pending", report->pending);
+	table_row_count("claimed", report->claimed);
+	table_row_count("dead", report->dead);
+	table_row_count("inbox", report->inbox);
+	table_row_count("flaws", report->flaw_count);
+	for (size_t i = 0; i < report->flaws_shown; i++)
+		print_flaw(&report->flaws[i]);
+}
+
+static json_t *json_of_flaws(const dw_check_report *report)
+{
+	json_t *flaws = json_array();
+
+	for (size_t i = 0; i < report->flaws_shown; i++) {
+		const dw_flaw *flaw = &report->flaws[i];
+		json_t *object =
+		    json_pack("{s:o, s:I, s:s}", "id", line_name(flaw->id), "generation",
+			      (json_int_t)flaw->generation, "what", flaw->what);
+
+		(void)json_array_append_new(flaws, object); /* flaw_count counts all */
+	}
+	return flaws;
+}
+
+static json_t *json_of_report(const dw_check_report *report)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "pending", (json_int_t)report->pending,
+			 "claimed", (json_int_t)report->claimed, "dead", (json_int_t)report->dead,
+			 "inbox", (json_int_t)report->inbox, "flaw_count",
+			 (json_int_t)report->flaw_count, "flaws", json_of_flaws(report));
+}
+
+static void check_answered(dw *d, int status, const dw_check_report *report, void *user)
+{
+	struct check *check = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		check->code = complain(exit_of(status), "%s", dw_strerror(status));
+		return;
+	}
+	check->code = EXIT_DONE;
+	check->is_answered = true;
+	if (check->json)
+		check->report = json_of_report(report); /* print_json() checks */
+	else
+		print(report);
+	if (report->flaw_count > 0)
+		check->code =
+		    complain(EXIT_FAILED, "the store has %" PRIu64 " flaws", report->flaw_count);
+}
+
+/* ---- Time zones ------------------------------------------------------------------------------ */
+
+/* note_zone counts a timer whose zone this machine does not know, and keeps the first id. */
+static void note_zone(struct check *check, const char *zone, const char *id)
+{
+	json_t *found = json_object_get(check->zones, zone);
+
+	check->zoneless++;
+	if (!found && json_object_size(check->zones) < ZONES_MAX) {
+		found =
+		    json_pack("{s:s, s:I, s:s}", "zone", zone, "timers", (json_int_t)0, "id", id);
+		(void)json_object_set_new(check->zones, zone, found); /* zoneless counts all */
+	}
+	if (found)
+		(void)json_object_set_new(
+		    found, "timers",
+		    json_integer(json_integer_value(json_object_get(found, "timers")) + 1));
+}
+
+static void check_zones_answered(dw *d, int status, const dw_info *timers, size_t count,
+				 const dw_cursor *next, void *user)
+{
+	struct check *check = user;
+
+	(void)d;
+	check->page_status = status;
+	if (status != DW_OK)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const char *zone = tzdata_lacks(&check->tzdata, &timers[i]);
+
+		if (zone)
+			note_zone(check, zone, timers[i].id);
+	}
+	check->cursor = *next;
+}
+
+/* look_at_zones reads all timers, because the store does not know what a rule says. False: damage
+ * does not let it; it says so, and the report is printed without zones. */
+static bool look_at_zones(dw *d, struct check *check)
+{
+	int status;
+
+	check->zones = json_object();
+	do {
+		status = dw_list(d, NULL, check->cursor.started ? &check->cursor : NULL,
+				 DW_LIST_MAX, check_zones_answered, check);
+		if (status == DW_OK)
+			status = dw_sync(d, SESSION_PATIENCE);
+		if (status == DW_OK)
+			status = check->page_status;
+	} while (status == DW_OK && !check->cursor.ended);
+	if (status != DW_OK)
+		warn("the time zones of the timers were not checked: %s", why(d, status));
+	return status == DW_OK;
+}
+
+static void print_zone(const char *name, const json_t *zone)
+{
+	json_int_t timers = json_integer_value(json_object_get(zone, "timers"));
+	const char *id = json_string_value(json_object_get(zone, "id"));
+
+	(void)fputs("zone             ", stdout);
+	text_print(stdout, name, strlen(name), 0);
+	(void)printf(timers == 1 ? ": 1 timer, " : ": %lld timers, first ", (long long)timers);
+	text_print(stdout, id, strlen(id), 0);
+	(void)putchar('\n');
+}
+
+static void print_zones(const struct check *check)
+{
+	const char *name;
+	json_t *zone;
+
+	table_row_count("unknown zones", json_object_size(check->zones));
+	json_object_foreach(check->zones, name, zone) print_zone(name, zone);
+}
+
+/* add_zones adds them to the report of --json. Without memory a key is missing. */
+static void add_zones(struct check *check)
+{
+	json_t *zones = json_array(), *zone;
+	const char *name;
+
+	json_object_foreach(check->zones, name, zone) json_array_append(zones, zone);
+	(void)json_object_set_new(check->report, "unknown_zone_timers",
+				  json_integer((json_int_t)check->zoneless));
+	(void)json_object_set_new(check->report, "unknown_zones", zones);
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static void print_json(struct check *check)
+{
+	struct line line = {0};
+
+	if (line_of(&line, json_incref(check->report)))
+		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_close() checks */
+	else
+		check->code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+}
+
+/* print_rest prints what check_answered() has left: in JSON all, because it is one line. */
+static void print_rest(struct check *check, bool knows_zones)
+{
+	if (knows_zones && check->json)
+		add_zones(check);
+	else if (knows_zones)
+		print_zones(check);
+	if (check->json)
+		print_json(check);
+	if (knows_zones)
+		tzdata_tell(check->zoneless);
+}
+
+int command_check(const struct options *options)
+{
+	struct check check = {.json = options->value[OPT_JSON] != NULL, .code = EXIT_STORE};
+	dw *d;
+	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = dw_check(d, check_answered, &check);
+	if (status != DW_OK)
+		check.code = complain(exit_of(status), "%s", why(d, status));
+	else
+		(void)session_wait(d); /* if it complains, check.code stays EXIT_STORE */
+	if (check.is_answered)
+		print_rest(&check, look_at_zones(d, &check));
+	status = session_close(d, check.code); /* may answer what is outstanding */
+	json_decref(check.report);
+	json_decref(check.zones);
+	tzdata_free(&check.tzdata);
+	return status;
+}

@@ -1,0 +1,345 @@
+/* durawheel import: adds a timer for each line of a stream.
+ *
+ * The number and the bytes of unanswered timers are bounded, and the stream is read only while
+ * there is room. So the use of memory does not depend on the length of the stream. A line counts as
+ * imported once the store has confirmed it. After a kill, the same import may therefore be repeated
+ * if its lines have ids. On SIGINT, SIGTERM or SIGHUP the import stops reading. It stores and
+ * counts the lines already read; then the signal has its usual effect. */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/out/data.h"
+#include "cli/out/errors.h"
+#include "cli/run/progress.h"
+#include "cli/out/reader.h"
+#include "cli/session.h"
+#include "cli/run/signals.h"
+#include "cli/out/wish.h"
+
+enum {
+	PACK_MAX = 512, /* lines */
+	PACKS_MAX = 16,
+	OUTSTANDING_BYTES_MAX = 32 * 1024 * 1024,
+	PATIENCE_MS = 30000
+};
+
+struct import;
+
+/* Lines that are put together. */
+struct pack {
+	struct import *import;
+	struct pack *next; /* the next free pack */
+	size_t count;
+	size_t bytes; /* of data */
+	uint64_t lines[PACK_MAX];
+	struct wish wishes[PACK_MAX];
+};
+
+struct import {
+	dw *d;
+	size_t data_max; /* bytes */
+	struct reader reader;
+	struct progress progress;
+	struct pack *packs; /* an array of PACKS_MAX */
+	struct pack *free;
+	struct pack *pack; /* is being filled; or NULL */
+	size_t outstanding_bytes;
+	uint64_t imported;
+	uint64_t refused;
+	uint64_t tried; /* imported lines of timers that had been claimed where they come from */
+	struct interrupts interrupts;
+	int code; /* EXIT_STORE once the store has failed: no more timers are sent */
+};
+
+static void refuse(struct import *import, uint64_t line, const char *message)
+{
+	import->refused++;
+	progress_clear(&import->progress);
+	(void)complain(EXIT_FAILED, "line %" PRIu64 ": %s", line, message);
+}
+
+static void free_pack(struct pack *pack)
+{
+	struct import *import = pack->import;
+
+	for (size_t i = 0; i < pack->count; i++)
+		wish_free(&pack->wishes[i]);
+	import->outstanding_bytes -= pack->bytes;
+	pack->count = 0;
+	pack->bytes = 0;
+	pack->next = import->free;
+	import->free = pack;
+}
+
+/* refuse_line says in words what is wrong with the arguments of a line: a put of it is refused once
+ * more. */
+static void refuse_line(struct import *import, struct pack *pack, size_t i, int status)
+{
+	if (status == DW_EINVAL && wish_never(&pack->wishes[i], session_now())) {
+		refuse(import, pack->lines[i], pack->wishes[i].message);
+		return;
+	}
+	if (status == DW_EINVAL)
+		status = dw_put(import->d, &pack->wishes[i].timer, NULL, NULL);
+	refuse(import, pack->lines[i],
+	       status == DW_EINVAL ? why(import->d, status) : dw_strerror(status));
+}
+
+static void import_answered(dw *d, const dw_result *results, size_t count, void *user)
+{
+	struct pack *pack = user;
+	struct import *import = pack->import;
+
+	(void)d;
+	for (size_t i = 0; i < count; i++) {
+		if (results[i].status == DW_OK) {
+			import->imported++;
+			import->tried += pack->wishes[i].tried;
+		} else {
+			refuse_line(import, pack, i, results[i].status);
+		}
+		if (exit_of(results[i].status) == EXIT_STORE)
+			import->code = EXIT_STORE;
+	}
+	free_pack(pack);
+}
+
+/* send_pack puts the lines of the pack that is being filled. */
+static void send_pack(struct import *import)
+{
+	struct pack *pack = import->pack;
+	dw_timer timers[PACK_MAX];
+	int status;
+
+	if (!pack)
+		return;
+	import->pack = NULL;
+	for (size_t i = 0; i < pack->count; i++)
+		timers[i] = pack->wishes[i].timer;
+	status = dw_put_many(import->d, timers, pack->count, import_answered, pack);
+	for (size_t i = 0; status != DW_OK && i < pack->count; i++)
+		refuse(import, pack->lines[i], why(import->d, status));
+	if (status != DW_OK)
+		free_pack(pack);
+	else
+		(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
+}
+
+/* take_line reads a line into the pack. A free pack must be there. */
+static void take_line(struct import *import, const char *line, size_t size)
+{
+	struct pack *pack = import->pack ? import->pack : import->free;
+	struct wish *wish = &pack->wishes[pack->count];
+
+	if (size > 0 && line[size - 1] == '\r')
+		size--;
+	if (size == 0)
+		return;
+	if (!wish_read(wish, line, size, import->data_max, session_now())) {
+		refuse(import, import->reader.number, wish->message);
+		wish_free(wish);
+		return;
+	}
+	if (!import->pack) {
+		import->pack = pack;
+		import->free = pack->next;
+	}
+	pack->lines[pack->count++] = import->reader.number;
+	pack->bytes += wish->timer.data_size;
+	import->outstanding_bytes += wish->timer.data_size;
+	if (pack->count == PACK_MAX)
+		send_pack(import);
+}
+
+static void draw(struct import *import)
+{
+	progress_draw(&import->progress, import->imported + import->refused, import->reader.taken);
+}
+
+static int interrupt(struct import *import)
+{
+	interrupts_take(&import->interrupts);
+	progress_clear(&import->progress);
+	return complain(EXIT_FAILED,
+			"interrupted after line %" PRIu64
+			": import again to add the rest; a line with an id stays one timer",
+			import->reader.number);
+}
+
+/* turn waits at most patience_ms for the store, for a signal, and for fd unless fd is -1.
+ * *ret_ready says whether fd has something to read. EXIT_DONE, or complains. */
+static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
+{
+	struct pollfd fds[] = {
+	    {.fd = fd, .events = POLLIN},
+	    {.fd = dw_fd(import->d), .events = POLLIN},
+	    {.fd = import->interrupts.fd, .events = POLLIN},
+	};
+	int count = poll(fds, 3, patience_ms);
+
+	if (count < 0 && errno != EINTR)
+		return complain(EXIT_FAILED, "cannot wait: %s", strerror(errno));
+	if (count == 0) {
+		progress_clear(&import->progress);
+		return complain(EXIT_STORE, "the store does not answer: %s",
+				dw_strerror(DW_ETIMEOUT));
+	}
+	if (fds[1].revents)
+		(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
+	if (fds[2].revents)
+		return interrupt(import);
+	*ret_ready = fds[0].revents != 0;
+	draw(import);
+	return import->code;
+}
+
+/* wait_for_room turns until the store has answered enough timers. */
+static int wait_for_room(struct import *import)
+{
+	int code = import->code;
+	bool ready;
+
+	if (import->outstanding_bytes > OUTSTANDING_BYTES_MAX)
+		send_pack(import);
+	while (code == EXIT_DONE && ((!import->free && !import->pack) ||
+				     import->outstanding_bytes > OUTSTANDING_BYTES_MAX))
+		code = turn(import, -1, PATIENCE_MS, &ready);
+	return code;
+}
+
+/* wait_for_bytes turns until the stream has more bytes, and reads them. Lines that were read do not
+ * wait for a slow stream. */
+static int wait_for_bytes(struct import *import)
+{
+	int code = EXIT_DONE;
+	bool ready = false;
+	int error;
+
+	send_pack(import);
+	while (code == EXIT_DONE && !ready)
+		code = turn(import, import->reader.fd, -1, &ready);
+	if (code != EXIT_DONE || reader_fill(&import->reader))
+		return code;
+	error = errno;
+	progress_clear(&import->progress);
+	return complain(EXIT_FAILED, "cannot read line %" PRIu64 ": %s", import->reader.number + 1,
+			strerror(error));
+}
+
+/* import_lines imports lines until the stream ends, or until an error that is worse than a bad
+ * line. */
+static int import_lines(struct import *import)
+{
+	int code = wait_for_room(import);
+
+	while (code == EXIT_DONE) {
+		const char *line;
+		size_t size;
+
+		switch (reader_next(&import->reader, &line, &size)) {
+		case READER_END:
+			return EXIT_DONE;
+		case READER_MORE:
+			code = wait_for_bytes(import);
+			break;
+		case READER_LONG:
+			refuse(import, import->reader.number, "is longer than 2 MiB");
+			break;
+		case READER_LINE:
+			take_line(import, line, size);
+			break;
+		}
+		if (code == EXIT_DONE)
+			code = wait_for_room(import);
+	}
+	return code;
+}
+
+static void print_counts(const struct import *import, bool json)
+{
+	(void)printf(json ? "{\"imported\":%" PRIu64 ",\"refused\":%" PRIu64 "}\n"
+			  : "imported %" PRIu64 ", refused %" PRIu64 "\n",
+		     import->imported, import->refused); /* session_flush() checks */
+}
+
+/* tell_tried: what list --json says of a delivery does not come with the timer. */
+static void tell_tried(const struct import *import)
+{
+	if (import->tried > 0)
+		warn("%" PRIu64
+		     " of them had been delivered or claimed before: attempts and retries "
+		     "are counted from zero",
+		     import->tried);
+}
+
+/* import_stream allocates memory and imports all lines. The handle must be open. */
+static int import_stream(struct import *import, int fd)
+{
+	int code;
+
+	import->packs = calloc(PACKS_MAX, sizeof *import->packs);
+	if (!reader_open(&import->reader, fd) || !import->packs)
+		return complain(EXIT_FAILED, "out of memory");
+	for (size_t i = 0; i < PACKS_MAX; i++) {
+		import->packs[i].import = import;
+		import->packs[i].next = import->free;
+		import->free = &import->packs[i];
+	}
+	progress_begin(&import->progress, fd);
+	code = import_lines(import);
+	if (code != EXIT_STORE)
+		send_pack(import);
+	progress_clear(&import->progress);
+	if (code == EXIT_STORE)
+		(void)complain(code, "stopped after line %" PRIu64, import->reader.number);
+	else if (session_sync(import->d) != EXIT_DONE || import->code != EXIT_DONE)
+		code = EXIT_STORE;
+	return code;
+}
+
+int command_import(const struct options *options)
+{
+	const char *name = options->word_count > 1 ? options->words[1] : "-";
+	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	struct import import = {.data_max = data_max(options->value[OPT_JOURNAL])};
+	int code;
+
+	if (fd < 0)
+		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
+	if (!interrupts_open(&import.interrupts))
+		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
+	code = session_open(options, (dw_options){.role = DW_CLIENT}, &import.d);
+	if (code != EXIT_DONE)
+		goto out;
+	code = import_stream(&import, fd);
+	/* Closing answers the outstanding timers, so the counts are printed after it. */
+	if (dw_close(import.d, SESSION_PATIENCE) != DW_OK && code == EXIT_DONE)
+		code = complain(EXIT_STORE, "the store did not finish");
+	print_counts(&import, options->value[OPT_JSON] != NULL);
+	tell_tried(&import);
+	if (code == EXIT_DONE && import.refused > 0)
+		code = EXIT_FAILED;
+	if (session_flush() != EXIT_DONE && code == EXIT_DONE)
+		code = EXIT_FAILED;
+	reader_close(&import.reader);
+	if (import.pack)
+		free_pack(import.pack);
+	free(import.packs);
+out:
+	(void)close(import.interrupts.fd); /* no writes can be lost */
+	if (fd != STDIN_FILENO)
+		(void)close(fd); /* no writes can be lost */
+	if (import.interrupts.signal != 0)
+		(void)raise(
+		    import.interrupts.signal); /* so that a loop in the calling shell ends too */
+	return code;
+}

@@ -1,0 +1,168 @@
+/* durawheel list: prints the timers by deadline. It reads them a page at a time, so a million
+ * timers need no more memory than a thousand. */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/out/select.h"
+#include "cli/session.h"
+#include "cli/out/table.h"
+#include "cli/out/text.h"
+#include "cli/out/tzdata.h"
+
+struct list {
+	bool json;
+	bool recurring; /* only timers with a rule */
+	size_t left;    /* timers that are still to be printed */
+	struct line line;
+	struct table table;
+	struct tzdata tzdata;
+	uint64_t zoneless; /* printed timers whose zone this machine does not know */
+	bool headed;       /* the column names are printed */
+	dw_cursor cursor;  /* where the next page begins */
+	int code;
+	bool torn; /* stdout failed, and the error is reported */
+	bool damaged;
+};
+
+static void print(const struct list *list, const dw_info *info, const char *unknown_zone)
+{
+	table_begin(&list->table, info->due, info->id, info->topic);
+	(void)printf("%-7s %7" PRIu32 " %8zu", state_name(info->state), info->attempt,
+		     info->data_size); /* session_flush() checks, here and below */
+	if (list->recurring)
+		(void)printf(" %s", info->rule);
+	if (unknown_zone) {
+		(void)fputs("  (this machine does not know the zone ", stdout);
+		text_print(stdout, unknown_zone, strlen(unknown_zone), 0);
+		(void)putchar(')');
+	}
+	(void)putchar('\n');
+}
+
+/* fit widens the columns for a page and prints the header once. */
+static void fit(struct list *list, const dw_info *timers, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		table_fit(&list->table, timers[i].id, timers[i].topic);
+	if (list->headed)
+		return;
+	list->headed = true;
+	table_header(&list->table, "DUE");
+	(void)puts(list->recurring ? "STATE   ATTEMPT     SIZE RULE"
+				   : "STATE   ATTEMPT     SIZE"); /* session_flush() checks */
+}
+
+/* print_one: false if out of memory. */
+static bool print_one(struct list *list, const dw_info *info)
+{
+	const char *unknown_zone = tzdata_lacks(&list->tzdata, info);
+
+	list->zoneless += unknown_zone != NULL;
+	if (!list->json) {
+		print(list, info, unknown_zone);
+		return true;
+	}
+	if (!line_of_info(&list->line, info, unknown_zone))
+		return false;
+	(void)fwrite(list->line.bytes, 1, list->line.size, stdout); /* print_page() checks */
+	return true;
+}
+
+static void print_page(struct list *list, const dw_info *timers, size_t count)
+{
+	if (!list->json)
+		fit(list, timers, count);
+	for (size_t i = 0; i < count && list->left > 0 && list->code == EXIT_DONE; i++) {
+		if (list->recurring && !timers[i].rule)
+			continue;
+		list->left--;
+		if (!print_one(list, &timers[i]))
+			list->code = complain(EXIT_FAILED, "out of memory");
+		list->torn = ferror(stdout) != 0;
+		if (list->torn)
+			list->code = session_torn(strerror(errno));
+	}
+}
+
+static void list_command_answered(dw *d, int status, const dw_info *timers, size_t count,
+				  const dw_cursor *next, void *user)
+{
+	struct list *list = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		list->code = complain(exit_of(status), "%s", dw_strerror(status));
+		return;
+	}
+	list->code = EXIT_DONE;
+	list->cursor = *next;
+	print_page(list, timers, count);
+}
+
+/* on_event: a page leaves out damaged timers. The listing continues, but is incomplete. At a timer
+ * that is too large for Redis to send it ends. */
+static void on_event(dw *d, const dw_event *event, void *user)
+{
+	struct list *list = user;
+
+	(void)d;
+	if (event->kind != DW_EVENT_CORRUPT && event->kind != DW_EVENT_LIMIT)
+		return;
+	list->damaged = event->kind == DW_EVENT_CORRUPT || list->damaged;
+	(void)complain(EXIT_FAILED, "%s", event->message); /* the code is set at the end */
+}
+
+/* list_page prints the next page of at most limit timers. */
+static int list_page(dw *d, struct list *list, const dw_select *select, size_t limit)
+{
+	int status;
+
+	list->code = EXIT_STORE;
+	status = dw_list_where(d, select, list->cursor.started ? &list->cursor : NULL, limit,
+			       list_command_answered, list);
+	if (status != DW_OK)
+		return complain(exit_of(status), "%s", why(d, status));
+	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */
+	return list->code;
+}
+
+int command_list(const struct options *options)
+{
+	struct list list = {.json = options->value[OPT_JSON] != NULL,
+			    .recurring = options->value[OPT_RECURRING] != NULL,
+			    .left = SIZE_MAX};
+	dw_select select;
+	int code = select_of_options(options, "list", &select);
+	dw *d;
+
+	if (code == EXIT_DONE && options->value[OPT_LIMIT])
+		code = options_count(options, OPT_LIMIT, &list.left);
+	if (code == EXIT_DONE)
+		code = session_look(
+		    options,
+		    (dw_options){.role = DW_CLIENT, .on_event = on_event, .on_event_user = &list},
+		    &d);
+	if (code != EXIT_DONE)
+		return code;
+	do {
+		code =
+		    list_page(d, &list, &select,
+			      list.left < DW_LIST_MAX && !list.recurring ? list.left : DW_LIST_MAX);
+	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
+	if (code == EXIT_DONE && list.damaged)
+		code = EXIT_FAILED;
+	tzdata_tell(list.zoneless);
+	tzdata_free(&list.tzdata);
+	line_free(&list.line);
+	if (!list.torn)
+		return session_close(d, code);
+	(void)dw_close(d, SESSION_PATIENCE); /* a listing stores nothing */
+	return code;
+}

@@ -1,0 +1,74 @@
+/* durawheel purge: empties the store. It becomes the owner while it does so. If another process
+ * owns the store, the purge fails. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/out/errors.h"
+#include "cli/session.h"
+
+struct purge {
+	uint64_t timers;
+	uint64_t dead;
+	int code;
+};
+
+static void counted(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct purge *purge = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		purge->code = complain(exit_of(status), "%s", dw_strerror(status));
+		return;
+	}
+	purge->timers = store->pending + store->claimed;
+	purge->dead = store->dead;
+	purge->code = EXIT_DONE;
+}
+
+static void purge_answered(dw *d, const dw_result *result, void *user)
+{
+	struct purge *purge = user;
+
+	(void)d;
+	purge->code = result->status == DW_OK ? EXIT_DONE
+					      : complain(exit_of(result->status), "purge: %s",
+							 dw_strerror(result->status));
+}
+
+/* wait_for waits for the answer to a request. asked is the status of sending it. */
+static int wait_for(dw *d, struct purge *purge, int asked)
+{
+	if (asked != DW_OK)
+		return complain(exit_of(asked), "purge: %s", why(d, asked));
+	(void)session_wait(d); /* if it complains, purge->code stays EXIT_STORE */
+	return purge->code;
+}
+
+static int purge_store(dw *d)
+{
+	struct purge purge = {.code = EXIT_STORE};
+	int code = wait_for(d, &purge, dw_get_status(d, counted, &purge));
+
+	purge.code = EXIT_STORE;
+	if (code == EXIT_DONE)
+		code = wait_for(d, &purge, dw_purge(d, purge_answered, &purge));
+	if (code == EXIT_DONE)
+		(void)printf("purged %" PRIu64 " timers and %" PRIu64 " dead letters\n",
+			     purge.timers, purge.dead); /* session_close() checks */
+	return code;
+}
+
+int command_purge(const struct options *options)
+{
+	dw *d;
+	int code;
+
+	if (!options->value[OPT_YES])
+		return complain(EXIT_USAGE, "purge: every timer and dead letter of the store is "
+					    "lost; write --yes if you mean that");
+	code = session_look(options, (dw_options){.role = DW_OWNER}, &d);
+	return code == EXIT_DONE ? session_close(d, purge_store(d)) : code;
+}

@@ -1,0 +1,206 @@
+/* durawheel show: prints all fields of one timer, or what became of it. */
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/ending.h"
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/out/objects.h"
+#include "cli/out/rule.h"
+#include "cli/session.h"
+#include "cli/out/table.h"
+#include "durawheel/ended.h"
+#include "durawheel/topic.h"
+
+/* The last end of the id is asked for first, because it is shown with the timer. */
+struct show {
+	const char *id;
+	bool json;
+	int code;
+	struct ending ending;
+};
+
+/* print_next: the occurrence after the pending one; nothing, if it is the last one. */
+static void print_next(const dw_info *info)
+{
+	dw_rule *rule;
+	dw_usec next;
+
+	if (rule_of_info(info, "show", &rule) != EXIT_DONE)
+		return; /* its zone may be unknown here; the rest is shown all the same */
+	if (dw_rule_next(rule, info->occurrence, &next, 1, NULL) == 1)
+		table_row_time("next", next);
+	else
+		table_row_text("next", "none", strlen("none"));
+	dw_rule_free(rule);
+}
+
+static void print(const dw_info *info, const struct ending *ending)
+{
+	table_row_text("id", info->id, strlen(info->id));
+	table_row_text("topic", info->topic, strlen(info->topic));
+	table_row_time("due", info->due);
+	if (info->rule) {
+		table_row_time("occurrence", info->occurrence);
+		table_row_text("rule", info->rule, strlen(info->rule));
+		print_next(info);
+		if (info->missed > 0)
+			table_row_count("missed", info->missed);
+	}
+	table_row_text("state", state_name(info->state), strlen(state_name(info->state)));
+	table_row_count("attempt", info->attempt);
+	table_row_count("retries", info->retries);
+	table_row_count("generation", info->generation);
+	if (info->why)
+		table_row_text("why", info->why, strlen(info->why));
+	if (info->late_after_us)
+		table_row_span("late-after", info->late_after_us);
+	if (info->keep_us)
+		table_row_span("keep", info->keep_us);
+	if (ending->is_known)
+		table_row_text("last end", ending->words, strlen(ending->words));
+	table_row_count("size", info->data_size);
+	table_row_text("data", info->data_size ? info->data : "", info->data_size);
+}
+
+static int print_json(struct show *show, const dw_info *info)
+{
+	struct line line = {0};
+	int code = EXIT_DONE;
+
+	if (line_of_whole_info(&line, info, ending_take(&show->ending)))
+		(void)fwrite(line.bytes, 1, line.size, stdout);
+	else
+		code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+	return code;
+}
+
+/* show_topic_answered says why a timer that is due does not start. */
+static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+				void *user)
+{
+	const char *words = "nobody owns the store: nothing fires until an owner runs";
+
+	(void)d;
+	(void)user;
+	if (status != DW_OK || (count > 0 && topics->is_counted && !topics->waits))
+		return;
+	if (count > 0 && topics->is_counted)
+		words = waits_words(topics->waits);
+	table_row_text("waits", words, strlen(words));
+}
+
+/* print_absent: there is no such timer. */
+static int print_absent(struct show *show)
+{
+	struct line line = {0};
+	int code = EXIT_ABSENT;
+
+	if (!show->ending.is_known)
+		return complain(EXIT_ABSENT, "%.300s: " ENDING_ABSENT, show->id);
+	if (!show->json)
+		ending_print(&show->ending);
+	else if (line_of(&line, ending_take(&show->ending)))
+		(void)fwrite(line.bytes, 1, line.size, stdout);
+	else
+		code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+	return code;
+}
+
+/* show_letter_answered: there is no such timer, and no end of it is kept, or that it died. An end
+ * that is kept is shown even if its letter cannot be read. */
+static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
+				 const dw_cursor *next, void *user)
+{
+	struct show *show = user;
+
+	(void)d;
+	(void)next;
+	if (status == DW_OK && count > 0)
+		ending_keep_letter(&show->ending, letter);
+	if (status == DW_OK || status == DW_ENOENT || show->ending.is_known)
+		show->code = print_absent(show);
+	else
+		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
+}
+
+/* look_at_absent: there is no such timer. It may be among the dead letters, unless its end says
+ * that it did not die. */
+static void look_at_absent(dw *d, struct show *show)
+{
+	int status;
+
+	if (show->ending.is_known && show->ending.generation == 0) {
+		show->code = print_absent(show);
+		return;
+	}
+	status = dw_dead_get(d, show->id, show_letter_answered, show);
+	if (status != DW_OK)
+		show->code = complain(exit_of(status), "%s", why(d, status));
+}
+
+static void show_answered(dw *d, int status, const dw_info *timers, size_t count,
+			  const dw_cursor *next, void *user)
+{
+	struct show *show = user;
+
+	(void)next;
+	if (status == DW_OK && count == 0)
+		status = DW_ENOENT;
+	if (status == DW_ENOENT)
+		look_at_absent(d, show);
+	else if (status == DW_ECORRUPT)
+		show->code = complain(exit_of(status),
+				      "%.300s is damaged and does not fire: cancel it "
+				      "or add it again",
+				      show->id);
+	else if (status != DW_OK)
+		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
+	if (status != DW_OK)
+		return;
+	show->code = EXIT_DONE;
+	if (show->json)
+		show->code = print_json(show, timers);
+	else
+		print(timers, &show->ending);
+	if (!show->json && timers->due <= session_now() && timers->state == DW_PENDING)
+		(void)dw_topic_list(d, timers->topic, show_topic_answered,
+				    show); /* or less is shown */
+}
+
+static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user)
+{
+	struct show *show = user;
+
+	if (status == DW_OK)
+		ending_keep(&show->ending, ended);
+	/* Whatever this has found, the timer is shown. */
+	status = dw_get(d, show->id, show_answered, show);
+	if (status != DW_OK)
+		show->code = complain(exit_of(status), "%s", why(d, status));
+}
+
+int command_show(const struct options *options)
+{
+	struct show show = {
+	    .id = options->words[1],
+	    .json = options->value[OPT_JSON] != NULL,
+	    .code = EXIT_STORE,
+	};
+	dw *d;
+	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = dw_ended_get(d, show.id, show_end_answered, &show);
+	if (status != DW_OK)
+		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
+	else
+		(void)session_sync(d); /* if it complains, show.code stays EXIT_STORE */
+	ending_free(&show.ending);
+	return session_close(d, show.code);
+}

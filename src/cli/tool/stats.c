@@ -1,0 +1,164 @@
+/* durawheel stats: prints the number of timers and the state of the owner. */
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/out/objects.h"
+#include "cli/session.h"
+#include "cli/out/table.h"
+
+struct stats {
+	bool json;
+	int code;
+};
+
+/* The owner writes its status every 10 s when it is idle, every 2 s at work. */
+#define SILENT_AFTER DW_SECONDS(30)
+
+static void print_word(const char *name, const char *word)
+{
+	table_row_text(name, word, strlen(word));
+}
+
+/* is_for_people: sums and lists are for programs, and the next deadline stands above. */
+static bool is_for_people(const char *key, const json_t *value)
+{
+	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
+	       !strstr(key, "_sum_");
+}
+
+/* print_counter: "store_p99_us" becomes "store p99" and a duration. */
+static void print_counter(const char *key, const json_t *value)
+{
+	json_int_t count = json_integer_value(value);
+	size_t length = strlen(key);
+	bool is_span = length > 3 && strcmp(key + length - 3, "_us") == 0;
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "  %.*s", (int)(length - (is_span ? 3 : 0)), key);
+	for (char *at = name; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
+	if (json_is_boolean(value))
+		print_word(name, json_is_true(value) ? "yes" : "no");
+	else if (is_span)
+		table_row_span(name, count < 0 ? 0 : count);
+	else
+		table_row_count(name, count < 0 ? 0 : (uint64_t)count);
+}
+
+static void print_last_error(const json_t *report)
+{
+	json_int_t status = json_integer_value(json_object_get(report, "last_error"));
+	json_int_t at = json_integer_value(json_object_get(report, "last_error_at"));
+	const char *text = json_string_value(json_object_get(report, "last_error_text"));
+
+	if (status == 0) {
+		print_word("  last error", "none");
+		return;
+	}
+	print_word("  last error", text && *text ? text : dw_strerror((int)status));
+	if (at > 0)
+		table_row_time("  it was", at);
+}
+
+/* print_report prints the owner's counters. */
+static void print_report(const char *text)
+{
+	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	const char *key;
+	json_t *value;
+
+	if (json_is_object(report)) {
+		(void)puts("since then"); /* session_flush() checks */
+		json_object_foreach(report, key, value)
+		{
+			if (is_for_people(key, value))
+				print_counter(key, value);
+		}
+		print_last_error(report);
+	} else if (*text) {
+		print_word("report", text);
+	}
+	json_decref(report);
+}
+
+static void print_owner(const dw_store_status *status)
+{
+	if (!*status->owner) {
+		print_word("owner", "none: nothing fires until one runs");
+		return;
+	}
+	print_word("owner", status->owner);
+	if (session_now() - status->owner_seen > SILENT_AFTER)
+		print_word("", "silent for so long: it hangs, or its machine does");
+	table_row_time("seen", status->owner_seen);
+	table_row_time("began", status->owner_since);
+	print_report(status->owner_report);
+}
+
+static void print_standby(const dw_store_status *status)
+{
+	if (*status->standby)
+		print_word("standby", status->standby);
+}
+
+static void print(const dw_store_status *status)
+{
+	table_row_count("pending", status->pending);
+	table_row_count("claimed", status->claimed);
+	table_row_count("dead", status->dead);
+	if (status->dead > 0)
+		print_word("", "could not be delivered: durawheel dead list");
+	table_row_time("next due", status->next_due);
+	table_row_count("inbox", status->inbox);
+	print_standby(status);
+	print_owner(status);
+}
+
+static int print_json(const dw_store_status *status)
+{
+	struct line line = {0};
+	int code = EXIT_DONE;
+
+	if (line_of(&line, object_of_status(status)))
+		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_flush() checks */
+	else
+		code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+	return code;
+}
+
+static void stats_answered(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct stats *stats = user;
+
+	(void)d;
+	if (status != DW_OK) {
+		stats->code = complain(exit_of(status), "%s", dw_strerror(status));
+		return;
+	}
+	stats->code = EXIT_DONE;
+	if (stats->json)
+		stats->code = print_json(store);
+	else
+		print(store);
+}
+
+int command_stats(const struct options *options)
+{
+	struct stats stats = {.json = options->value[OPT_JSON] != NULL, .code = EXIT_STORE};
+	dw *d;
+	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (status != EXIT_DONE)
+		return status;
+	status = dw_get_status(d, stats_answered, &stats);
+	if (status != DW_OK)
+		stats.code = complain(exit_of(status), "%s", why(d, status));
+	else
+		(void)session_sync(d); /* if it complains, stats.code stays EXIT_STORE */
+	return session_close(d, stats.code);
+}

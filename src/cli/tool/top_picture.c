@@ -1,0 +1,333 @@
+#include "cli/tool/top_picture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out/text.h"
+
+#define SILENT_AFTER DW_SECONDS(30)
+#define GROUPED_SIZE 32 /* of the largest number, with its commas */
+#define HEAD_ROWS 8     /* all but the topics and a fault */
+
+static json_int_t number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static const char *words(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+/* put_line ends the line, which has at most `columns` characters. */
+static void put_line(FILE *to, const struct top_view *view, const char *line)
+{
+	size_t size = strlen(line), used = 0;
+
+	for (size_t at = 0; at < size;) {
+		char form[TEXT_STEP_SIZE];
+		size_t step = text_step(line + at, size - at, form);
+
+		used += step == strlen(form) ? 1 : strlen(form);
+		if (view->columns > 0 && used > view->columns)
+			break;
+		at += step;
+		(void)fputs(form, to); /* top_picture() checks, as for all of them */
+	}
+	(void)fputc('\n', to);
+}
+
+/* count_text writes a number in at most 6 characters: 999999, 1.20M, 12.3M, 1.20G. */
+static const char *count_text(json_int_t count, char *ret_text, size_t size)
+{
+	if (count < 1000000)
+		(void)snprintf(ret_text, size, "%lld", (long long)(count < 0 ? 0 : count));
+	else if (count < 1000000000)
+		(void)snprintf(ret_text, size, "%.*fM", count < 10000000 ? 2 : 1,
+			       (double)count / 1e6);
+	else
+		(void)snprintf(ret_text, size, "%.2fG", (double)count / 1e9);
+	return ret_text;
+}
+
+static const char *span_text(json_int_t span, char *ret_text)
+{
+	if (span <= 0)
+		(void)snprintf(ret_text, TEXT_SPAN_SIZE, "-");
+	else
+		text_span(span, 1, ret_text);
+	return ret_text;
+}
+
+/* grouped_text writes a number in groups of three digits: 22,528. */
+static void grouped_text(json_int_t count, char ret_text[GROUPED_SIZE])
+{
+	char digits[GROUPED_SIZE];
+	size_t size, used = 0;
+
+	(void)snprintf(digits, sizeof digits, "%lld", (long long)(count < 0 ? 0 : count));
+	size = strlen(digits);
+	for (size_t i = 0; i < size; i++) {
+		if (i > 0 && (size - i) % 3 == 0)
+			ret_text[used++] = ',';
+		ret_text[used++] = digits[i];
+	}
+	ret_text[used] = '\0';
+}
+
+/* ---- The head ------------------------------------------------------------------------------ */
+
+static bool has_fault(const struct top_view *view)
+{
+	return view->away[0] || view->status != DW_OK;
+}
+
+/* put_fault: why the picture is not renewed, if it is not. */
+static void put_fault(FILE *to, const struct top_view *view)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	if (view->away[0])
+		(void)snprintf(line, sizeof line, "%s", view->away);
+	else
+		(void)snprintf(line, sizeof line, "the store does not answer: %s",
+			       dw_strerror(view->status));
+	if (has_fault(view))
+		put_line(to, view, line);
+}
+
+/* owner_for: how long it has owned the store, or how far it is. While it loads, the numbers of the
+ * topics are of what it has loaded. */
+static void owner_for(const struct top_view *view, char *ret_text, size_t size)
+{
+	const json_t *report = json_object_get(view->store, "owner_report");
+	dw_usec age = view->now - number(view->store, "owner_since");
+	char since[TEXT_SPAN_SIZE], loaded[GROUPED_SIZE], all[GROUPED_SIZE];
+
+	text_span(age - age % DW_SECONDS(1), 2, since);
+	grouped_text(number(report, "timers"), loaded);
+	grouped_text(number(view->store, "pending") + number(view->store, "claimed"), all);
+	if (json_is_true(json_object_get(report, "recovering")))
+		(void)snprintf(ret_text, size, "loading %s of %s", loaded, all);
+	else
+		(void)snprintf(ret_text, size, "for %s", since);
+}
+
+static void put_owner(FILE *to, const struct top_view *view)
+{
+	const char *owner = words(view->store, "owner"), *standby = words(view->store, "standby");
+	dw_usec seen = number(view->store, "owner_seen");
+	char how[96], line[512];
+
+	owner_for(view, how, sizeof how);
+	if (!view->store)
+		(void)snprintf(line, sizeof line, "%s: no answer yet", view->name);
+	else if (!*owner)
+		(void)snprintf(line, sizeof line, "%s: NOBODY OWNS THE STORE, nothing fires",
+			       view->name);
+	else if (view->now - seen > SILENT_AFTER)
+		(void)snprintf(line, sizeof line, "%s: the owner (%s) IS SILENT", view->name,
+			       owner);
+	else
+		(void)snprintf(line, sizeof line, "%s: owner %s, %s%s%s", view->name, owner, how,
+			       *standby ? "; standby " : "", standby);
+	put_line(to, view, line);
+	put_fault(to, view);
+}
+
+static void put_timers(FILE *to, const struct top_view *view)
+{
+	dw_usec due = number(view->store, "next_due");
+	char next[TEXT_SPAN_SIZE] = "never", line[256];
+
+	if (due > 0 && due != DW_NEVER)
+		text_distance(due, view->now, next);
+	(void)snprintf(
+	    line, sizeof line,
+	    "timers    %lld pending, %lld claimed, next %s; %lld dead letter%s, inbox %lld",
+	    (long long)number(view->store, "pending"), (long long)number(view->store, "claimed"),
+	    next, (long long)number(view->store, "dead"),
+	    number(view->store, "dead") == 1 ? "" : "s", (long long)number(view->store, "inbox"));
+	put_line(to, view, line);
+}
+
+static void put_spans(FILE *to, const struct top_view *view)
+{
+	static const char *const keys[] = {"lateness_p50_us", "lateness_p99_us", "lateness_max_us",
+					   "handler_p50_us",  "handler_p99_us",  "handler_max_us",
+					   "store_p99_us"};
+	const json_t *report = json_object_get(view->store, "owner_report");
+	char span[7][TEXT_SPAN_SIZE], line[512];
+
+	for (int i = 0; i < 7; i++)
+		(void)span_text(number(report, keys[i]), span[i]);
+	(void)snprintf(
+	    line, sizeof line,
+	    "lateness  p50 %s, p99 %s, max %s   handlers p50 %s, p99 %s, max %s   store p99 %s",
+	    span[0], span[1], span[2], span[3], span[4], span[5], span[6]);
+	put_line(to, view, line);
+}
+
+static void put_rates(FILE *to, const struct top_view *view)
+{
+	static const char *const names[RATES] = {"started", "done", "retried", "dead"};
+	char line[256] = "rates    ";
+
+	for (int i = 0; i < RATES; i++) {
+		size_t used = strlen(line);
+		double rate;
+
+		if (rates_of(&view->rates, (enum rate)i, &rate))
+			(void)snprintf(line + used, sizeof line - used, " %s %.*f/s", names[i],
+				       rate < 10 ? 1 : 0, rate);
+		else
+			(void)snprintf(line + used, sizeof line - used, " %s -", names[i]);
+	}
+	put_line(to, view, line);
+}
+
+static void put_error(FILE *to, const struct top_view *view)
+{
+	const json_t *report = json_object_get(view->store, "owner_report");
+	const char *text = words(report, "last_error_text");
+	char ago[TEXT_SPAN_SIZE], line[512];
+
+	text_distance(number(report, "last_error_at"), view->now, ago);
+	if (number(report, "last_error") == 0)
+		(void)snprintf(line, sizeof line, "errors    none");
+	else
+		(void)snprintf(line, sizeof line, "errors    %s: %s", ago,
+			       *text ? text : dw_strerror((int)number(report, "last_error")));
+	put_line(to, view, line);
+}
+
+/* ---- Topics -------------------------------------------------------------------------------- */
+
+static json_int_t weight(const json_t *topic, enum top_order order)
+{
+	switch (order) {
+	case TOP_WAITING:
+		return number(topic, "due") + number(topic, "running") + number(topic, "waiting");
+	case TOP_PENDING:
+		return number(topic, "pending");
+	case TOP_DEAD:
+		return number(topic, "dead");
+	default:
+		return 0;
+	}
+}
+
+static enum top_order sorted_by;
+
+static int by_weight(const void *a, const void *b)
+{
+	const json_t *one = *(json_t *const *)a, *other = *(json_t *const *)b;
+	json_int_t x = weight(one, sorted_by), y = weight(other, sorted_by);
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return strcmp(words(one, "topic"), words(other, "topic"));
+}
+
+static const char *oldest_text(const struct top_view *view, const json_t *topic, char *ret_text)
+{
+	json_int_t due = number(topic, "oldest"), message = number(topic, "oldest_message");
+	json_int_t oldest = due > 0 && (message == 0 || due < message) ? due : message;
+
+	return span_text(oldest > 0 ? view->now - oldest : 0, ret_text);
+}
+
+/* put_topic: the name comes last, because nobody knows how wide a terminal shows it. */
+static void put_topic(FILE *to, const struct top_view *view, const json_t *topic)
+{
+	static const char *const keys[] = {"pending", "due",     "running", "waiting",
+					   "done",    "retried", "dead"};
+	char count[7][24], oldest[TEXT_SPAN_SIZE], late[TEXT_SPAN_SIZE], line[1024];
+	const char *paused = words(topic, "paused"), *waits = words(topic, "waits");
+	char why[32] = "";
+
+	for (int i = 0; i < 7; i++) /* those of timers are missing without an owner */
+		if (json_object_get(topic, keys[i]))
+			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
+		else
+			(void)snprintf(count[i], sizeof count[i], "-");
+	if (strcmp(paused, "no") != 0)
+		(void)snprintf(why, sizeof why, " (PAUSED)");
+	else if (*waits)
+		(void)snprintf(why, sizeof why, " (WAITS: %s)", waits);
+	(void)snprintf(line, sizeof line, "%7s %6s %5s %6s %6s %7s %7s %6s %5s  %s%s%s", count[0],
+		       count[1], count[2], count[3], oldest_text(view, topic, oldest),
+		       span_text(number(topic, "late_p99_us"), late), count[4], count[5], count[6],
+		       words(topic, "topic"),
+		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "", why);
+	put_line(to, view, line);
+}
+
+static void put_topics(FILE *to, struct top_view *view)
+{
+	static const char *const orders[] = {"what waits", "pending", "dead", "name"};
+	size_t count = json_array_size(view->topics);
+	size_t others = HEAD_ROWS + has_fault(view);
+	size_t room = view->rows == 0 ? count : view->rows > others ? view->rows - others : 1;
+	json_t **sorted = calloc(count + 1, sizeof *sorted);
+	char line[128];
+
+	for (size_t i = 0; sorted && i < count; i++)
+		sorted[i] = json_array_get(view->topics, i);
+	sorted_by = view->order;
+	if (sorted)
+		qsort(sorted, count, sizeof *sorted, by_weight);
+	if (view->first + room > count)
+		view->first = count > room ? count - room : 0;
+	put_line(to, view, "PENDING    DUE   RUN QUEUED OLDEST LATEP99    DONE RETRY  DEAD  TOPIC");
+	for (size_t i = view->first; sorted && i < count && i < view->first + room; i++)
+		put_topic(to, view, sorted[i]);
+	free(sorted);
+	if (view->rows == 0)
+		return;
+	for (size_t i = count - view->first; i < room; i++)
+		put_line(to, view, "");
+	(void)snprintf(line, sizeof line, "%zu topics by %s: q quits, s sorts, arrows scroll",
+		       count, orders[view->order]);
+	put_line(to, view, line);
+}
+
+/* cut_rows: a terminal with less than one topic's room shows the first lines. */
+static void cut_rows(char *picture, size_t rows)
+{
+	char *end = picture;
+
+	for (size_t i = 0; i < rows && *end; i++)
+		end = strchr(end, '\n') + 1;
+	if (rows > 0)
+		*end = '\0';
+}
+
+char *top_picture(struct top_view *view)
+{
+	char *picture = NULL;
+	size_t size;
+	FILE *to = open_memstream(&picture, &size);
+	bool failed;
+
+	if (!to)
+		return NULL;
+	put_owner(to, view);
+	put_timers(to, view);
+	put_spans(to, view);
+	put_rates(to, view);
+	put_error(to, view);
+	put_line(to, view, "");
+	put_topics(to, view);
+	failed = ferror(to) != 0;
+	if (fclose(to) != 0 || failed) {
+		free(picture);
+		return NULL;
+	}
+	cut_rows(picture, view->rows);
+	return picture;
+}

@@ -1,0 +1,485 @@
+/* durawheel topic: sets, lists, pauses and drops topics. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/out/objects.h"
+#include "cli/session.h"
+#include "cli/out/table.h"
+#include "cli/out/text.h"
+#include "durawheel/topic.h"
+
+struct topic_command {
+	bool json;
+	bool shows; /* one topic, in rows */
+	const char *name;
+	struct line line;
+	size_t count;
+	int code;
+};
+
+int command_topic(const struct options *options)
+{
+	(void)options;
+	return complain(EXIT_USAGE, "topic: write set, list, show, pause, resume or drop");
+}
+
+/* ---- Settings ------------------------------------------------------------------------------ */
+
+/* number_of reads a whole number from 0 to most. */
+static int number_of(const struct options *options, enum option_id id, const char *name,
+		     uint32_t most, uint32_t *ret_number)
+{
+	const char *text = options->value[id];
+	char *rest;
+	unsigned long number;
+
+	if (!text)
+		return EXIT_DONE;
+	number = strtoul(text, &rest, 10);
+	if (*text < '0' || *text > '9' || *rest || number > most)
+		return complain(EXIT_USAGE, "--%s \"%.40s\": write a number from 0 to %" PRIu32,
+				name, text, most);
+	*ret_number = (uint32_t)number;
+	return EXIT_DONE;
+}
+
+static int span_of(const struct options *options, enum option_id id, dw_usec *ret_span)
+{
+	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
+}
+
+/* read_times reads what any topic has. What is 0 on the command line has a name of its own in the
+ * settings. */
+static int read_times(const struct options *options, dw_topic_settings *settings)
+{
+	uint32_t retries = DW_RETRIES_MAX, jitter = 20;
+	int code = number_of(options, OPT_RETRIES, "retries", 255, &retries);
+
+	if (code == EXIT_DONE)
+		code = number_of(options, OPT_JITTER, "jitter", 100, &jitter);
+	if (code == EXIT_DONE)
+		code = number_of(options, OPT_FACTOR, "factor", 10, &settings->backoff_factor);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_BACKOFF, &settings->backoff_first_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_BACKOFF_MAX, &settings->backoff_max_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_TIME_LIMIT, &settings->limit_us);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_KEEP, &settings->keep_us);
+	if (options->value[OPT_RETRIES])
+		settings->retries_max = retries ? retries : DW_NO_RETRIES;
+	if (options->value[OPT_JITTER])
+		settings->jitter_percent = jitter ? jitter : DW_NO_JITTER;
+	return code;
+}
+
+static int read_overflow(const char *text, dw_overflow *ret_overflow)
+{
+	*ret_overflow = strcmp(text, "refuse") == 0 ? DW_REFUSE : DW_DROP_OLDEST;
+	if (*ret_overflow == DW_REFUSE || strcmp(text, "drop-oldest") == 0)
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "--overflow \"%.40s\": write drop-oldest or refuse", text);
+}
+
+static int read_queue(const struct options *options, dw_topic_settings *settings)
+{
+	const char *hide = options->value[OPT_HIDE];
+	int code = number_of(options, OPT_MAX, "max", DW_QUEUE_MAX, &settings->max);
+
+	if (options->value[OPT_QUEUE])
+		settings->queue = 1;
+	if (code == EXIT_DONE && options->value[OPT_OVERFLOW])
+		code = read_overflow(options->value[OPT_OVERFLOW], &settings->overflow);
+	if (code == EXIT_DONE)
+		code = span_of(options, OPT_EXPIRE, &settings->expire_us);
+	if (code == EXIT_DONE && hide && strcmp(hide, "never") == 0)
+		settings->hide_us = DW_AT_MOST_ONCE;
+	else if (code == EXIT_DONE)
+		code = span_of(options, OPT_HIDE, &settings->hide_us);
+	return code;
+}
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+static void topic_changed(dw *d, const dw_result *result, void *user)
+{
+	struct topic_command *command = user;
+
+	(void)d;
+	command->code = EXIT_DONE;
+	if (result->status == DW_EBUSY)
+		command->code = complain(EXIT_FAILED, "%s: its queue has messages: take them first",
+					 result->id);
+	else if (result->status == DW_ENOENT)
+		command->code = complain(EXIT_ABSENT, "%s has no settings", result->id);
+	else if (result->status != DW_OK)
+		command->code = complain(exit_of(result->status), "%s: %s", result->id,
+					 dw_strerror(result->status));
+}
+
+/* end_change waits for the answer, and closes. status: of the call. */
+static int end_change(dw *d, struct topic_command *command, int status)
+{
+	if (status != DW_OK)
+		command->code = complain(exit_of(status), "%s", why(d, status));
+	else
+		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+	line_free(&command->line);
+	return session_close(d, command->code);
+}
+
+/* What topic set has found, and makes of it. */
+struct topic_change {
+	dw_topic_settings from, to;
+	int status; /* of the list */
+};
+
+static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct topic_change *change = user;
+
+	(void)d;
+	change->status = status;
+	if (status == DW_OK && count > 0 && topics->is_set)
+		change->from = topics->settings;
+	change->from.size = sizeof change->from;
+}
+
+/* leave_queue: the settings of its queue go, too. */
+static void leave_queue(dw_topic_settings *settings)
+{
+	settings->queue = 0;
+	settings->max = 0;
+	settings->overflow = DW_DROP_OLDEST;
+	settings->expire_us = 0;
+	settings->hide_us = 0;
+}
+
+/* read_change reads what the command line names, and leaves the rest. */
+static int read_change(const struct options *options, dw_topic_settings *settings)
+{
+	int code = EXIT_DONE;
+
+	if (options->value[OPT_NO_QUEUE] && options->value[OPT_QUEUE])
+		return complain(EXIT_USAGE, "topic set: write --queue or --no-queue");
+	if (options->value[OPT_NO_QUEUE])
+		leave_queue(settings);
+	code = read_times(options, settings);
+	return code == EXIT_DONE ? read_queue(options, settings) : code;
+}
+
+/* check_range: 0 and negative values are those with a name of their own. */
+static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec most,
+		       const char *range)
+{
+	if (span <= 0 || (span >= least && span <= most))
+		return EXIT_DONE;
+	return complain(EXIT_USAGE, "topic set: %s is not %s", option, range);
+}
+
+/* check_change refuses what the library would, but names the options. */
+static int check_change(const dw_topic_settings *to)
+{
+	int code = EXIT_DONE;
+
+	if (!to->queue && (to->max || to->overflow || to->expire_us || to->hide_us))
+		return complain(EXIT_USAGE,
+				"topic set: --max, --overflow, --expire and --hide are of a "
+				"queue, and the topic is none: it needs --queue");
+	code = check_range("--backoff", to->backoff_first_us, 0, DW_DAYS(1), "0 to 1 day");
+	if (code == EXIT_DONE)
+		code = check_range("--backoff-max", to->backoff_max_us, 0, DW_DAYS(30),
+				   "0 to 30 days");
+	if (code == EXIT_DONE)
+		code = check_range("--time-limit", to->limit_us, 0, DW_DAYS(1), "0 to 1 day");
+	if (code == EXIT_DONE)
+		code = check_range("--keep", to->keep_us, 0, DW_DAYS(90), "0 to 90 days");
+	if (code == EXIT_DONE)
+		code = check_range("--hide", to->hide_us, DW_SECONDS(1), DW_HOURS(12),
+				   "1 s to 12 h, 0 or never");
+	return code;
+}
+
+/* find_settings reads the settings that the topic has. */
+static int find_settings(dw *d, const char *topic, struct topic_change *change)
+{
+	int status = dw_topic_list(d, topic, settings_told, change);
+	int code;
+
+	if (status != DW_OK)
+		return complain(exit_of(status), "%s", why(d, status));
+	code = session_sync(d);
+	if (code == EXIT_DONE && change->status != DW_OK)
+		code = complain(exit_of(change->status), "%s", dw_strerror(change->status));
+	return code;
+}
+
+int command_topic_set(const struct options *options)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	struct topic_change change = {.from = {.size = sizeof change.from}, .status = DW_ESTORE};
+	const char *topic = options->words[1];
+	dw *d;
+	int code;
+
+	change.to = change.from;
+	code = read_change(options, &change.to); /* a wrong word opens no store */
+	if (code == EXIT_DONE)
+		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (code != EXIT_DONE)
+		return code;
+	code = find_settings(d, topic, &change);
+	if (code != EXIT_DONE)
+		return session_close(d, code);
+	change.to = change.from;
+	(void)read_change(options, &change.to); /* read before */
+	code = check_change(&change.to);
+	if (code != EXIT_DONE)
+		return session_close(d, code);
+	return end_change(
+	    d, &command,
+	    dw_topic_change(d, topic, &change.from, &change.to, topic_changed, &command));
+}
+
+/* ---- Pausing ------------------------------------------------------------------------------- */
+
+static void note_topic(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)d;
+	for (size_t i = 0; status == DW_OK && i < count; i++)
+		*(bool *)user |=
+		    topics[i].is_set ||
+		    topics[i].pending + topics[i].due + topics[i].running + topics[i].done > 0;
+}
+
+static void note_timer(dw *d, int status, const dw_info *timers, size_t count,
+		       const dw_cursor *next, void *user)
+{
+	(void)d;
+	(void)timers;
+	(void)next;
+	*(bool *)user |= status == DW_OK && count > 0;
+}
+
+/* is_seen: the topic has settings, or timers, or its owner has delivered some. */
+static bool is_seen(dw *d, const char *topic)
+{
+	bool seen = false;
+
+	return dw_topic_list(d, topic, note_topic, &seen) != DW_OK ||
+	       dw_list(d, topic, NULL, 1, note_timer, &seen) != DW_OK ||
+	       session_sync(d) != EXIT_DONE || seen;
+}
+
+static void tell_pause(const char *topic, unsigned paused)
+{
+	static const char *const effects[] = {
+	    [0] = "",
+	    [DW_PAUSE_DELIVERY] = ": none of its timers starts",
+	    [DW_PAUSE_INTAKE] = ": it takes nothing new",
+	    [DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE] =
+		": none of its timers starts, and it takes nothing new"};
+
+	(void)printf("%s %s%s\n", paused ? "paused" : "resumed", topic, effects[paused]);
+}
+
+static int pause_topic(const struct options *options, unsigned paused)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	const char *topic = options->words[1];
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	bool seen;
+
+	if (code != EXIT_DONE)
+		return code;
+	seen = is_seen(d, topic);
+	code = end_change(d, &command, dw_topic_pause(d, topic, paused, topic_changed, &command));
+	if (code != EXIT_DONE)
+		return code;
+	tell_pause(topic, paused);
+	if (!seen)
+		warn("no timer and no setting of the topic %s is known: is it spelled right?",
+		     topic);
+	return EXIT_DONE;
+}
+
+int command_topic_pause(const struct options *options)
+{
+	if (options->value[OPT_INTAKE] && options->value[OPT_INTAKE_ONLY])
+		return complain(EXIT_USAGE, "topic pause: write --intake or --intake-only");
+	if (options->value[OPT_INTAKE_ONLY])
+		return pause_topic(options, DW_PAUSE_INTAKE);
+	return pause_topic(options, options->value[OPT_INTAKE] ? DW_PAUSE_DELIVERY | DW_PAUSE_INTAKE
+							       : DW_PAUSE_DELIVERY);
+}
+
+int command_topic_resume(const struct options *options)
+{
+	return pause_topic(options, 0);
+}
+
+int command_topic_drop(const struct options *options)
+{
+	struct topic_command command = {.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command,
+			  dw_topic_drop(d, options->words[1], topic_changed, &command));
+}
+
+/* ---- Looking ------------------------------------------------------------------------------- */
+
+enum { COUNT_SIZE = 24 };
+
+/* count_text_of: "-" without an owner, who counts the timers. */
+static const char *count_text_of(const dw_topic_info *info, uint64_t count, char text[COUNT_SIZE])
+{
+	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* fits */
+	return info->is_counted ? text : "-";
+}
+
+static void print_line(const dw_topic_info *info)
+{
+	char name[TEXT_STEP_SIZE * DW_TOPIC_MAX];
+	char pending[COUNT_SIZE], due[COUNT_SIZE], running[COUNT_SIZE];
+	const char *kind = info->settings.queue ? "queue" : info->is_set ? "set" : "-";
+
+	name[text_escape(info->name, strlen(info->name), name, sizeof name)] = '\0';
+	(void)printf(
+	    "%-24s %-6s %-9s %9s %7s %7s %9" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n", name, kind,
+	    pause_name(info->settings.paused), count_text_of(info, info->pending, pending),
+	    count_text_of(info, info->due, due), count_text_of(info, info->running, running),
+	    info->waiting, info->taken, info->dropped + info->expired); /* session_close() checks */
+}
+
+static void row_of_span(const char *name, dw_usec span)
+{
+	if (span > 0)
+		table_row_span(name, span);
+}
+
+static void print_queue(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	const char *overflow = settings->overflow == DW_REFUSE ? "refuse" : "drop-oldest";
+
+	table_row_count("max", settings->max ? settings->max : 100000);
+	table_row_text("overflow", overflow, strlen(overflow));
+	row_of_span("expire", settings->expire_us);
+	if (settings->hide_us == DW_AT_MOST_ONCE)
+		table_row_text("hide", "never", sizeof "never" - 1);
+	else
+		table_row_span("hide", settings->hide_us ? settings->hide_us : DW_SECONDS(30));
+	table_row_count("waiting", info->waiting);
+	table_row_count("taken", info->taken);
+	table_row_count("later", info->later);
+	table_row_count("dropped", info->dropped);
+	table_row_count("expired", info->expired);
+	if (info->oldest_message)
+		table_row_time("oldest message", info->oldest_message);
+}
+
+static void print_timers(const dw_topic_info *info)
+{
+	table_row_count("pending", info->pending);
+	table_row_count("due", info->due);
+	if (info->waits)
+		table_row_text("due waits", waits_words(info->waits),
+			       strlen(waits_words(info->waits)));
+	table_row_count("running", info->running);
+	table_row_count("done", info->done);
+	table_row_count("retried", info->retried);
+	table_row_count("dead", info->dead);
+	row_of_span("lateness p50", info->late_p50_us);
+	row_of_span("lateness p99", info->late_p99_us);
+	row_of_span("lateness max", info->late_max_us);
+	row_of_span("handler p50", info->took_p50_us);
+	row_of_span("handler p99", info->took_p99_us);
+	row_of_span("handler max", info->took_max_us);
+	if (info->oldest)
+		table_row_time("oldest due", info->oldest);
+}
+
+/* print_rows: the numbers of timers are missing without an owner, who counts them. */
+static void print_rows(const dw_topic_info *info)
+{
+	const dw_topic_settings *settings = &info->settings;
+	const char *paused = pause_name(settings->paused);
+
+	table_row_text("topic", info->name, strlen(info->name));
+	table_row_text("paused", paused, strlen(paused));
+	table_row_count("retries max", settings->retries_max == DW_NO_RETRIES ? 0
+				       : settings->retries_max ? settings->retries_max
+							       : DW_RETRIES_MAX);
+	row_of_span("backoff", settings->backoff_first_us);
+	row_of_span("backoff max", settings->backoff_max_us);
+	row_of_span("time limit", settings->limit_us);
+	row_of_span("keep", settings->keep_us);
+	if (info->is_counted)
+		print_timers(info);
+	if (settings->queue || info->waiting + info->taken + info->later > 0)
+		print_queue(info);
+}
+
+static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	struct topic_command *command = user;
+
+	(void)d;
+	command->code = EXIT_DONE;
+	if (status != DW_OK)
+		command->code = complain(exit_of(status), "%s", dw_strerror(status));
+	else if (command->shows && count == 0)
+		command->code =
+		    complain(EXIT_ABSENT, "%s has no settings, and no owner knows timers of it",
+			     command->name);
+	if (!command->json && !command->shows && status == DW_OK)
+		(void)puts("TOPIC                    KIND   PAUSED      PENDING     DUE RUNNING"
+			   "   WAITING   TAKEN     LOST"); /* session_close() checks */
+	for (size_t i = 0; i < count; i++) {
+		if (command->shows && !command->json)
+			print_rows(&topics[i]);
+		else if (!command->json)
+			print_line(&topics[i]);
+		else if (line_of(&command->line, object_of_topic(&topics[i])))
+			(void)fwrite(command->line.bytes, 1, command->line.size,
+				     stdout); /* session_close() checks */
+		else
+			command->code = complain(EXIT_FAILED, "out of memory");
+	}
+}
+
+static int look(const struct options *options, const char *name)
+{
+	struct topic_command command = {.json = options->value[OPT_JSON] != NULL,
+					.shows = name != NULL,
+					.name = name,
+					.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	return end_change(d, &command, dw_topic_list(d, name, topics_told, &command));
+}
+
+int command_topic_list(const struct options *options)
+{
+	return look(options, NULL);
+}
+
+int command_topic_show(const struct options *options)
+{
+	return look(options, options->words[1]);
+}

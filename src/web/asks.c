@@ -1,0 +1,369 @@
+#include "web/asks.h"
+
+#include <string.h>
+
+#include "web/asks_inside.h"
+#include "cli/out/line.h"
+#include "cli/out/objects.h"
+#include "cli/session.h"
+#include "durawheel/metrics.h"
+#include "durawheel/select.h"
+#include "durawheel/topic.h"
+
+#define SHARED_FOR DW_SECONDS(1)
+#define COMING_FOR DW_SECONDS(10)
+#define SCHEDULES_PATIENCE DW_MILLISECONDS(500) /* then what is found so far is shown */
+/* Of a page below 128, Redis reads no more than that from each shard in one go. With 512 from each
+ * of 16 shards, claims of the owner waited for 10 ms. */
+#define WALK_PAGE 127
+
+void asks_open(struct asks *asks, dw *d, dw *lists, dw *owner)
+{
+	*asks = (struct asks){.d = d, .lists = lists, .owner = owner};
+	for (size_t i = 0; i < ASKS_MAX; i++)
+		asks->asks[i].asks = asks;
+}
+
+void asks_close(struct asks *asks)
+{
+	for (size_t i = 0; i < ASKS_MAX; i++) {
+		json_decref(asks->asks[i].value);
+		json_decref(asks->asks[i].list.rows);
+	}
+	schedules_free(&asks->schedules);
+}
+
+/* ---- Finding --------------------------------------------------------------------------------- */
+
+static bool is_same(const struct question *one, const struct question *other)
+{
+	return one->kind == other->kind && one->limit == other->limit &&
+	       one->after.due == other->after.due &&
+	       one->after.generation == other->after.generation &&
+	       one->after.started == other->after.started && one->skip == other->skip &&
+	       one->leaves_data == other->leaves_data && strcmp(one->name, other->name) == 0 &&
+	       strcmp(one->prefix, other->prefix) == 0;
+}
+
+/* shared_for: a list that took long is shared for as long as the next one has to wait. So a page
+ * that is fetched again every 2 s shows it, and does not wait. */
+static dw_usec shared_for(const struct ask *ask)
+{
+	dw_usec pause = ASKS_LIST_PAUSE * (ask->answered - ask->began);
+
+	if (ask->question.kind == ASK_COMING)
+		return COMING_FOR;
+	return asks_is_list(&ask->question) && ask->status == DW_OK && pause > SHARED_FOR
+		   ? pause
+		   : SHARED_FOR;
+}
+
+static bool is_fresh(const struct ask *ask, dw_usec steady)
+{
+	return ask->state == ASK_WAITING || ask->state == ASK_ASKED ||
+	       (ask->state == ASK_ANSWERED && steady - ask->answered < shared_for(ask));
+}
+
+/* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
+static bool is_better_room(const struct ask *ask, const struct ask *room)
+{
+	if (ask->users > 0 || ask->is_owed || ask->state == ASK_WAITING || ask->state == ASK_ASKED)
+		return false;
+	return !room || ask->state == ASK_FREE ||
+	       (room->state != ASK_FREE && ask->answered < room->answered);
+}
+
+struct ask *asks_put(struct asks *asks, const struct question *question)
+{
+	dw_usec steady = session_steady();
+	struct ask *room = NULL;
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < ASKS_MAX; i++) {
+		struct ask *ask = &asks->asks[i];
+
+		if (is_fresh(ask, steady) && is_same(&ask->question, question)) {
+			ask->users++;
+			return ask;
+		}
+		if (is_better_room(ask, room))
+			room = ask;
+		waiting += ask->state == ASK_WAITING && asks_is_list(&ask->question);
+	}
+	if (!room || (asks_is_list(question) && waiting >= LISTS_WAITING_MAX))
+		return NULL;
+	json_decref(room->value);
+	*room = (struct ask){.question = *question, .state = ASK_WAITING, .users = 1, .asks = asks};
+	return room;
+}
+
+void asks_release(struct ask *ask)
+{
+	ask->users--;
+	if (ask->users == 0 && ask->state == ASK_WAITING)
+		ask->state = ASK_FREE;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static void note_rates(struct asks *asks, const json_t *status)
+{
+	static const char *const keys[RATES] = {[RATE_STARTED] = "fired",
+						[RATE_DONE] = "settled",
+						[RATE_RETRIED] = "retried",
+						[RATE_DEAD] = "dead"};
+	const json_t *report = json_object_get(status, "owner_report");
+	uint64_t counts[RATES];
+
+	for (int i = 0; i < RATES; i++)
+		counts[i] = (uint64_t)json_integer_value(json_object_get(report, keys[i]));
+	if (json_is_object(report))
+		rates_note(&asks->rates, session_steady(), counts);
+	else
+		rates_clear(&asks->rates);
+}
+
+static void status_told(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct ask *ask = user;
+	json_t *value = status == DW_OK ? object_of_status(store) : NULL;
+
+	(void)d;
+	note_rates(ask->asks, value);
+	asks_answer(ask, status, value);
+}
+
+/* append takes the object. False: no memory. */
+static bool append(json_t *array, json_t *object)
+{
+	return array && object && json_array_append_new(array, object) == 0;
+}
+
+/* array_end returns the array, or NULL and frees it. */
+static json_t *array_end(json_t *array, bool is_whole)
+{
+	if (is_whole)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static void topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+			    void *user)
+{
+	json_t *array = status == DW_OK ? json_array() : NULL;
+	bool is_whole = array != NULL;
+
+	(void)d;
+	for (size_t i = 0; i < count && is_whole; i++)
+		is_whole = append(array, object_of_topic(&topics[i]));
+	asks_answer(user, status, array_end(array, is_whole));
+}
+
+/* answer_metrics: a store that has failed is one of the numbers. */
+static void answer_metrics(struct ask *ask)
+{
+	json_t *text = NULL;
+	int status = asks_metrics(ask->asks, &text);
+
+	asks_answer(ask, status, text);
+}
+
+static void metrics_status_told(dw *d, int status, const dw_store_status *store, void *user)
+{
+	(void)d;
+	(void)status;
+	(void)store;
+	answer_metrics(user);
+}
+
+/* metrics_asked: the library has asked the store for its status and its topics before us. Of two
+ * questions of one kind the first one is answered first, but Redis may answer the topics before
+ * the status. So we ask for the status, too. */
+static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	(void)topics;
+	(void)count;
+	if (status == DW_OK && dw_get_status(d, metrics_status_told, user) == DW_OK)
+		return;
+	answer_metrics(user);
+}
+
+/* note_coming counts the timers of the first page that are due before `to`. The count is not whole
+ * if there may be more behind it. */
+static json_t *note_coming(const dw_info *timers, size_t count, const dw_cursor *next, dw_usec to)
+{
+	size_t due = 0;
+
+	while (due < count && timers[due].due < to)
+		due++;
+	return json_pack("{s:I, s:b}", "count", (json_int_t)due, "whole",
+			 due < count || next->ended);
+}
+
+static void coming_told(dw *d, int status, const dw_info *timers, size_t count,
+			const dw_cursor *next, void *user)
+{
+	dw_usec now = session_now();
+
+	(void)d;
+	asks_answer(user, status,
+		    status == DW_OK
+			? json_pack("{s:o, s:o, s:o}", "minute",
+				    note_coming(timers, count, next, now + DW_MINUTES(1)), "hour",
+				    note_coming(timers, count, next, now + DW_HOURS(1)), "day",
+				    note_coming(timers, count, next, now + DW_DAYS(1)))
+			: NULL);
+}
+
+/* ---- Schedules ------------------------------------------------------------------------------- */
+
+static void walk_told(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		      void *user)
+{
+	struct asks *asks = user;
+
+	(void)d;
+	schedules_note(&asks->schedules, status, timers, count, next);
+	asks_end_list(asks, asks->walk_began, asks_is_cut_off(asks) || status == DW_ESTORE);
+}
+
+/* walk_on asks for the next page of the walk. */
+static void walk_on(struct asks *asks, dw_usec steady)
+{
+	const struct schedules *schedules = &asks->schedules;
+	int status;
+
+	asks->is_listing = true;
+	asks->walk_began = steady;
+	status = dw_list(asks->lists, NULL, schedules->cursor.started ? &schedules->cursor : NULL,
+			 WALK_PAGE, walk_told, asks);
+	if (status != DW_OK)
+		walk_told(asks->lists, status, NULL, 0, NULL, asks);
+}
+
+/* answer_schedules answers when the walk is over, or has taken long enough. */
+static void answer_schedules(struct ask *ask, dw_usec steady)
+{
+	struct schedules *schedules = &ask->asks->schedules;
+
+	if (schedules_is_walking(schedules) && steady - ask->began < SCHEDULES_PATIENCE)
+		return;
+	if (schedules->status != DW_OK)
+		asks_answer(ask, schedules->status, NULL);
+	else
+		asks_answer(ask, DW_OK,
+			    schedules_value(schedules, ask->question.skip, ask->question.limit));
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+/* ask_metrics lets both handles ask. No answer of the owner's is waited for here: its numbers are
+ * in its memory, and it may live longer than the question. */
+static int ask_metrics(dw *d, struct ask *ask)
+{
+	int status = dw_metrics(asks_metrics_handle(ask->asks), NULL, 0, NULL);
+
+	if (status == DW_OK || status == DW_EBUSY)
+		status = dw_metrics(d, NULL, 0, NULL);
+	return status == DW_OK || status == DW_EBUSY ? dw_topic_list(d, NULL, metrics_asked, ask)
+						     : status;
+}
+
+static int send_ask(dw *d, struct ask *ask)
+{
+	const struct question *question = &ask->question;
+	const dw_select coming = {.size = sizeof coming, .due_from = session_now()};
+
+	switch (question->kind) {
+	case ASK_STATUS:
+		return dw_get_status(d, status_told, ask);
+	case ASK_TOPICS:
+		return dw_topic_list(d, NULL, topics_answered, ask);
+	case ASK_METRICS:
+		return ask_metrics(d, ask);
+	case ASK_TIMER:
+		return asks_timer(d, ask);
+	case ASK_LETTER:
+		return asks_letter(d, ask);
+	case ASK_COMING:
+		return dw_list_where(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
+	default:
+		return asks_list(d, ask);
+	}
+}
+
+/* may_list: one list at a time, with pauses. */
+static bool may_list(const struct asks *asks, dw_usec steady)
+{
+	return !asks->is_listing && steady >= asks->list_at;
+}
+
+static void begin_ask(struct ask *ask, dw_usec steady)
+{
+	struct asks *asks = ask->asks;
+	int status = DW_OK;
+
+	ask->state = ASK_ASKED;
+	ask->began = steady;
+	if (asks_is_cut_off(asks)) {
+		asks_fail(asks);
+		return;
+	}
+	if (ask->question.kind == ASK_SCHEDULES) {
+		schedules_want(&asks->schedules, steady);
+		return;
+	}
+	asks->is_listing = asks->is_listing || asks_is_list(&ask->question);
+	ask->is_owed = true;
+	status = send_ask(asks_is_list(&ask->question) ? asks->lists : asks->d, ask);
+	if (status != DW_OK)
+		asks_answer(ask, status, NULL);
+}
+
+/* wake_of: when to look at the ask again. */
+static dw_usec wake_of(const struct ask *ask)
+{
+	const struct asks *asks = ask->asks;
+
+	if (ask->state == ASK_WAITING)
+		return asks->is_listing ? DW_NEVER : asks->list_at;
+	if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
+		return ask->began + SCHEDULES_PATIENCE;
+	return DW_NEVER;
+}
+
+/* free_stale frees an answer that nobody reads and that is shared no longer: it may be long. */
+static void free_stale(struct ask *ask, dw_usec steady)
+{
+	if (ask->state != ASK_ANSWERED || ask->users > 0 || ask->is_owed || is_fresh(ask, steady))
+		return;
+	json_decref(ask->value);
+	ask->value = NULL;
+	ask->state = ASK_FREE;
+}
+
+dw_usec asks_turn(struct asks *asks)
+{
+	dw_usec steady = session_steady();
+	dw_usec wake = DW_NEVER;
+
+	for (size_t i = 0; i < ASKS_MAX; i++) {
+		struct ask *ask = &asks->asks[i];
+
+		free_stale(ask, steady);
+		if (ask->state == ASK_WAITING &&
+		    (asks_is_cut_off(asks) || !asks_is_list(&ask->question) ||
+		     may_list(asks, steady)))
+			begin_ask(ask, steady);
+		if (ask->state == ASK_ASKED && ask->question.kind == ASK_SCHEDULES)
+			answer_schedules(ask, steady);
+		if (wake_of(ask) < wake)
+			wake = wake_of(ask);
+	}
+	if (!schedules_is_walking(&asks->schedules))
+		return wake;
+	if (may_list(asks, steady))
+		walk_on(asks, steady);
+	return asks->is_listing || asks->list_at > wake ? wake : asks->list_at;
+}

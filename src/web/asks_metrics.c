@@ -1,0 +1,31 @@
+/* The text for Prometheus. */
+#include <stdlib.h>
+
+#include "web/asks.h"
+#include "durawheel/metrics.h"
+
+dw *asks_metrics_handle(const struct asks *asks)
+{
+	uint64_t count;
+	bool owns = asks->owner && dw_count(asks->owner, NULL, &count) == DW_OK;
+
+	return owns || !asks->d ? asks->owner : asks->d; /* no d: the store was never there */
+}
+
+/* asks_metrics: the text grows with each topic, so it is written twice. */
+int asks_metrics(struct asks *asks, json_t **ret_text)
+{
+	dw *d = asks_metrics_handle(asks);
+	char *text = NULL;
+	size_t size = 0;
+	int status = dw_metrics(d, NULL, 0, &size);
+
+	if (status == DW_OK && !(text = malloc(size + 1)))
+		status = DW_ENOMEM;
+	if (status == DW_OK)
+		status = dw_metrics(d, text, size + 1, NULL);
+	if (status == DW_OK && !(*ret_text = json_string(text)))
+		status = DW_ENOMEM;
+	free(text);
+	return status;
+}

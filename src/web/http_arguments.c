@@ -1,0 +1,247 @@
+/* The arguments behind the '?' of a path. One that the path does not take, or that is given twice,
+ * is refused, so that no typing error shows another list. */
+#include "web/http_inside.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+/* SCHEDULES_LIMIT: the times of each take a tenth of a millisecond. */
+enum { LIMIT_MAX = 1000, SCHEDULES_LIMIT = 100, SKIP_MAX = 10000 };
+
+bool route_name_of(const char *text, size_t most, char *ret_name)
+{
+	size_t size = strlen(text);
+	json_t *string = json_string(text); /* NULL: invalid UTF-8 */
+
+	json_decref(string);
+	if (!string || size == 0 || size > most)
+		return false;
+	memcpy(ret_name, text, size + 1);
+	return true;
+}
+
+struct arguments {
+	struct http_request *request;
+	unsigned given; /* a bit for each of the table */
+	const char *fault;
+};
+
+/* read_number reads all of text, or up to `end`. */
+static bool read_number(const char **text, char end, unsigned long long most,
+			unsigned long long *ret_number)
+{
+	unsigned long long number = 0;
+	const char *at = *text;
+
+	for (; *at >= '0' && *at <= '9'; at++) {
+		unsigned digit = (unsigned)(*at - '0');
+
+		if (number > (most - digit) / 10)
+			return false;
+		number = number * 10 + digit;
+	}
+	if (at == *text || *at != end)
+		return false;
+	*text = at;
+	*ret_number = number;
+	return true;
+}
+
+static const char *read_limit(struct arguments *reading, const char *text)
+{
+	bool is_short = reading->request->route == ROUTE_SCHEDULES;
+	unsigned long long limit;
+
+	if (!read_number(&text, '\0', is_short ? SCHEDULES_LIMIT : LIMIT_MAX, &limit) || limit == 0)
+		return is_short ? "limit: write 1 to 100" : "limit: write 1 to 1000";
+	reading->request->question.limit = (size_t)limit;
+	return NULL;
+}
+
+/* read_skip: the rows of a page, or the schedules, that are left out. */
+static const char *read_skip(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+	unsigned long long skip;
+
+	if (!read_number(&text, '\0', SKIP_MAX, &skip))
+		return "skip: write 0 to 10000";
+	if (request->route == ROUTE_SCHEDULES || request->view == PAGE_SCHEDULES)
+		request->question.skip = (size_t)skip;
+	request->skip = (size_t)skip;
+	return NULL;
+}
+
+/* read_prefix: an empty field of a form means all ids. */
+static const char *read_prefix(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+
+	if ((!*text && request->route == ROUTE_PAGE) || request->wants_timer)
+		return NULL;
+	return route_name_of(text, DW_ID_MAX, request->question.prefix)
+		   ? NULL
+		   : "prefix: it is empty, too long, or invalid UTF-8";
+}
+
+/* read_after reads what an earlier answer had as "next". */
+static const char *read_after(struct arguments *reading, const char *text)
+{
+	dw_cursor *after = &reading->request->question.after;
+	unsigned long long due, generation;
+
+	if (!read_number(&text, '.', INT64_MAX, &due))
+		return "after: write the next of the answer before";
+	text++;
+	if (!read_number(&text, '\0', UINT64_MAX, &generation))
+		return "after: write the next of the answer before";
+	*after = (dw_cursor){.due = (dw_usec)due, .generation = generation, .started = 1};
+	return NULL;
+}
+
+/* read_topic: an empty field of a form means all topics. */
+static const char *read_topic(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+
+	if ((!*text && request->route == ROUTE_PAGE) || request->wants_timer)
+		return NULL;
+	return route_name_of(text, DW_TOPIC_MAX, request->question.name)
+		   ? NULL
+		   : "topic: it is empty, too long, or invalid UTF-8";
+}
+
+static const char *read_id(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+
+	if (!*text)
+		return NULL;
+	request->wants_timer = true;
+	return route_name_of(text, DW_ID_MAX, request->question.name)
+		   ? NULL
+		   : "id: it is too long, or invalid UTF-8";
+}
+
+/* The arguments, and which lists take them: those of the API, and pages of such lists. */
+static const struct argument {
+	const char *name;
+	const char *(*read_value)(struct arguments *, const char *);
+	unsigned routes, views;
+} table[] = {
+    {"topic", read_topic, 1u << ROUTE_TIMERS | 1u << ROUTE_DEAD,
+     1u << PAGE_TIMERS | 1u << PAGE_DEAD},
+    {"after", read_after, 1u << ROUTE_TIMERS | 1u << ROUTE_DEAD,
+     1u << PAGE_TIMERS | 1u << PAGE_DEAD},
+    {"limit", read_limit, 1u << ROUTE_TIMERS | 1u << ROUTE_DEAD | 1u << ROUTE_SCHEDULES, 0},
+    {"skip", read_skip, 1u << ROUTE_SCHEDULES,
+     1u << PAGE_TOPICS | 1u << PAGE_TIMERS | 1u << PAGE_DEAD | 1u << PAGE_SCHEDULES},
+    {"prefix", read_prefix, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
+    {"id", read_id, 0, 1u << PAGE_TIMERS | 1u << PAGE_DEAD},
+};
+
+/* find_argument: NULL: this path takes none of this name. */
+static const struct argument *find_argument(const struct http_request *request, const char *name)
+{
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		const struct argument *argument = &table[i];
+
+		if (strcmp(name, argument->name) != 0)
+			continue;
+		if (request->route == ROUTE_PAGE ? argument->views & 1u << request->view
+						 : argument->routes & 1u << request->route)
+			return argument;
+	}
+	return NULL;
+}
+
+/* read_once: an argument that is given twice is refused. */
+static const char *read_once(struct arguments *reading, const struct argument *argument,
+			     const char *value)
+{
+	unsigned bit = 1u << (argument - table);
+
+	if (reading->given & bit || !value)
+		return "an argument is given twice, or has no value";
+	reading->given |= bit;
+	return argument->read_value(reading, value);
+}
+
+static enum MHD_Result read_argument(void *user, enum MHD_ValueKind kind, const char *name,
+				     const char *value)
+{
+	struct arguments *reading = user;
+	const struct argument *argument = find_argument(reading->request, name);
+
+	(void)kind;
+	reading->fault = argument ? read_once(reading, argument, value) : "no such argument here";
+	return reading->fault ? MHD_NO : MHD_YES;
+}
+
+const char *route_arguments(struct http_request *request)
+{
+	struct arguments reading = {.request = request};
+
+	(void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, read_argument,
+					&reading);
+	return reading.fault;
+}
+
+/* ---- Escapes --------------------------------------------------------------------------------- */
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+size_t http_unescape(void *user, struct MHD_Connection *connection, char *text)
+{
+	char *end = text;
+
+	(void)user;
+	(void)connection;
+	for (const char *at = text; *at; at++) {
+		int high = at[0] == '%' ? digit_of(at[1]) : -1;
+		int low = high >= 0 ? digit_of(at[2]) : -1;
+
+		*end = *at;
+		if (low >= 0 && high + low > 0) {
+			*end = (char)(high * 16 + low);
+			at += 2;
+		}
+		end++;
+	}
+	*end = '\0';
+	return (size_t)(end - text);
+}
+
+/* ---- Too many arguments ---------------------------------------------------------------------- */
+
+enum { ARGUMENTS_MAX = 32 };
+
+/* http_uri_came is called before libmicrohttpd notes the arguments. If these take its memory up, it
+ * closes the connection without a word. So many are refused here. */
+void *http_uri_came(void *user, const char *uri, struct MHD_Connection *connection)
+{
+	static const char refusal[] = "HTTP/1.1 414 URI Too Long\r\n"
+				      "Content-Type: text/plain; charset=utf-8\r\n"
+				      "Content-Length: 19\r\n"
+				      "Connection: close\r\n\r\n"
+				      "too many arguments\n";
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	size_t count = 0;
+
+	(void)user;
+	for (const char *at = strchr(uri, '?'); at; at = strchr(at + 1, '&'))
+		count++;
+	if (count <= ARGUMENTS_MAX)
+		return NULL;
+	(void)send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees the end */
+	return NULL;
+}

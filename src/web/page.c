@@ -1,0 +1,174 @@
+#include "web/page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out/objects.h"
+#include "cli/out/text.h"
+#include "durawheel/topic.h"
+
+#define SILENT_AFTER DW_SECONDS(30)
+
+static const struct {
+	const char *name;
+	void (*show)(struct html *, const struct web_page *);
+} views[PAGE_VIEWS] = {
+    [PAGE_NOW] = {"Now", page_show_now},
+    [PAGE_TOPICS] = {"Topics", page_show_topics},
+    [PAGE_TIMERS] = {"Timers", page_show_timers},
+    [PAGE_DEAD] = {"Dead letters", page_show_dead},
+    [PAGE_SCHEDULES] = {"Schedules", page_show_schedules},
+};
+
+/* ---- The frame ------------------------------------------------------------------------------- */
+
+static void put_nav(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<nav aria-label=\"Views\">");
+	for (int i = 0; i < PAGE_VIEWS; i++) {
+		html_format(html, "<a href=\"%s\"%s>%s</a>", page_path((enum page_view)i),
+			    i == (int)page->view ? " aria-current=\"page\"" : "",
+			    i == PAGE_DEAD ? "Dead" : views[i].name);
+	}
+	html_put(html, "</nav>\n");
+}
+
+static void put_head(struct html *html, const struct web_page *page)
+{
+	html_put(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		       "<link rel=\"icon\" href=\"/icon.svg\">\n<title>");
+	html_put(html, views[page->view].name);
+	html_put(html, " - ");
+	html_text(html, page->name);
+	html_put(html, " - durawheel</title>\n<style>");
+	html_put(html, asset_page_css);
+	html_put(html, "</style>\n</head>\n<body>\n"
+		       "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
+		       "<header><div class=\"bar\">\n<span class=\"brand\">durawheel<bdi>");
+	html_name(html, page->name);
+	html_put(html, "</bdi></span>\n");
+	put_nav(html, page);
+	html_put(html, "<div class=\"live\"><span id=\"live\" role=\"status\">"
+		       "<noscript>Without JavaScript: reload for news</noscript></span>"
+		       "<button id=\"pause\" type=\"button\" hidden>Pause</button></div>\n"
+		       "</div></header>\n<main id=\"main\" tabindex=\"-1\">\n<h1>");
+	html_put(html, views[page->view].name);
+	html_put(html, "</h1>\n");
+}
+
+/* ---- The banner: does anything fire? --------------------------------------------------------- */
+
+struct banner {
+	const char *kind, *words;
+	char why[96]; /* behind the words; or "" */
+};
+
+/* waiting: timers are due, and do not start for a reason that is no batch. */
+static struct banner waiting(const json_t *report)
+{
+	struct banner banner = {"ok", "Firing", ""};
+	const json_t *counts = json_object_get(report, "waits");
+
+	for (size_t i = DW_WAITS_STORE; i < DW_WAITS_BATCH; i++) {
+		json_int_t count = json_integer_value(json_array_get(counts, i));
+
+		if (count == 0)
+			continue;
+		banner.kind = "warn";
+		(void)snprintf(banner.why, sizeof banner.why, ", but %lld due wait: %s",
+			       (long long)count, waits_words(i));
+		return banner;
+	}
+	return banner;
+}
+
+static struct banner banner_of(const struct web_page *page)
+{
+	const json_t *report = json_object_get(page->store, "owner_report");
+
+	if (!page->store)
+		return (struct banner){"bad", "The store does not answer", ""};
+	if (*page->away)
+		return (struct banner){"bad", "The store can be read, but fails every change", ""};
+	if (!*page_string(page->store, "owner"))
+		return (struct banner){"bad", "Nothing fires: no owner", ""};
+	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
+		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does",
+				       ""};
+	if (json_is_true(json_object_get(report, "recovering")))
+		return (struct banner){"warn", "The owner loads its timers", ""};
+	return waiting(report);
+}
+
+/* put_banner: only the words are a status for screen readers, because the times change with each
+ * look. */
+static void put_banner(struct html *html, const struct web_page *page)
+{
+	struct banner banner = banner_of(page);
+	const char *owner = page_string(page->store, "owner");
+	const char *standby = page_string(page->store, "standby");
+	char since[TEXT_SPAN_SIZE];
+
+	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s%s</p>\n",
+		    banner.kind, banner.words, banner.why);
+	html_put(html, "<p class=\"under\">");
+	if (page->store && *page->away) {
+		html_text(html, page->away);
+		html_put(html, ". ");
+	}
+	if (!page->store) {
+		html_text(html, *page->away ? page->away : dw_strerror(page->status));
+	} else if (*owner) {
+		html_put(html, "Owner <bdi data-key=\"owner\">");
+		html_name(html, owner);
+		html_put(html, "</bdi>, since ");
+		html_clock(html, page_integer(page->store, "owner_since"));
+		text_distance(page_integer(page->store, "owner_since"), page->now, since);
+		html_format(html, ", %s", since);
+		html_format(html, ". Its numbers are %lld s old.",
+			    (page->now - page_integer(page->store, "owner_seen")) / DW_SECONDS(1));
+	} else {
+		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
+			       "run</code>, or your program.");
+	}
+	if (page->store && *standby && !page->stands_by) {
+		html_put(html, " Standby <bdi data-key=\"standby\">");
+		html_name(html, standby);
+		html_put(html, "</bdi>.");
+	}
+	if (page->store && page->stands_by)
+		html_put(html, *owner ? " This process is a standby: it waits for the store, and "
+					"takes over when this owner is gone."
+				      : " This process is a standby, and asks for the store.");
+	html_put(html, "</p>\n");
+}
+
+static void put_foot(struct html *html, const struct web_page *page)
+{
+	char now[DW_TIME_SIZE];
+
+	dw_format_time(page->now, now);
+	html_put(html, "</main>\n<footer>");
+	html_format(html, "<p>%.10s %.8s UTC, durawheel %s. This page only reads. ", now, now + 11,
+		    dw_version());
+	html_put(html, "<a href=\"/metrics\">Metrics</a>, <a href=\"/api/v1/status\">JSON</a></p>"
+		       "</footer>\n<script>");
+	html_put(html, asset_page_js);
+	html_put(html, "</script>\n</body>\n</html>\n");
+}
+
+char *page_write(const struct web_page *page)
+{
+	struct html html = {.size = 0};
+
+	put_head(&html, page);
+	put_banner(&html, page);
+	views[page->view].show(&html, page);
+	put_foot(&html, page);
+	if (!html.failed)
+		return html.bytes;
+	free(html.bytes);
+	return NULL;
+}

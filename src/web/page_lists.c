@@ -1,0 +1,385 @@
+/* Rows of lists, and the views Timers and Dead letters. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "web/page.h"
+
+enum { DATA_SHOWN = 4096 }; /* bytes; escaped, they may be six times as long */
+
+static void put_name_cell(struct html *html, const char *tag, const char *text)
+{
+	html_format(html, "<%s class=\"name\"%s><bdi>", tag,
+		    strcmp(tag, "th") == 0 ? " scope=\"row\"" : "");
+	html_name(html, text);
+	html_format(html, "</bdi></%s>", tag);
+}
+
+static void put_number_cell(struct html *html, const json_t *object, const char *key)
+{
+	html_put(html, "<td class=\"n\">");
+	html_count(html, (uint64_t)page_integer(object, key));
+	html_put(html, "</td>");
+}
+
+static void put_time_cell(struct html *html, const json_t *object, const char *key, dw_usec now)
+{
+	html_put(html, "<td>");
+	html_time(html, page_integer(object, key), now);
+	html_put(html, "</td>");
+}
+
+/* put_argument adds one behind others, which end with '&'. */
+static void put_argument(struct html *html, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	html_format(html, "%s=", name);
+	html_url(html, value);
+	html_put(html, "&amp;");
+}
+
+static void put_link(struct html *html, const struct web_page *page, const char *after, size_t skip)
+{
+	html_format(html, "<p class=\"more\"><a rel=\"next\" href=\"%s?", page_path(page->view));
+	put_argument(html, "topic", page->topic);
+	put_argument(html, "prefix", page->prefix);
+	put_argument(html, "after", after);
+	html_format(html, "skip=%zu\">Next</a></p>\n", skip);
+}
+
+/* put_rest links to the rows from `next` on, or to what is behind the list. */
+static void put_rest(struct html *html, const struct web_page *page, size_t next, bool is_full)
+{
+	const json_t *behind = json_object_get(page->part, "next");
+	char after[64] = "";
+
+	if (page->after.started)
+		(void)snprintf(after, sizeof after, "%lld.%llu", (long long)page->after.due,
+			       (unsigned long long)page->after.generation); /* fits */
+	if (is_full)
+		put_link(html, page, after, next);
+	else if (json_is_string(behind))
+		put_link(html, page, json_string_value(behind), 0);
+	else if (json_is_integer(behind))
+		put_link(html, page, "", (size_t)json_integer_value(behind));
+}
+
+void page_rows(struct html *html, const struct web_page *page, const json_t *rows,
+	       page_row_fn *show, const char *end)
+{
+	/* The schedules that are left out are not among the rows. */
+	size_t left_out = page->view == PAGE_SCHEDULES ? page->skip : 0;
+	size_t first = page->skip - left_out;
+	size_t count = json_array_size(rows);
+	size_t i;
+
+	for (i = first; i < count; i++) {
+		size_t size = html->size;
+
+		show(html, json_array_get(rows, i), page->now);
+		if (i == first || html->size + page_foot_size() <= PAGE_SIZE_MAX)
+			continue;
+		html_cut(html, size);
+		break;
+	}
+	html_put(html, end);
+	put_rest(html, page, left_out + i, i < count);
+}
+
+/* put_beginning ends the element <pre>. Of long text only the beginning is shown, in whole
+ * characters. */
+static void put_beginning(struct html *html, const char *text)
+{
+	size_t shown = strlen(text);
+	char *part;
+
+	if (shown > DATA_SHOWN)
+		for (shown = DATA_SHOWN; shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80;)
+			shown--;
+	part = strndup(text, shown);
+	html_text(html, part ? part : "");
+	free(part);
+	html_put(html, "</pre>");
+	if (text[shown])
+		html_put(html, "<p class=\"dim\">This is the beginning. All of it: "
+			       "<code>durawheel show ID</code></p>");
+}
+
+/* put_data: of --show-data. */
+static void put_data(struct html *html, const json_t *object)
+{
+	const char *text = page_string(object, "data");
+	const char *encoded = page_string(object, "data_base64");
+
+	if (!json_object_get(object, "data") && !*encoded)
+		return;
+	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
+		    *encoded ? "Data, as base64" : "Data");
+	put_beginning(html, *encoded ? encoded : text);
+	html_put(html, "</dd></div>\n");
+}
+
+/* ---- Timers ---------------------------------------------------------------------------------- */
+
+static void put_input(struct html *html, const char *name, const char *label, const char *value)
+{
+	html_format(html, "<label>%s <input name=\"%s\" type=\"search\" autocomplete=\"off\" ",
+		    label, name);
+	html_put(html, "spellcheck=\"false\" value=\"");
+	html_text(html, value);
+	html_put(html, "\"></label>\n");
+}
+
+static void put_search(struct html *html, const struct web_page *page)
+{
+	html_format(html, "<form action=\"%s\" method=\"get\" role=\"search\" data-keep>\n",
+		    page_path(page->view));
+	put_input(html, "id",
+		  page->view == PAGE_DEAD ? "The letter with the id" : "The timer with the id",
+		  page->id);
+	if (page->view == PAGE_TIMERS)
+		put_input(html, "prefix", "Or ids that begin with", page->prefix);
+	put_input(html, "topic", "Of the topic", page->topic);
+	html_put(html, "<button type=\"submit\">Search</button></form>\n");
+}
+
+static void put_text_fact(struct html *html, const char *name, const char *text)
+{
+	html_format(html, "<div><dt>%s</dt><dd><bdi>", name);
+	html_name(html, text);
+	html_put(html, "</bdi></dd></div>\n");
+}
+
+static void put_number_fact(struct html *html, const char *name, json_int_t number)
+{
+	html_format(html, "<div><dt>%s</dt><dd>", name);
+	html_count(html, (uint64_t)number);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_time_fact(struct html *html, const char *name, dw_usec time, dw_usec now)
+{
+	html_format(html, "<div><dt>%s</dt><dd>", name);
+	html_time(html, time, now);
+	html_put(html, "</dd></div>\n");
+}
+
+/* put_lateness: a timer that never started, or whose start is not known, has none. */
+static void put_lateness(struct html *html, const json_t *end)
+{
+	json_int_t due = page_integer(end, "due"), started = page_integer(end, "started");
+
+	if (started <= 0)
+		return;
+	html_put(html, "<div><dt>Late</dt><dd>");
+	html_span(html, started > due ? started - due : 0);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_result(struct html *html, const json_t *end)
+{
+	const char *encoded = page_string(end, "result_base64");
+
+	if (!json_object_get(end, "result") && !*encoded)
+		return;
+	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
+		    *encoded ? "Result, as base64" : "Result");
+	put_beginning(html, *encoded ? encoded : page_string(end, "result"));
+	html_put(html, "</dd></div>\n");
+}
+
+/* put_end: what became of a timer, as show says it. */
+static void put_end(struct html *html, const struct web_page *page, const json_t *end)
+{
+	json_int_t attempt = page_integer(end, "attempt");
+
+	html_put(html, "<dl class=\"facts\">\n");
+	put_text_fact(html, "Id", page_string(end, "id"));
+	put_text_fact(html, "Topic", page_string(end, "topic"));
+	put_text_fact(html, "State", page_string(end, "end"));
+	put_time_fact(html, "Ended", page_integer(end, "at"), page->now);
+	if (*page_string(end, "by"))
+		put_text_fact(html, "By", page_string(end, "by"));
+	if (*page_string(end, "reason"))
+		put_text_fact(html, "Reason", page_string(end, "reason"));
+	put_time_fact(html, "Was due", page_integer(end, "due"), page->now);
+	put_lateness(html, end);
+	if (attempt > 0)
+		put_number_fact(html, "Attempts", attempt);
+	else
+		put_text_fact(html, "Attempts", "never started");
+	put_number_fact(html, "Retries", page_integer(end, "retries"));
+	if (page_integer(end, "until") > 0)
+		put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
+	if (*page_string(end, "why"))
+		put_text_fact(html, "Why it failed", page_string(end, "why"));
+	put_result(html, end);
+	html_put(html, "</dl>\n");
+	if (page_integer(end, "until") == 0 || json_object_get(end, "letter"))
+		html_put(html, "<p class=\"none\">It is a dead letter. <code>durawheel dead "
+			       "requeue ID</code> makes a timer of it again.</p>\n");
+}
+
+static void put_timer(struct html *html, const struct web_page *page)
+{
+	const json_t *timer = page->part;
+	const char *why = page_string(timer, "why");
+	const char *late_after = page_string(timer, "late_after");
+	const json_t *ended = json_object_get(timer, "ended");
+
+	html_put(html, "<dl class=\"facts\">\n");
+	put_text_fact(html, "Id", page_string(timer, "id"));
+	put_text_fact(html, "Topic", page_string(timer, "topic"));
+	put_time_fact(html, "Due", page_integer(timer, "due"), page->now);
+	if (*page_string(timer, "rule"))
+		put_text_fact(html, "Rule", page_string(timer, "rule"));
+	put_text_fact(html, "State", page_string(timer, "state"));
+	if (*page_string(timer, "waits"))
+		put_text_fact(html, "Due, and waits for", page_string(timer, "waits"));
+	put_number_fact(html, "Attempts", page_integer(timer, "attempt"));
+	put_number_fact(html, "Retries", page_integer(timer, "retries"));
+	if (*late_after)
+		put_text_fact(html, "Too late after", late_after);
+	if (*why)
+		put_text_fact(html, "Why it failed", why);
+	put_number_fact(html, "Bytes of data", page_integer(timer, "size"));
+	put_data(html, timer);
+	html_put(html, "</dl>\n");
+	if (!ended)
+		return;
+	html_put(html, "<h2>The end of an earlier timer of this id</h2>\n");
+	put_end(html, page, ended);
+}
+
+static void put_id(struct html *html, const json_t *object)
+{
+	const char *id = page_string(object, "id");
+
+	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?id=");
+	html_url(html, id);
+	html_put(html, "\"><bdi>");
+	html_name(html, id);
+	html_put(html, "</bdi></a>");
+}
+
+static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
+{
+	put_id(html, timer);
+	if (*page_string(timer, "rule"))
+		html_put(html, " <span class=\"tag\">recurring</span>");
+	html_put(html, "</th>");
+	put_time_cell(html, timer, "due", now);
+	put_name_cell(html, "td", page_string(timer, "topic"));
+	html_format(html, "<td>%s</td>", page_string(timer, "state")); /* one of our words */
+	put_number_cell(html, timer, "attempt");
+	put_number_cell(html, timer, "retries");
+	put_number_cell(html, timer, "size");
+	html_put(html, "</tr>\n");
+}
+
+static void put_timer_list(struct html *html, const struct web_page *page)
+{
+	const json_t *timers = json_object_get(page->part, "timers");
+
+	if (json_array_size(timers) == 0) {
+		html_put(html, "<p class=\"none\">No timers.</p>\n");
+		return;
+	}
+	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"
+		       "<table class=\"timers\">\n<caption><span>In the order of their deadlines, "
+		       "in UTC</span></caption>\n"
+		       "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Due</th>"
+		       "<th scope=\"col\">Topic</th><th scope=\"col\">State</th>"
+		       "<th scope=\"col\" class=\"n\">Attempts</th>"
+		       "<th scope=\"col\" class=\"n\">Retries</th>"
+		       "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	page_rows(html, page, timers, put_timer_row, PAGE_TABLE_END);
+}
+
+/* put_id_link links to the other view of an id. */
+static void put_id_link(struct html *html, const char *path, const char *id, const char *words)
+{
+	html_format(html, "<p class=\"more\"><a href=\"%s?id=", path);
+	html_url(html, id);
+	html_format(html, "\">%s</a></p>\n", words);
+}
+
+void page_show_timers(struct html *html, const struct web_page *page)
+{
+	put_search(html, page);
+	if (json_object_get(page->part, "end")) {
+		put_end(html, page, page->part);
+	} else if (page->part && *page->id) {
+		put_timer(html, page);
+	} else if (page->part) {
+		put_timer_list(html, page);
+	} else if (page->part_status == DW_ENOENT) {
+		html_put(html, "<p class=\"none\">There is no timer, and no dead letter, <bdi>");
+		html_name(html, page->id);
+		html_put(html,
+			 "</bdi>: it never was, or its end is not kept. <code>durawheel topic "
+			 "set TOPIC --keep 7d</code> keeps the ends of timers.</p>\n");
+	} else {
+		page_refused(html, page);
+	}
+	if (page->part && *page->id)
+		put_id_link(html, "/dead", page->id, "The dead letter of this id, if there is one");
+}
+
+/* ---- Dead letters ---------------------------------------------------------------------------- */
+
+static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
+{
+	const char *why = page_string(letter, "why");
+
+	put_id(html, letter);
+	html_put(html, "</th>");
+	put_time_cell(html, letter, "at", now);
+	put_name_cell(html, "td", page_string(letter, "topic"));
+	html_put(html, "<td class=\"name\">");
+	html_put(html, page_string(letter, "reason")); /* one of our words */
+	if (*why) {
+		html_put(html, ": <bdi>");
+		html_name(html, why);
+		html_put(html, "</bdi>");
+	}
+	html_put(html, "</td>");
+	put_time_cell(html, letter, "due", now);
+	put_number_cell(html, letter, "attempt");
+	put_number_cell(html, letter, "size");
+	html_put(html, "</tr>\n");
+}
+
+void page_show_dead(struct html *html, const struct web_page *page)
+{
+	const json_t *letters = json_object_get(page->part, "letters");
+
+	put_search(html, page);
+	if (page->part_status == DW_ENOENT) {
+		html_put(html, "<p class=\"none\">There is no dead letter <bdi>");
+		html_name(html, page->id);
+		html_put(html, "</bdi>.</p>\n");
+		put_id_link(html, "/timers", page->id, "The timer of this id, if there is one");
+		return;
+	}
+	if (!page->part) {
+		page_refused(html, page);
+		return;
+	}
+	if (json_array_size(letters) == 0) {
+		html_put(html, "<p class=\"none\">No dead letters: everything could be "
+			       "delivered.</p>\n");
+		return;
+	}
+	html_put(html,
+		 "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
+		 "<table class=\"dead\">\n<caption><span>The oldest first. To deliver one again: "
+		 "<code>durawheel dead "
+		 "requeue ID</code></span></caption>\n"
+		 "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
+		 "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
+		 "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
+		 "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	page_rows(html, page, letters, put_letter_row, PAGE_TABLE_END);
+}

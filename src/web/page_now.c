@@ -1,0 +1,321 @@
+/* The views Now and Topics. */
+#include <string.h>
+
+#include "web/page.h"
+#include "durawheel/topic.h"
+
+/* ---- Cards ----------------------------------------------------------------------------------- */
+
+/* begin_card: key names the number for programs that read the page. */
+static void begin_card(struct html *html, const char *name, const char *key, json_int_t value,
+		       const char *kind)
+{
+	html_format(html, "<div class=\"card\"><dt>%s</dt>", name);
+	html_format(html, "<dd class=\"%s\" data-key=\"%s\" data-value=\"%lld\">", kind, key,
+		    (long long)value);
+}
+
+static void put_count(struct html *html, const char *name, const char *key, json_int_t count,
+		      const char *kind)
+{
+	begin_card(html, name, key, count, count > 0 ? kind : "");
+	html_count(html, count > 0 ? (uint64_t)count : 0);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_span(struct html *html, const char *name, const char *key, const json_t *from)
+{
+	json_int_t span = page_integer(from, key);
+
+	begin_card(html, name, key, span, "");
+	html_span(html, span);
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_rate(struct html *html, const char *name, const struct web_page *page,
+		     enum rate rate)
+{
+	double value;
+
+	html_format(html, "<div class=\"card\"><dt>%s</dt><dd>", name);
+	if (rates_of(page->rates, rate, &value))
+		html_format(html, value < 10 ? "%.1f/s" : "%.0f/s", value);
+	else
+		html_put(html, "-");
+	html_put(html, "</dd></div>\n");
+}
+
+static void begin_cards(struct html *html, const char *title)
+{
+	html_format(html, "<div><h2>%s</h2>\n<dl class=\"cards\">\n", title);
+}
+
+static void end_cards(struct html *html)
+{
+	html_put(html, "</dl></div>\n");
+}
+
+/* ---- Now ------------------------------------------------------------------------------------- */
+
+/* is_counted: an owner has told the numbers of its timers. */
+static bool is_counted(const json_t *topic)
+{
+	return json_object_get(topic, "pending") != NULL;
+}
+
+static json_int_t sum_of(const json_t *topics, const char *key)
+{
+	json_int_t sum = 0;
+	const json_t *topic;
+	size_t i;
+
+	json_array_foreach(topics, i, topic)
+	{
+		sum += page_integer(topic, key);
+	}
+	return sum;
+}
+
+static void put_next(struct html *html, const struct web_page *page)
+{
+	json_int_t next = page_integer(page->store, "next_due");
+
+	html_put(html, "<div class=\"card\"><dt>Next due</dt><dd>");
+	if (next > page->now)
+		html_span(html, next - page->now);
+	else
+		html_put(html, next > 0 ? "now" : "never");
+	html_put(html, "</dd></div>\n");
+}
+
+/* put_coming: "1,000+" if more may come. */
+static void put_coming(struct html *html, const struct web_page *page)
+{
+	static const char *const spans[] = {"minute", "hour", "day"};
+
+	if (!page->coming)
+		return;
+	begin_cards(html, "Coming due");
+	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+		const json_t *span = json_object_get(page->coming, spans[i]);
+		json_int_t count = page_integer(span, "count");
+
+		html_format(html,
+			    "<div class=\"card\"><dt>In the next %s</dt>"
+			    "<dd data-key=\"next_%s\" data-value=\"%lld\">",
+			    spans[i], spans[i], (long long)count);
+		html_count(html, (uint64_t)count);
+		html_put(html, json_is_true(json_object_get(span, "whole")) ? "" : "+");
+		html_put(html, "</dd></div>\n");
+	}
+	put_next(html, page);
+	end_cards(html);
+}
+
+/* put_sum: of all topics. Without an owner nobody knows it. */
+static void put_sum(struct html *html, const struct web_page *page, const char *name,
+		    const char *key)
+{
+	bool has_owner = page_string(page->store, "owner")[0] != '\0';
+
+	if (has_owner) {
+		put_count(html, name, key, sum_of(page->part, key),
+			  strcmp(key, "due") == 0 ? "warn" : "");
+		return;
+	}
+	html_format(html, "<div class=\"card\"><dt>%s</dt><dd>-</dd></div>\n", name);
+}
+
+/* pending_of: the store counts timers that are due as pending until they are claimed. The owner's
+ * topics count them as due, as the card beside it does. Of more topics than are told, the store
+ * knows the sum. */
+static json_int_t pending_of(const struct web_page *page)
+{
+	const json_t *topics = page->part;
+	size_t count = json_array_size(topics);
+	bool has_owner = page_string(page->store, "owner")[0] != '\0';
+
+	if (has_owner && count < DW_TOPICS_MAX && is_counted(json_array_get(topics, 0)))
+		return sum_of(topics, "pending");
+	return page_integer(page->store, "pending");
+}
+
+static void put_timers(struct html *html, const struct web_page *page)
+{
+	const json_t *store = page->store;
+	const json_t *topics = page->part;
+
+	html_put(html, "<h2>Timers</h2>\n<dl class=\"cards\">\n");
+	put_count(html, "Pending", "pending", pending_of(page), "");
+	put_sum(html, page, "Due, waiting", "due");
+	put_sum(html, page, "Running", "running");
+	put_count(html, "Messages in queues", "waiting", sum_of(topics, "waiting"), "");
+	put_count(html, "Dead letters", "dead", page_integer(store, "dead"), "bad");
+	html_put(html, "</dl>\n");
+}
+
+static void put_last_error(struct html *html, const struct web_page *page, const json_t *report)
+{
+	const char *text = page_string(report, "last_error_text");
+
+	html_put(html, "<div><dt>Last error</dt><dd>");
+	if (page_integer(report, "last_error") == 0) {
+		html_put(html, "none");
+	} else {
+		html_text(html,
+			  *text ? text : dw_strerror((int)page_integer(report, "last_error")));
+		html_put(html, ", ");
+		html_time(html, page_integer(report, "last_error_at"), page->now);
+	}
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_fact(struct html *html, const char *name, const json_t *report, const char *key)
+{
+	html_format(html, "<div><dt>%s</dt><dd data-key=\"%s\" data-value=\"%lld\">", name, key,
+		    (long long)page_integer(report, key));
+	html_count(html, (uint64_t)page_integer(report, key));
+	html_put(html, "</dd></div>\n");
+}
+
+static void put_owner(struct html *html, const struct web_page *page, const json_t *report)
+{
+	html_put(html, "<div class=\"panels\">\n");
+	begin_cards(html, "How late handlers start");
+	put_span(html, "p50", "lateness_p50_us", report);
+	put_span(html, "p99", "lateness_p99_us", report);
+	put_span(html, "Longest", "lateness_max_us", report);
+	end_cards(html);
+	begin_cards(html, "How long handlers run");
+	put_span(html, "p50", "handler_p50_us", report);
+	put_span(html, "p99", "handler_p99_us", report);
+	put_span(html, "Longest", "handler_max_us", report);
+	end_cards(html);
+	html_put(html, "</div>\n");
+	begin_cards(html, "In the last minute");
+	put_rate(html, "Started", page, RATE_STARTED);
+	put_rate(html, "Done", page, RATE_DONE);
+	put_rate(html, "Retried", page, RATE_RETRIED);
+	put_rate(html, "Dead", page, RATE_DEAD);
+	end_cards(html);
+	html_put(html, "<h2>Since the owner began</h2>\n<dl class=\"facts\">\n");
+	put_fact(html, "Started", report, "fired");
+	put_fact(html, "Done", report, "settled");
+	put_fact(html, "Retried", report, "retried");
+	put_fact(html, "Later than allowed", report, "late");
+	put_fact(html, "After a crash, again", report, "duplicates");
+	put_fact(html, "Failures of the store", report, "store_failures");
+	html_put(html, "<div><dt>Store answers within</dt><dd>");
+	html_span(html, page_integer(report, "store_p99_us"));
+	html_put(html, " (p99)</dd></div>\n");
+	put_last_error(html, page, report);
+	html_put(html, "</dl>\n");
+}
+
+void page_show_now(struct html *html, const struct web_page *page)
+{
+	const json_t *report = json_object_get(page->store, "owner_report");
+
+	if (!page->store)
+		return;
+	put_timers(html, page);
+	put_coming(html, page);
+	if (json_is_object(report))
+		put_owner(html, page, report);
+}
+
+/* ---- Topics ---------------------------------------------------------------------------------- */
+
+static void put_cell(struct html *html, const json_t *topic, const char *key, const char *kind)
+{
+	json_int_t count = page_integer(topic, key);
+
+	if (strcmp(key, "waiting") != 0 && !is_counted(topic)) {
+		html_put(html, "<td class=\"n dim\">-</td>");
+		return;
+	}
+	html_format(html, "<td class=\"n %s\" data-key=\"%s\" data-value=\"%lld\">",
+		    count > 0 ? kind : "dim", key, (long long)count);
+	html_count(html, count > 0 ? (uint64_t)count : 0);
+	html_put(html, "</td>");
+}
+
+static void put_span_cell(struct html *html, const json_t *topic, const char *key)
+{
+	html_put(html, "<td class=\"n\">");
+	html_span(html, page_integer(topic, key));
+	html_put(html, "</td>");
+}
+
+/* put_oldest: of what waits for a handler, or in the queue. */
+static void put_oldest(struct html *html, const json_t *topic, dw_usec now)
+{
+	json_int_t due = page_integer(topic, "oldest");
+	json_int_t message = page_integer(topic, "oldest_message");
+	json_int_t oldest = due > 0 && (message == 0 || due < message) ? due : message;
+
+	html_put(html, "<td class=\"n\">");
+	html_span(html, oldest > 0 ? now - oldest : 0);
+	html_put(html, "</td>");
+}
+
+static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
+{
+	const char *name = page_string(topic, "topic");
+	const char *paused = page_string(topic, "paused");
+	const char *waits = page_string(topic, "waits");
+
+	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?topic=");
+	html_url(html, name);
+	html_put(html, "\"><bdi>");
+	html_name(html, name);
+	html_put(html, "</bdi></a>");
+	if (json_is_true(json_object_get(topic, "queue")))
+		html_put(html, " <span class=\"tag\">queue</span>");
+	if (strcmp(paused, "no") != 0)
+		html_put(html, " <span class=\"tag warn\">paused</span>");
+	else if (*waits)
+		html_format(html, " <span class=\"tag %s\">waits: %s</span>",
+			    strcmp(waits, "batch") == 0 ? "" : "warn", waits);
+	html_put(html, "</th>");
+	put_cell(html, topic, "pending", "");
+	put_cell(html, topic, "due", "warn");
+	put_cell(html, topic, "running", "");
+	put_cell(html, topic, "waiting", "");
+	put_oldest(html, topic, now);
+	put_cell(html, topic, "started", "");
+	put_cell(html, topic, "done", "");
+	put_cell(html, topic, "retried", "");
+	put_cell(html, topic, "dead", "bad");
+	put_span_cell(html, topic, "late_p50_us");
+	put_span_cell(html, topic, "late_p99_us");
+	put_span_cell(html, topic, "took_p99_us");
+	html_put(html, "</tr>\n");
+}
+
+void page_show_topics(struct html *html, const struct web_page *page)
+{
+	if (!page->part) {
+		page_refused(html, page);
+		return;
+	}
+	if (json_array_size(page->part) == 0) {
+		html_put(html, "<p class=\"none\">No topic has settings, and no owner tells of "
+			       "timers.</p>\n");
+		return;
+	}
+	html_put(
+	    html,
+	    "<div class=\"scroll\" role=\"region\" aria-label=\"Topics\" tabindex=\"0\">"
+	    "<table class=\"topics\">\n<caption><span>The owner tells its numbers every 2 s, or "
+	    "every 10 s while it is idle. Counts are since it began.</span></caption>\n"
+	    "<thead><tr><th scope=\"col\">Topic</th><th scope=\"col\" class=\"n\">Pending</th>"
+	    "<th scope=\"col\" class=\"n\">Due</th><th scope=\"col\" class=\"n\">Running</th>"
+	    "<th scope=\"col\" class=\"n\">Queued</th><th scope=\"col\" class=\"n\">Oldest</th>"
+	    "<th scope=\"col\" class=\"n\">Started</th><th scope=\"col\" class=\"n\">Done</th>"
+	    "<th scope=\"col\" class=\"n\">Retried</th><th scope=\"col\" class=\"n\">Dead</th>"
+	    "<th scope=\"col\" class=\"n\">Late p50</th>"
+	    "<th scope=\"col\" class=\"n\">Late p99</th>"
+	    "<th scope=\"col\" class=\"n\">Handler p99</th></tr></thead>\n<tbody>\n");
+	page_rows(html, page, page->part, put_topic_row, PAGE_TABLE_END);
+}
