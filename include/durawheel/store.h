@@ -141,8 +141,9 @@ typedef struct dw_row {
  *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED (the
  *                                                   intake is paused; not of timers' messages)
  * TAKE               topic, limit; LOOK;            DW_OK (rows: messages, with tokens; without
- *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT
- *                    if it waits, or 0
+ *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT,
+ *                    if it waits, or 0              DW_ELIMIT (the server does not send what there
+ *                                                   is; count: so many were set aside)
  * AWAIT              body: what topics begin with,  DW_OK: take_call() tells of their messages
  *                    each with its NUL;
  *                    head.generation: as of TAKE

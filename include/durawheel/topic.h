@@ -223,8 +223,11 @@ typedef struct dw_take_options {
  * message that would make more than DW_TAKE_BYTES of data. The next take begins with it.
  * A damaged message is dropped and told (DW_EVENT_CORRUPT). DW_ENOENT in the answer: a topic is no
  * queue, which dw_last_error() names, and no other one has a message. DW_ECORRUPT: as of dw_push().
- * DW_ELIMIT: DW_TAKES_MAX takes wait. dw_close() answers waiting takes with DW_ECLOSED; dw_sync()
- * does not wait for them. */
+ * DW_ELIMIT: DW_TAKES_MAX takes wait. DW_ELIMIT in the answer: there is no message but one that
+ * Redis does not send, because of its client-output-buffer-limit (DW_EVENT_LIMIT). This one is
+ * hidden for a minute, and then tried again. DW_EUNKNOWN: a reply was lost, perhaps with messages,
+ * and there is no other message. They come back, or are lost with DW_AT_MOST_ONCE. dw_close()
+ * answers waiting takes with DW_ECLOSED; dw_sync() does not wait for them. */
 DW_API int dw_take(dw *, const dw_take_options *, dw_take_fn, void *user);
 
 /* Set size to sizeof(dw_answer) before anything else. */

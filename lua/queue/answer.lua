@@ -4,8 +4,8 @@
 --
 -- KEYS      as push.lua; the last one may be left out
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
---           dropped, and counted so   3 when they come back (us), 0: as the topic says   4 a random
---           number   5.. their tokens
+--           dropped, and counted so   3 when they come back (us), of 'retry' or 'hold'; 0: as the
+--           topic says   4 a random number   5.. their tokens
 -- returns   {'OK', ...}: 0; 3 stale; or {token, value}, as take returns it: its retries are used
 --           up, or the verdict is 'dead'. Nothing was done to it. {'OK'}: all are 0.
 --           {'TYPE', key, its type, the right one}: another program has made this key
@@ -54,7 +54,7 @@ local function judge(token)
 	if ends then
 		insert(gone, generation)
 	elseif verdict == 'hold' then
-		insert(comes_back, digits(now() + hide + #comes_back / 2))
+		insert(comes_back, digits((back > 0 and back or now() + hide) + #comes_back / 2))
 		insert(comes_back, token)
 	else
 		insert(comes_back, digits(back > 0 and back or now() + delay(retries)))

@@ -7,8 +7,12 @@
 -- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
 --           even if it is larger   4 a consumer that waits if there is nothing, NAME/NUMBER/:
 --           a push then publishes 'NUMBER TOPIC' to `{ns}:ready:NAME`, once; or ''
+--           5 most bytes of values in the reply; or left out: all
 -- returns   {'OK', when the next hidden message may be handed out (us), or 0, token, value, ...}.
---           The value '': another program has deleted it, and the message is dropped.
+--           The value '': another program has deleted it, and the message is dropped. A number: the
+--           value is not in the reply, and has so many bytes. The message is hidden, and the caller
+--           reads the value from MESSAGES. Below 0: the topic hides no messages. So the caller
+--           hands it out when it has answered 'done', and was answered 0.
 --           {'NONE'}: the topic has no settings. {'EMPTY'}: the shard has lost its data, and its
 --           owner may write the settings again.
 --           {'TYPE', key, its type, the right one}: another program has made this key
@@ -25,8 +29,10 @@ if setting(text, 'paused', 0) % 2 == 1 then
 	return {'OK', 0}
 end
 local limit, bytes_left = tonumber(ARGV[2]), tonumber(ARGV[3])
+local shown_left = ARGV[5] and tonumber(ARGV[5]) or math.huge
 local expire, hide = setting(text, 'expire', 0), setting(text, 'hide', 30000000)
 local is_once = hide < 0
+hide = is_once and 30000000 or hide
 local answer = {'OK', 0}
 local sources = {{order = TAKEN, read = 0}, {order = LATER, read = 0}, {read = 0}}
 local held, gone = {}, {} -- what is written: members of TAKEN; messages that are deleted
@@ -47,6 +53,15 @@ local function is_expired(value)
 		now() - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now()) > expire
 end
 
+-- shown: the value, or how many bytes it has.
+local function shown(value)
+	if #value > shown_left then
+		return is_once and -#value or #value
+	end
+	shown_left = shown_left - #value
+	return value
+end
+
 -- hand_out adds a message to the answer, and decides what becomes of it.
 local function hand_out(member, value)
 	local generation, push, retries, deliveries = match(member, TOKEN)
@@ -63,14 +78,14 @@ local function hand_out(member, value)
 	if not generation or not value then
 		dropped = dropped + 1
 		value = ''
-	elseif not is_once then
+	elseif not is_once or #value > shown_left then
 		gone[#gone] = nil
 		insert(held, digits(now() + hide + #held / 2))
 		insert(held, token)
 	end
 	bytes_left = bytes_left - #value
 	insert(answer, token)
-	insert(answer, value)
+	insert(answer, shown(value))
 end
 
 -- room: so many messages may be read now: the largest ones fit.

@@ -221,6 +221,10 @@ static void take_command_answered(dw *d, int status, const dw_message *messages,
 	else if (status == DW_ECORRUPT)
 		command->code =
 		    complain(EXIT_STORE, "a queue is damaged: durawheel check says where");
+	else if (status == DW_ELIMIT)
+		command->code = complain(EXIT_STORE, "the server sends no message as large as the "
+						     "first: raise its client-output-buffer-limit "
+						     "normal");
 	else if (status != DW_OK)
 		command->code = complain(exit_of(status), "%s", dw_strerror(status));
 	for (size_t i = 0; i < count; i++)
@@ -260,7 +264,8 @@ void take_event(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
-	if (event->kind == DW_EVENT_CORRUPT || event->kind == DW_EVENT_DEAD)
+	if (event->kind == DW_EVENT_CORRUPT || event->kind == DW_EVENT_DEAD ||
+	    event->kind == DW_EVENT_LIMIT)
 		warn_each("%s", event->message);
 }
 

@@ -26,6 +26,7 @@ struct take {
 	bool is_stale;   /* calls may have been lost since the round began */
 	bool is_wrong;   /* the topic at `wrong` is no queue */
 	size_t wrong;
+	int failure; /* why messages are missing: DW_ELIMIT, DW_EUNKNOWN; or DW_OK */
 	size_t max;
 	dw_usec until; /* steady; the end of its wait */
 	dw_usec again; /* steady; when the next round begins */

@@ -172,7 +172,7 @@ static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 	if (take->is_wrong) {
 		finish(engine, take, op, DW_ENOENT);
 	} else if (!waits(engine, take)) {
-		finish(engine, take, op, engine->drive.closing ? DW_ECLOSED : DW_OK);
+		finish(engine, take, op, engine->drive.closing ? DW_ECLOSED : take->failure);
 	} else {
 		take->has_looked = true;
 		take->again = next_round(engine, take);
@@ -243,6 +243,20 @@ static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
 	ask_on(engine, take, op);
 }
 
+/* pass_failure: DW_ELIMIT: the server does not send messages of the topic. If they were set
+ * aside, there may be others behind them. DW_EUNKNOWN: a reply with messages may be lost. */
+static void pass_failure(struct engine *engine, struct take *take, dw_op *op)
+{
+	if (take->failure != DW_ELIMIT)
+		take->failure = op->status;
+	if (op->count > 0) {
+		ask_topic(engine, take, false);
+		return;
+	}
+	take->at++;
+	ask_on(engine, take, op);
+}
+
 void takes_answered(struct engine *engine, dw_op *op)
 {
 	struct take *take = take_of(ticket_of(op)->call);
@@ -250,6 +264,9 @@ void takes_answered(struct engine *engine, dw_op *op)
 	take->is_asked = false;
 	if (op->status == DW_ENOENT && op->kind == DW_OP_TAKE) {
 		pass_wrong(engine, take, op);
+	} else if (op->kind == DW_OP_TAKE &&
+		   (op->status == DW_ELIMIT || op->status == DW_EUNKNOWN)) {
+		pass_failure(engine, take, op);
 	} else if (op->status != DW_OK) {
 		finish(engine, take, op, op->status);
 	} else if (op->kind == DW_OP_AWAIT) {

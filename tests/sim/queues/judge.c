@@ -164,6 +164,7 @@ void judge_handed_out(struct queues *all, uint32_t number, const struct delivere
 	const dw_topic_settings *settings = &queue->settings;
 	uint64_t delivery = 0;
 	struct entry *entry = entry_of(queue, row->token, &delivery);
+	bool is_once;
 
 	if (!entry || entry->name != judge_number(row->id)) {
 		broken(all->sim, "I16", "%s was never pushed as %s", row->id, row->token);
@@ -182,8 +183,9 @@ void judge_handed_out(struct queues *all, uint32_t number, const struct delivere
 	check_order(all, queue, entry);
 	entry->delivery = delivery;
 	entry->unsure = false;
-	entry->state = settings->hide_us == DW_AT_MOST_ONCE ? ENTRY_DONE : ENTRY_TAKEN;
-	entry->until = usec_add(row->now, settings->hide_us);
+	is_once = settings->hide_us == DW_AT_MOST_ONCE;
+	entry->state = is_once && !row->is_kept ? ENTRY_DONE : ENTRY_TAKEN;
+	entry->until = usec_add(row->now, is_once ? DW_SECONDS(30) : settings->hide_us);
 	queue->done += entry->state == ENTRY_DONE;
 }
 
@@ -191,7 +193,7 @@ static void taken(struct queues *all, const dw_op *op, const dw_op *wanted, dw_u
 {
 	for (const dw_row *row = op->rows; row; row = row->next)
 		judge_handed_out(all, judge_queue(wanted->topic),
-				 &(struct delivered){row->id, row->token, now});
+				 &(struct delivered){row->id, row->token, now, false});
 }
 
 /* ---- Answer -------------------------------------------------------------------------------- */

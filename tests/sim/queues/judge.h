@@ -77,6 +77,7 @@ void judge_bound(struct queues *, uint32_t queue);
 struct delivered {
 	const char *id, *token;
 	dw_usec now;
+	bool is_kept; /* its value is not in the reply: it is hidden until it is read */
 };
 void judge_handed_out(struct queues *, uint32_t queue, const struct delivered *);
 struct concluded {

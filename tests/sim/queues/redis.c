@@ -171,18 +171,40 @@ static void pushed(struct queues *all, const struct effect *effect)
 	judge_bound(all, judge_queue(effect->argv[0]));
 }
 
+/* left_head reads the head of a message whose value is not in the reply. */
+static void left_head(struct queues *all, uint32_t queue, const char *token, dw_usec *ret_due,
+		      char ret_id[16])
+{
+	char generation[32];
+	const char *words[] = {"HGET", key_of(all, queue, "qm"), generation};
+	struct reply *reply;
+
+	(void)snprintf(generation, sizeof generation, "%.*s", (int)strcspn(token, "-"), token);
+	reply = server_call(&all->fleet.server, 3, words,
+			    (const size_t[]){4, strlen(words[1]), strlen(generation)});
+	read_head((struct bytes){reply->bytes, reply->size}, ret_due, ret_id);
+	reply_free(reply);
+}
+
 static void taken(struct queues *all, const struct effect *effect)
 {
+	uint32_t queue = judge_queue(effect->argv[0]);
+
 	for (size_t i = 2; i + 1 < effect->reply->count; i += 2) {
 		const struct reply *value = &effect->reply->items[i + 1];
+		struct delivered row = {.token = effect->reply->items[i].bytes,
+					.now = server_now(&all->fleet.server),
+					.is_kept = value->kind == REPLY_INTEGER};
 		dw_usec due;
 		char id[16];
 
-		read_head((struct bytes){value->bytes, value->size}, &due, id);
+		if (row.is_kept)
+			left_head(all, queue, row.token, &due, id);
+		else
+			read_head((struct bytes){value->bytes, value->size}, &due, id);
+		row.id = id;
 		trace(all->sim, "taken", id, due, 0);
-		judge_handed_out(all, judge_queue(effect->argv[0]),
-				 &(struct delivered){id, effect->reply->items[i].bytes,
-						     server_now(&all->fleet.server)});
+		judge_handed_out(all, queue, &row);
 	}
 }
 

@@ -66,8 +66,9 @@ static const char *value_read(const struct reply *bytes, struct value *ret_value
 	return ret_value->data_size > DW_DATA_MAX ? "has more than 1 MiB" : NULL;
 }
 
-/* damaged_row: the message cannot be handed out. */
-static dw_row *damaged_row(struct redis_store *store, const char *token, const char *words)
+/* damaged_row: the message cannot be handed out. is_gone: the script has dropped it. */
+static dw_row *damaged_row(struct redis_store *store, const char *token, const char *words,
+			   bool is_gone)
 {
 	dw_row *row = row_new(&store->alloc, "", NULL, MESSAGE_TOKEN_SIZE + DW_MESSAGE_SIZE);
 	char *room;
@@ -75,6 +76,7 @@ static dw_row *damaged_row(struct redis_store *store, const char *token, const c
 	if (!row)
 		return NULL;
 	room = (char *)row_room(row);
+	row->deleted = is_gone;
 	row->token = room;
 	row->why = room + MESSAGE_TOKEN_SIZE;
 	row->body_size = 0;
@@ -123,12 +125,12 @@ static dw_row *sound_row(struct redis_store *store, const char *token, const cha
 	return row;
 }
 
-dw_row *message_row(struct redis_store *store, const struct reply *token, const struct reply *bytes,
+dw_row *message_row(struct redis_store *store, const char *token, const struct reply *bytes,
 		    const char *topic)
 {
 	struct value value;
 	const char *wrong = value_read(bytes, &value);
 
-	return wrong ? damaged_row(store, token->bytes, wrong)
-		     : sound_row(store, token->bytes, topic, &value);
+	return wrong ? damaged_row(store, token, wrong, bytes->size == 0)
+		     : sound_row(store, token, topic, &value);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/reason.h"
-#include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/queue/message_row.h"
+#include "store/redis/queue/queue_call.h"
+#include "store/redis/queue/taken.h"
 #include "timer/record.h"
 #include "topic/message.h"
 
@@ -16,71 +16,6 @@
 #define PUSH_BYTES BATCH_BYTES_MAX /* of the records of one command of several operations */
 #define WORDS_A_MESSAGE 3u         /* of a PUSH: generation, head, data */
 #define HEAD_SIZE 384u             /* id, and the numbers of a message as text */
-
-/* add_keys adds the keys of a topic's queue, in the order of lua/common/queue.lua. */
-static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
-		     struct queue_room *room)
-{
-	static const char *const ends[QUEUE_KEYS] = {
-	    "t", "n", "q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
-
-	call_add_key(store, shard->keys.name[KEY_META]);
-	for (size_t i = 0; i < QUEUE_KEYS; i++) {
-		bool of_topic = ends[i][0] == 'q' && i + 1 < QUEUE_KEYS;
-
-		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
-			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
-		call_add_key(store, room->keys[i]);
-	}
-}
-
-static void begin_in(struct redis_store *store, enum redis_script_id script,
-		     const struct shard *shard, const char *topic, struct queue_room *room)
-{
-	call_begin_bare(store, script, false);
-	add_keys(store, shard, topic, room);
-	command_text(&store->pipeline.words, topic);
-}
-
-static void begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
-		  struct queue_room *room)
-{
-	begin_in(store, script, shard_of(store, op->topic), op->topic, room);
-}
-
-/* give_back puts operations in front of those that wait. */
-static void give_back(struct redis_store *store, struct op_queue *ops)
-{
-	struct op_queue *waiting = &store->later.topics.waiting;
-	dw_op *rest = op_queue_take(waiting);
-
-	op_queue_append(waiting, op_queue_take(ops));
-	op_queue_append(waiting, rest);
-}
-
-/* failed answers the operations of a command that was not applied, or lets them wait again. */
-static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
-{
-	if (failure == FAILURE_AGAIN)
-		give_back(store, ops);
-	else
-		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
-}
-
-/* is_applied: false: the command was not applied, and its operations are taken care of. */
-static bool is_applied(struct redis_store *store, struct op_queue *ops, enum failure failure,
-		       const struct reply *reply)
-{
-	if (failure != FAILURE_NONE) {
-		failed(store, ops, failure);
-		return false;
-	}
-	if (!reply_is(&reply->items[0], "TYPE"))
-		return true;
-	complain_of_key(store, reply);
-	answer_all(store, ops, DW_ECORRUPT);
-	return false;
-}
 
 /* ---- Push ---------------------------------------------------------------------------------- */
 
@@ -102,7 +37,7 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 
 	request->ops = (struct op_queue){0};
 	request_free(store, request);
-	if (!is_applied(store, &ops, failure, reply))
+	if (!queue_call_is_applied(store, &ops, failure, reply))
 		return;
 	suspect_push_done(store, ops.first);
 	while ((op = op_queue_pop(&ops))) {
@@ -208,7 +143,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 		status = DW_ENOMEM;
 	} else {
 		at = (char *)store->batch.packed;
-		begin(store, SCRIPT_PUSH, op, &texts);
+		queue_call_begin(store, SCRIPT_PUSH, op, &texts);
 		for (const dw_op *each = request->ops.first; each; each = each->next)
 			add_push(store, each, &at);
 		status = request_send(store, request);
@@ -221,110 +156,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
 }
 
-/* ---- Take and answer ----------------------------------------------------------------------- */
-
-static void op_lost(struct redis_store *store, struct redis_request *request)
-{
-	dw_op *op = request->context;
-
-	request_free(store, request);
-	answer(store, op, DW_EUNKNOWN);
-}
-
-/* rows_of returns how many messages a TAKE asks for. */
-static size_t rows_of(struct redis_store *store, const dw_op *op)
-{
-	return suspect_rows(store, op->limit);
-}
-
-/* take_lost: it is asked again, as all reads are; for fewer messages if the server did not send so
- * many. Those that it has hidden come back. */
-static void take_lost(struct redis_store *store, struct redis_request *request)
-{
-	dw_op *op = request->context;
-
-	suspect_reply_lost(store, op, request, rows_of(store, op));
-	request_free(store, request);
-	op_queue_push(&store->later.topics.waiting, op);
-}
-
-/* begin_answer ends the request. False: it has failed, and the operation is taken care of. */
-static bool begin_answer(struct redis_store *store, struct redis_request *request,
-			 const struct reply *reply)
-{
-	enum failure failure = call_failed(store, request, reply);
-	struct op_queue ops = {0};
-
-	op_queue_push(&ops, request->context);
-	request_free(store, request);
-	return is_applied(store, &ops, failure, reply);
-}
-
-static void drop_lost(struct redis_store *store, struct redis_request *request)
-{
-	dw_op *op = request->context;
-
-	request_free(store, request);
-	answer(store, op, op->status);
-}
-
-static void drop_answered(struct redis_store *store, struct redis_request *request,
-			  const struct reply *reply)
-{
-	(void)call_failed(store, request, reply); /* they come back, and are found again */
-	drop_lost(store, request);
-}
-
-/* drop_damaged drops messages of a TAKE whose damage the script could not see, and then answers it.
- * False: there are none, or they cannot be dropped now: they come back, and are found again. */
-static bool drop_damaged(struct redis_store *store, dw_op *op, const struct reply *reply)
-{
-	struct redis_command *words = &store->pipeline.words;
-	const dw_row *row = op->rows;
-	struct queue_room room;
-	size_t count = 0;
-
-	for (size_t i = 2; row; row = row->next, i += 2) {
-		if (row->status != DW_ECORRUPT || reply->items[i + 1].size == 0)
-			continue;
-		if (count++ == 0) {
-			call_begin_bare(store, SCRIPT_ANSWER, true);
-			add_keys(store, shard_of(store, op->topic), op->topic, &room);
-			command_text(words, op->topic);
-			command_text(words, "damaged");
-			command_number(words, 0);
-			command_number(words, 0);
-		}
-		command_text(words, row->token);
-	}
-	return count > 0 && request_post(store, NULL, drop_answered, drop_lost, op) == DW_OK;
-}
-
-static void take_answered(struct redis_store *store, struct redis_request *request,
-			  const struct reply *reply)
-{
-	dw_op *op = request->context;
-	dw_row **tail = &op->rows;
-
-	if (!begin_answer(store, request, reply))
-		return;
-	op->head.due = DW_NEVER;
-	if (reply_is(&reply->items[0], "NONE")) {
-		answer(store, op, DW_ENOENT);
-		return;
-	}
-	/* Of an emptied server there is nothing to take until its owner has restored the topic. */
-	if (reply->count > 1 && reply_number(&reply->items[1]) > 0)
-		op->head.due = reply_number(&reply->items[1]);
-	op->status = DW_OK;
-	for (size_t i = 2; i < reply->count; i += 2)
-		if (!op_add_row(
-			&store->alloc, op, &tail,
-			message_row(store, &reply->items[i], &reply->items[i + 1], op->topic)))
-			break;
-	if (!drop_damaged(store, op, reply))
-		answer(store, op, op->status);
-}
+/* ---- Answer -------------------------------------------------------------------------------- */
 
 static void answer_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
@@ -332,7 +164,7 @@ static void answer_answered(struct redis_store *store, struct redis_request *req
 	dw_op *op = request->context;
 	dw_row **tail = &op->rows;
 
-	if (!begin_answer(store, request, reply))
+	if (!queue_call_end(store, request, reply))
 		return;
 	op->status = DW_OK;
 	for (size_t i = 1; i < reply->count; i++) {
@@ -342,7 +174,7 @@ static void answer_answered(struct redis_store *store, struct redis_request *req
 
 		if (!dead && reply_number(item) == 0)
 			continue;
-		row = dead ? message_row(store, &item->items[0], &item->items[1], op->topic)
+		row = dead ? message_row(store, item->items[0].bytes, &item->items[1], op->topic)
 			   : row_new(&store->alloc, "", NULL, 0);
 		if (!op_add_row(&store->alloc, op, &tail, row))
 			break;
@@ -368,16 +200,6 @@ static const char *verdict_word(dw_verdict verdict)
 	return "dead";
 }
 
-static void add_take(struct redis_store *store, const dw_op *op, struct queue_room *room)
-{
-	struct redis_command *words = &store->pipeline.words;
-
-	command_number(words, (int64_t)rows_of(store, op));
-	command_number(words, DW_TAKE_BYTES);
-	command_text(words,
-		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
-}
-
 static void add_answer(struct redis_store *store, const dw_op *op)
 {
 	struct redis_command *words = &store->pipeline.words;
@@ -397,7 +219,7 @@ static void passed_on(struct redis_store *store, struct redis_request *request,
 {
 	dw_op *op = request->context;
 
-	if (begin_answer(store, request, reply))
+	if (queue_call_end(store, request, reply))
 		answer(store, op, DW_OK);
 }
 
@@ -406,22 +228,8 @@ static int pass_on(struct redis_store *store, dw_op *op)
 {
 	struct queue_room room;
 
-	begin(store, SCRIPT_PUSH, op, &room);
-	return request_post(store, NULL, passed_on, op_lost, op);
-}
-
-void queues_begin_await(struct redis_store *store, const struct shard *shard, const dw_op *op,
-			struct queue_room *room)
-{
-	struct redis_command *words = &store->pipeline.words;
-	const char *prefix = op->body;
-	const char *end = prefix + op->body_size;
-
-	begin_in(store, SCRIPT_AWAIT, shard, "", room);
-	command_text(words,
-		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
-	for (; prefix < end; prefix += strlen(prefix) + 1)
-		command_text(words, prefix);
+	queue_call_begin(store, SCRIPT_PUSH, op, &room);
+	return request_post(store, NULL, passed_on, queue_call_lost, op);
 }
 
 /* ---- A letter ------------------------------------------------------------------------------ */
@@ -431,7 +239,7 @@ static void letter_answered(struct redis_store *store, struct redis_request *req
 {
 	dw_op *op = request->context;
 
-	if (begin_answer(store, request, reply))
+	if (queue_call_end(store, request, reply))
 		answer(store, op, DW_OK);
 }
 
@@ -457,7 +265,7 @@ static int send_letter(struct redis_store *store, dw_op *op)
 	command_number(words, op->reason);
 	command_number(words, store->env.now(store->env.now_user));
 	command_bytes(words, value, size);
-	return request_post(store, NULL, letter_answered, op_lost, op);
+	return request_post(store, NULL, letter_answered, queue_call_lost, op);
 }
 
 /* ---- All ----------------------------------------------------------------------------------- */
@@ -475,14 +283,24 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 	}
 	if (op->kind == DW_OP_LETTER)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
-	if (op->kind == DW_OP_TAKE && suspect_fails(store, op))
-		return DW_ELIMIT;
-	begin(store, op->kind == DW_OP_TAKE ? SCRIPT_TAKE : SCRIPT_ANSWER, op, &room);
 	if (op->kind == DW_OP_TAKE)
-		add_take(store, op, &room);
-	else
-		add_answer(store, op);
-	status = op->kind == DW_OP_TAKE ? request_post(store, NULL, take_answered, take_lost, op)
-					: request_post(store, NULL, answer_answered, op_lost, op);
+		return taken_send(store, op);
+	queue_call_begin(store, SCRIPT_ANSWER, op, &room);
+	add_answer(store, op);
+	status = request_post(store, NULL, answer_answered, queue_call_lost, op);
 	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
+}
+
+bool queues_has(const dw_op *op)
+{
+	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
+	       op->kind == DW_OP_LETTER;
+}
+
+void queues_give_up(struct redis_store *store, dw_op *op, int status)
+{
+	if (op->kind == DW_OP_TAKE)
+		taken_give_up(store, op, status);
+	else
+		answer(store, op, status);
 }

@@ -3,25 +3,18 @@
 #define DW_STORE_REDIS_QUEUES_H
 
 #include "port/op.h"
-#include "store/redis/queue/consumers.h"
 
 struct redis_store;
-struct shard;
 
-enum { QUEUE_KEYS = 8, QUEUE_KEY_SIZE = 160 }; /* a namespace and a topic of 63 bytes each */
-
-/* Room for what a command points to, until it is sent. */
-struct queue_room {
-	char keys[QUEUE_KEYS][QUEUE_KEY_SIZE];
-	char consumer[CONSUMER_NAME_SIZE];
-};
-
-/* queues_begin_await begins the command of an AWAIT in a shard. */
-void queues_begin_await(struct redis_store *, const struct shard *, const dw_op *,
-			struct queue_room *);
+/* queues_has returns true for an operation on messages. */
+bool queues_has(const dw_op *);
 
 /* queues_send sends the operation. A PUSH takes those of its topic behind it in `behind` along.
  * DW_OK: its answer comes later. Otherwise it was not sent, and is still the caller's. */
 int queues_send(struct redis_store *, dw_op *, struct op_queue *behind);
+
+/* queues_give_up answers an operation that is not sent any more. A TAKE that has messages already
+ * hands them out. */
+void queues_give_up(struct redis_store *, dw_op *, int status);
 
 #endif

@@ -9,6 +9,7 @@
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/page/ends.h"
+#include "store/redis/queue/queue_call.h"
 #include "store/redis/queue/queues.h"
 
 #define COUNTS_FIELD "" /* no topic has this name */
@@ -376,7 +377,7 @@ static void send_await(struct redis_store *store, struct topic_call *call)
 	struct queue_room room;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		queues_begin_await(store, &store->shards[i], call->op, &room);
+		queue_call_begin_await(store, &store->shards[i], call->op, &room);
 		post(store, call, copy_or_note_answered);
 	}
 }
@@ -397,13 +398,6 @@ static int send_call(struct redis_store *store, dw_op *op)
 		send_reading(store, call);
 	call_end(store, call);
 	return DW_OK;
-}
-
-/* is_alone: it asks one shard. */
-static bool is_alone(const dw_op *op)
-{
-	return op->kind == DW_OP_PUSH || op->kind == DW_OP_TAKE || op->kind == DW_OP_ANSWER ||
-	       op->kind == DW_OP_LETTER;
 }
 
 /* is_turn: changes do not wait for one another, and all that was submitted after a change waits
@@ -448,11 +442,11 @@ void topics_send(struct redis_store *store)
 		dw_op *op = op_queue_pop(waiting);
 		int status = is_cut_off(store, op) ? DW_ESTORE
 			     : ends_asks(op)       ? ends_send(store, op)
-			     : is_alone(op)        ? queues_send(store, op, waiting)
+			     : queues_has(op)      ? queues_send(store, op, waiting)
 						   : send_call(store, op);
 
 		if (status != DW_OK)
-			answer(store, op, status);
+			queues_give_up(store, op, status);
 	}
 }
 
@@ -469,7 +463,7 @@ void topics_overdue(struct redis_store *store)
 		dw_op *next = op->next;
 
 		if (store->now >= place_of(op)->deadline)
-			answer(store, op, DW_ESTORE);
+			queues_give_up(store, op, DW_ESTORE);
 		else
 			op_queue_push(&store->later.topics.waiting, op);
 		op = next;
@@ -478,7 +472,10 @@ void topics_overdue(struct redis_store *store)
 
 void topics_end(struct redis_store *store, int status)
 {
-	answer_all(store, &store->later.topics.waiting, status);
+	dw_op *op;
+
+	while ((op = op_queue_pop(&store->later.topics.waiting)))
+		queues_give_up(store, op, status);
 }
 
 void redis_topics_free(struct redis_store *store)

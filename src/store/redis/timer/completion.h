@@ -13,6 +13,7 @@
 #define OP_HALF_DELETED (1u << 30)  /* its value was missing once; memory rewrites the shard */
 #define OP_MISREAD (1u << 29)       /* the reply to it had a wrong shape once */
 #define OP_MISREAD_AGAIN (1u << 28) /* and a second time: it is given up */
+#define OP_REPLY_LOST (1u << 27)    /* TAKE: a reply that may have had messages was lost */
 
 /* What this store keeps of an operation, in its room. */
 struct op_place {

@@ -20,11 +20,8 @@ static bool is_blamed(const struct redis_store *store, uint32_t closed_on)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-static void tell(struct redis_store *store, const char *id, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* tell writes an event, if the program was not told one a moment ago. */
-static void tell(struct redis_store *store, const char *id, const char *format, ...)
+/* suspect_tell writes an event, if the program was not told one a moment ago. */
+void suspect_tell(struct redis_store *store, const char *id, const char *format, ...)
 {
 	struct suspects *suspects = &store->completion.suspects;
 	dw_store_event *event = &suspects->event;
@@ -43,10 +40,11 @@ static void tell(struct redis_store *store, const char *id, const char *format, 
 
 void suspect_tell_row(struct redis_store *store, const char *id)
 {
-	tell(store, id,
-	     "the server has closed the connection %u times on the reply with this timer alone, so "
-	     "the timer cannot be read: raise the server's client-output-buffer-limit normal",
-	     CLOSINGS_MAX);
+	suspect_tell(
+	    store, id,
+	    "the server has closed the connection %u times on the reply with this timer alone, so "
+	    "the timer cannot be read: raise the server's client-output-buffer-limit normal",
+	    CLOSINGS_MAX);
 }
 
 int suspect_take_event(struct redis_store *store, dw_store_event *ret_event)
@@ -89,11 +87,12 @@ static bool reads(const dw_op *op)
 
 static void tell_size(struct redis_store *store, const dw_op *op, bool is_over)
 {
-	tell(store, op->id ? op->id : "",
-	     "the server has closed the connection %u times on an operation of this size alone, so "
-	     "it %s: store less than these %zu bytes, or raise the server's "
-	     "client-query-buffer-limit and proto-max-bulk-len",
-	     CLOSINGS_MAX, is_over ? "fails" : "is tried again with growing pauses", op->body_size);
+	suspect_tell(
+	    store, op->id ? op->id : "",
+	    "the server has closed the connection %u times on an operation of this size alone, so "
+	    "it %s: store less than these %zu bytes, or raise the server's "
+	    "client-query-buffer-limit and proto-max-bulk-len",
+	    CLOSINGS_MAX, is_over ? "fails" : "is tried again with growing pauses", op->body_size);
 }
 
 static void tell_op(struct redis_store *store, const dw_op *op)
@@ -160,6 +159,11 @@ static bool note_closing(struct redis_store *store, dw_op *op)
 		place->closings++;
 	learn_size(store, op);
 	return true;
+}
+
+unsigned suspect_closings(struct redis_store *store, dw_op *op)
+{
+	return note_closing(store, op) ? place_of(op)->closings : 0;
 }
 
 bool suspect_fails(struct redis_store *store, dw_op *op)
@@ -289,14 +293,32 @@ int suspect_push(struct redis_store *store, const dw_op *op)
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
+bool suspect_replies_are_small(const struct redis_store *store)
+{
+	return store->now < store->completion.suspects.rows_until;
+}
+
 size_t suspect_rows(struct redis_store *store, size_t rows)
 {
 	const struct suspects *suspects = &store->completion.suspects;
 
-	if (store->now >= suspects->rows_until)
+	if (!suspect_replies_are_small(store))
 		return rows;
 	link_careful(store->pipeline.link, store->now);
 	return rows < suspects->rows_max ? rows : suspects->rows_max;
+}
+
+void suspect_learn_reply(struct redis_store *store, size_t bytes)
+{
+	store->completion.suspects.reply = bytes;
+	store->completion.suspects.reply_until = usec_add(store->now, LEARNT_FOR);
+}
+
+bool suspect_reply_is_large(const struct redis_store *store, size_t bytes)
+{
+	const struct suspects *suspects = &store->completion.suspects;
+
+	return bytes >= suspects->reply && store->now < suspects->reply_until;
 }
 
 static void make_smaller(struct redis_store *store, const struct redis_request *request,

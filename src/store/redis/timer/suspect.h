@@ -50,6 +50,9 @@ struct suspects {
 	size_t large;
 	dw_usec large_until;
 	bool large_is_sure;
+	/* Until reply_until (steady) it expects the same of a reply with `reply` bytes. */
+	size_t reply;
+	dw_usec reply_until;
 	struct suspect_push push;
 	bool has_event; /* the program was not told yet: */
 	dw_store_event event;
@@ -72,6 +75,10 @@ bool suspect_judge(struct redis_store *, struct shard *, struct op_queue *);
 /* suspect_fails does the same for an operation in no queue. True: it fails. */
 bool suspect_fails(struct redis_store *, dw_op *);
 
+/* suspect_closings does the same. It returns how often the server has closed the connection on this
+ * operation alone; 0: not now. */
+unsigned suspect_closings(struct redis_store *, dw_op *);
+
 /* suspect_release puts operations that have waited for long enough, or all, back into the queues of
  * their shards. suspect_due returns when one has. */
 void suspect_release(struct redis_store *, bool all);
@@ -79,12 +86,19 @@ dw_usec suspect_due(const struct redis_store *);
 
 /* suspect_rows returns how many rows a page may have now, at most `rows`. suspect_page_lost: the
  * request for a page was lost; suspect_reply_lost: the one of an operation that asks for one page.
- * suspect_page_fails: the server closes the connection on the first row of the page. */
+ * suspect_page_fails: the server closes the connection on the first row of the page.
+ * suspect_replies_are_small: it has cut a page a moment ago. */
 size_t suspect_rows(struct redis_store *, size_t rows);
+bool suspect_replies_are_small(const struct redis_store *);
 void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct redis_request *,
 		       size_t rows);
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
 bool suspect_page_fails(struct redis_store *, struct suspect_page *);
+
+/* suspect_reply_is_large returns true if the server has closed the connection three times on a row
+ * with no more bytes, a moment ago. suspect_learn_reply is called when it has. */
+void suspect_learn_reply(struct redis_store *, size_t bytes);
+bool suspect_reply_is_large(const struct redis_store *, size_t bytes);
 
 /* suspect_push_lost is called when the request of one or more PUSHes was lost, suspect_push_done
  * when one was done. suspect_push returns DW_OK: it may be sent. Else it is too large now.
@@ -94,7 +108,10 @@ void suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct redis_store *, const dw_op *);
 int suspect_push(struct redis_store *, const dw_op *);
 
-/* suspect_tell_row tells the program that it cannot read this timer; "": not known which. */
+/* suspect_tell tells the program of a limit, with the id of a timer or "". suspect_tell_row says
+ * that this timer cannot be read; "": not known which. */
+void suspect_tell(struct redis_store *, const char *id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void suspect_tell_row(struct redis_store *, const char *id);
 
 /* suspect_take_event implements dw_store_class.take_event. */

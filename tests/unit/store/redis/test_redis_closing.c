@@ -341,44 +341,6 @@ static void on_taken(dw *d, int status, const dw_message *messages, size_t count
 	seen.rows += (int)count;
 }
 
-/* Fewer messages are taken at a time. Those that the server had hidden for a reply that was cut
- * come back after 1 s. */
-static void fewer_messages_are_taken(void **state)
-{
-	const dw_topic_settings settings = {
-	    .size = sizeof settings, .queue = 1, .hide_us = DW_SECONDS(1)};
-	const dw_take_options options = {.size = sizeof options, .max = 100};
-	dw *owner;
-	char id[16];
-
-	(void)state;
-	begin(NULL);
-	owner = open_at(server.path, DW_OWNER);
-	assert_int_equal(dw_topic_set(owner, "q", &settings, on_done, NULL), DW_OK);
-	AWAIT(owner, NULL, seen.answers[0] == 1);
-	for (int i = 0; i < 100; i++) {
-		dw_timer message = {.size = sizeof message,
-				    .id = id,
-				    .topic = "q",
-				    .data = large,
-				    .data_size = SMALL};
-
-		(void)snprintf(id, sizeof id, "%d", i);
-		assert_int_equal(dw_push(owner, &message, 1, on_done, NULL), DW_OK);
-	}
-	AWAIT(owner, NULL, seen.answers[0] == 101);
-	limit_replies("1mb");
-	while (seen.rows < 100) {
-		seen.ended = false;
-		assert_int_equal(dw_take(owner, &options, on_taken, NULL), DW_OK);
-		AWAIT(owner, NULL, seen.ended);
-		assert_int_equal(seen.status, DW_OK);
-	}
-	assert_int_equal(seen.limits, 0);
-	assert_int_equal(dw_close(owner, DW_SECONDS(60)), DW_OK);
-	redis_server_end(&server);
-}
-
 /* ---- What never fails ---------------------------------------------------------------------- */
 
 static dw *open_behind(void)
@@ -582,7 +544,6 @@ int main(void)
 	    cmocka_unit_test(page_that_is_cut_is_made_smaller),
 	    cmocka_unit_test(timer_that_cannot_be_read_fails_alone),
 	    cmocka_unit_test(inbox_is_read_past_it),
-	    cmocka_unit_test(fewer_messages_are_taken),
 	    cmocka_unit_test(claim_is_tried_until_it_succeeds),
 	    cmocka_unit_test(verdict_is_tried_until_it_succeeds),
 	    cmocka_unit_test(message_of_a_timer_is_tried_until_it_succeeds),

@@ -1,0 +1,119 @@
+#include "store/redis/queue/queue_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+
+/* add_keys adds the keys of a topic's queue, in the order of lua/common/queue.lua. */
+static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
+		     struct queue_room *room)
+{
+	static const char *const ends[QUEUE_KEYS] = {
+	    "t", "n", "q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
+
+	call_add_key(store, shard->keys.name[KEY_META]);
+	for (size_t i = 0; i < QUEUE_KEYS; i++) {
+		bool of_topic = ends[i][0] == 'q' && i + 1 < QUEUE_KEYS;
+
+		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
+			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
+		call_add_key(store, room->keys[i]);
+	}
+}
+
+/* begin adds the keys behind the name of the script. */
+static void begin(struct redis_store *store, const struct shard *shard, const char *topic,
+		  struct queue_room *room)
+{
+	add_keys(store, shard, topic, room);
+	command_text(&store->pipeline.words, topic);
+}
+
+void queue_call_begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
+		      struct queue_room *room)
+{
+	call_begin_bare(store, script, false);
+	begin(store, shard_of(store, op->topic), op->topic, room);
+}
+
+void queue_call_begin_rare(struct redis_store *store, enum redis_script_id script, const dw_op *op,
+			   struct queue_room *room)
+{
+	call_begin_bare(store, script, true);
+	begin(store, shard_of(store, op->topic), op->topic, room);
+}
+
+void queue_call_key(struct redis_store *store, const char *topic, const char *kind,
+		    char ret_key[QUEUE_KEY_SIZE])
+{
+	(void)snprintf(ret_key, QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
+		       shard_of(store, topic)->number, kind, topic); /* always fits */
+}
+
+/* give_back puts operations in front of those that wait. */
+static void give_back(struct redis_store *store, struct op_queue *ops)
+{
+	struct op_queue *waiting = &store->later.topics.waiting;
+	dw_op *rest = op_queue_take(waiting);
+
+	op_queue_append(waiting, op_queue_take(ops));
+	op_queue_append(waiting, rest);
+}
+
+/* failed answers the operations of a command that was not applied, or lets them wait again. */
+static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
+{
+	if (failure == FAILURE_AGAIN)
+		give_back(store, ops);
+	else
+		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
+}
+
+bool queue_call_is_applied(struct redis_store *store, struct op_queue *ops, enum failure failure,
+			   const struct reply *reply)
+{
+	if (failure != FAILURE_NONE) {
+		failed(store, ops, failure);
+		return false;
+	}
+	if (!reply_is(&reply->items[0], "TYPE"))
+		return true;
+	complain_of_key(store, reply);
+	answer_all(store, ops, DW_ECORRUPT);
+	return false;
+}
+
+void queue_call_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	answer(store, op, DW_EUNKNOWN);
+}
+
+bool queue_call_end(struct redis_store *store, struct redis_request *request,
+		    const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+	struct op_queue ops = {0};
+
+	op_queue_push(&ops, request->context);
+	request_free(store, request);
+	return queue_call_is_applied(store, &ops, failure, reply);
+}
+
+void queue_call_begin_await(struct redis_store *store, const struct shard *shard, const dw_op *op,
+			    struct queue_room *room)
+{
+	struct redis_command *words = &store->pipeline.words;
+	const char *prefix = op->body;
+	const char *end = prefix + op->body_size;
+
+	call_begin_bare(store, SCRIPT_AWAIT, false);
+	begin(store, shard, "", room);
+	command_text(words,
+		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
+	for (; prefix < end; prefix += strlen(prefix) + 1)
+		command_text(words, prefix);
+}

@@ -1,0 +1,446 @@
+#include "store/redis/queue/taken.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "durawheel/topic.h"
+#include "store/redis/core.h"
+#include "store/redis/queue/consumers.h"
+#include "store/redis/queue/message_row.h"
+#include "store/redis/queue/queue_call.h"
+
+#define SHOWN_BYTES (64u << 10)
+#define ASIDE_FOR DW_MINUTES(1)
+
+/* ---- Rows: messages that are hidden for this TAKE ------------------------------------------- */
+
+/* is_left: its value was not read yet. row->number is its size. A row with `gone` must be deleted
+ * before it is handed out. */
+static bool is_left(const dw_row *row)
+{
+	return row->number > 0;
+}
+
+static dw_row *first_left(dw_op *op)
+{
+	dw_row *row = op->rows;
+
+	while (row && !is_left(row))
+		row = row->next;
+	return row;
+}
+
+static dw_row *left_row(struct redis_store *store, const char *token, int64_t size)
+{
+	size_t token_size = strlen(token) + 1;
+	dw_row *row = row_new(&store->alloc, "", NULL, token_size);
+
+	if (!row)
+		return NULL;
+	row->token = memcpy(row_room(row), token, token_size);
+	row->gone = size < 0;
+	row->number = (uint64_t)(size < 0 ? -size : size);
+	return row;
+}
+
+/* drop_row takes the row at *link out. */
+static void drop_row(struct redis_store *store, dw_op *op, dw_row **link)
+{
+	dw_row *row = *link;
+
+	*link = row->next;
+	row->next = NULL;
+	rows_free(&store->alloc, row);
+	op->row_count--;
+}
+
+/* drop_unsure leaves the messages that may be handed out. The others come back. */
+static void drop_unsure(struct redis_store *store, dw_op *op)
+{
+	dw_row **link = &op->rows;
+
+	while (*link)
+		if (is_left(*link) || (*link)->gone)
+			drop_row(store, op, link);
+		else
+			link = &(*link)->next;
+}
+
+void taken_give_up(struct redis_store *store, dw_op *op, int status)
+{
+	drop_unsure(store, op);
+	op->count = 0;
+	answer(store, op, op->rows ? DW_OK : status);
+}
+
+/* ---- The end -------------------------------------------------------------------------------- */
+
+/* finish: DW_ELIMIT: the server refuses to send what there is. DW_EUNKNOWN: what there was is
+ * lost. */
+static void finish(struct redis_store *store, dw_op *op)
+{
+	answer(store, op,
+	       op->rows                      ? DW_OK
+	       : place_of(op)->is_suspect    ? DW_ELIMIT
+	       : (op->flags & OP_REPLY_LOST) ? DW_EUNKNOWN
+					     : DW_OK);
+}
+
+static void drop_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	finish(store, op);
+}
+
+static void drop_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	(void)call_failed(store, request, reply); /* they come back, and are found again */
+	drop_lost(store, request);
+}
+
+static void begin_verdict(struct redis_store *store, const dw_op *op, const char *verdict,
+			  dw_usec back, struct queue_room *room)
+{
+	queue_call_begin_rare(store, SCRIPT_ANSWER, op, room);
+	command_text(&store->pipeline.words, verdict);
+	command_number(&store->pipeline.words, back);
+	command_number(&store->pipeline.words, 0);
+}
+
+/* drop_damaged drops messages whose damage the script could not see, and then answers. False: there
+ * are none, or they cannot be dropped now: they come back, and are found again. */
+static bool drop_damaged(struct redis_store *store, dw_op *op)
+{
+	struct queue_room room;
+	size_t count = 0;
+
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		if (row->status != DW_ECORRUPT || row->deleted)
+			continue;
+		if (count++ == 0)
+			begin_verdict(store, op, "damaged", 0, &room);
+		command_text(&store->pipeline.words, row->token);
+	}
+	return count > 0 && request_post(store, NULL, drop_answered, drop_lost, op) == DW_OK;
+}
+
+/* ---- What the server does not send ---------------------------------------------------------- */
+
+static void aside_lost(struct redis_store *store, struct redis_request *request)
+{
+	request_free(store, request); /* they come back sooner */
+}
+
+static void aside_answered(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
+{
+	(void)call_failed(store, request, reply);
+	aside_lost(store, request);
+}
+
+/* set_aside hides the messages for a while that the server does not send, so that those behind them
+ * have their turn. */
+static void set_aside(struct redis_store *store, dw_op *op)
+{
+	dw_usec back = usec_add(store->env.now(store->env.now_user), ASIDE_FOR);
+	dw_row **link = &op->rows;
+	struct queue_room room;
+	size_t count = 0;
+
+	for (dw_row *row = op->rows; row; row = row->next) {
+		if (!is_left(row) || !suspect_reply_is_large(store, row->number))
+			continue;
+		if (count++ == 0)
+			begin_verdict(store, op, "hold", back, &room);
+		command_text(&store->pipeline.words, row->token);
+	}
+	if (count == 0)
+		return;
+	(void)request_post(store, NULL, aside_answered, aside_lost, NULL);
+	while (*link)
+		if (is_left(*link) && suspect_reply_is_large(store, (*link)->number))
+			drop_row(store, op, link);
+		else
+			link = &(*link)->next;
+	op->count += count;
+	place_of(op)->is_suspect = true;
+}
+
+/* judge looks whether the server has closed the connection on the last command of the TAKE. */
+static int judge(struct redis_store *store, dw_op *op)
+{
+	struct op_place *place = place_of(op);
+	bool was_suspect = place->is_suspect;
+	unsigned closings = suspect_closings(store, op);
+	const dw_row *left = first_left(op);
+
+	if (!left && place->is_suspect && !was_suspect)
+		suspect_tell(store, "",
+			     "queue %s: the server has closed the connection on the reply to a "
+			     "take: its messages come back, or are lost if the topic hides none; "
+			     "raise the server's client-output-buffer-limit normal",
+			     op->topic);
+	if (closings < CLOSINGS_MAX)
+		return DW_OK;
+	if (!left)
+		return DW_ELIMIT;
+	suspect_learn_reply(store, left->number);
+	suspect_tell(store, "",
+		     "queue %s: the server has closed the connection %u times on the reply with a "
+		     "message of %zu bytes alone: it is tried again each minute; raise the "
+		     "server's client-output-buffer-limit normal",
+		     op->topic, CLOSINGS_MAX, (size_t)left->number);
+	place->closings = 0;
+	return DW_OK;
+}
+
+/* ---- Values --------------------------------------------------------------------------------- */
+
+static int go_on(struct redis_store *, dw_op *);
+
+/* next_step sends the next command, or lets the TAKE wait until there is a connection. */
+static void next_step(struct redis_store *store, dw_op *op)
+{
+	int status = go_on(store, op);
+
+	if (status == DW_ESTORE)
+		op_queue_push(&store->later.topics.waiting, op);
+	else if (status != DW_OK)
+		taken_give_up(store, op, status);
+}
+
+/* add_values puts the values of a page into the rows that it was read for. One that is gone was
+ * handed out again meanwhile, and is done. False: no memory. */
+static bool add_values(struct redis_store *store, dw_op *op, const struct reply *reply)
+{
+	dw_row **link = &op->rows;
+	size_t i = 0;
+
+	while (*link && i < reply->count) {
+		dw_row *row = *link, *value;
+
+		if (!is_left(row)) {
+			link = &row->next;
+		} else if (reply->items[i++].kind != REPLY_BULK) {
+			drop_row(store, op, link);
+		} else {
+			value = message_row(store, row->token, &reply->items[i - 1], op->topic);
+			if (!value)
+				return false;
+			value->gone = row->gone && value->status == DW_OK;
+			value->next = row->next;
+			row->next = NULL;
+			rows_free(&store->alloc, row);
+			*link = value;
+			link = &value->next;
+		}
+	}
+	return true;
+}
+
+static void values_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	place_of(op)->closings = 0;
+	if (reply->kind == REPLY_ERROR)
+		taken_give_up(store, op, DW_ESTORE);
+	else if (!add_values(store, op, reply))
+		taken_give_up(store, op, DW_ENOMEM);
+	else
+		next_step(store, op);
+}
+
+static size_t page_rows(struct redis_store *store, dw_row *row)
+{
+	size_t rows = suspect_rows(store, DW_TAKE_MAX), count = 0, bytes = 0;
+
+	for (; row && count < rows; row = row->next) {
+		if (!is_left(row))
+			continue;
+		bytes += row->number;
+		if (count > 0 && bytes > BATCH_BYTES_MAX)
+			break;
+		count++;
+	}
+	return count;
+}
+
+static void values_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	suspect_reply_lost(store, op, request, (size_t)place_of(op)->floor);
+	request_free(store, request);
+	op_queue_push(&store->later.topics.waiting, op);
+}
+
+/* read_values reads the next page. place->floor has its rows: a TAKE makes no version. */
+static int read_values(struct redis_store *store, dw_op *op)
+{
+	dw_row *row = first_left(op);
+	size_t rows = page_rows(store, row);
+	char key[QUEUE_KEY_SIZE];
+
+	place_of(op)->floor = rows;
+	queue_call_key(store, op->topic, "qm:", key);
+	command_begin(store, COMMAND_HMGET);
+	command_text(&store->pipeline.words, key);
+	for (; rows > 0; row = row->next) {
+		if (!is_left(row))
+			continue;
+		command_bytes(&store->pipeline.words, row->token, strcspn(row->token, "-"));
+		rows--;
+	}
+	return request_post(store, NULL, values_answered, values_lost, op);
+}
+
+/* ---- Messages of a topic that hides none ----------------------------------------------------- */
+
+static void delete_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	request_free(store, request);
+	taken_give_up(store, op, DW_EUNKNOWN);
+}
+
+/* delete_answered: one that was handed out again meanwhile is another's. */
+static void delete_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	dw_op *op = request->context;
+	enum failure failure = call_failed(store, request, reply);
+	dw_row **link = &op->rows;
+	size_t i = 1;
+
+	request_free(store, request);
+	if (failure != FAILURE_NONE || reply_is(&reply->items[0], "TYPE")) {
+		taken_give_up(store, op, DW_ESTORE);
+		return;
+	}
+	while (*link) {
+		bool is_asked = (*link)->gone;
+		bool is_stale = is_asked && i < reply->count && reply_number(&reply->items[i]) != 0;
+
+		i += is_asked;
+		(*link)->gone = 0;
+		if (is_stale)
+			drop_row(store, op, link);
+		else
+			link = &(*link)->next;
+	}
+	next_step(store, op);
+}
+
+/* delete_values deletes the messages before they are handed out. False: there are none. */
+static bool delete_values(struct redis_store *store, dw_op *op, int *ret_status)
+{
+	struct queue_room room;
+	size_t count = 0;
+
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		if (!row->gone)
+			continue;
+		if (count++ == 0)
+			begin_verdict(store, op, "done", 0, &room);
+		command_text(&store->pipeline.words, row->token);
+	}
+	if (count > 0)
+		*ret_status = request_post(store, NULL, delete_answered, delete_lost, op);
+	return count > 0;
+}
+
+static int go_on(struct redis_store *store, dw_op *op)
+{
+	int status = DW_OK;
+
+	set_aside(store, op);
+	if (first_left(op))
+		return read_values(store, op);
+	if (!delete_values(store, op, &status) && !drop_damaged(store, op))
+		finish(store, op);
+	return status;
+}
+
+/* ---- The take ------------------------------------------------------------------------------- */
+
+/* take_lost: it is asked again, as all reads are. What the script has hidden comes back. The next
+ * reply has no values. */
+static void take_lost(struct redis_store *store, struct redis_request *request)
+{
+	dw_op *op = request->context;
+
+	op->flags |= OP_REPLY_LOST;
+	suspect_reply_lost(store, op, request, op->limit);
+	request_free(store, request);
+	op_queue_push(&store->later.topics.waiting, op);
+}
+
+/* read_rows returns DW_ENOMEM if some are missing. */
+static int read_rows(struct redis_store *store, dw_op *op, const struct reply *reply)
+{
+	dw_row **tail = &op->rows;
+
+	for (size_t i = 2; i < reply->count; i += 2) {
+		const char *token = reply->items[i].bytes;
+		const struct reply *value = &reply->items[i + 1];
+		dw_row *row = is_number(value) ? left_row(store, token, reply_number(value))
+					       : message_row(store, token, value, op->topic);
+
+		if (!op_add_row(&store->alloc, op, &tail, row))
+			return DW_ENOMEM;
+	}
+	return DW_OK;
+}
+
+static void take_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	dw_op *op = request->context;
+
+	if (!queue_call_end(store, request, reply))
+		return;
+	op->head.due = DW_NEVER;
+	if (reply_is(&reply->items[0], "NONE")) {
+		answer(store, op, DW_ENOENT);
+		return;
+	}
+	/* Of an emptied server there is nothing to take until its owner has restored the topic. */
+	if (reply->count > 1 && reply_number(&reply->items[1]) > 0)
+		op->head.due = reply_number(&reply->items[1]);
+	if (read_rows(store, op, reply) == DW_OK)
+		next_step(store, op);
+	else
+		taken_give_up(store, op, DW_ENOMEM);
+}
+
+static int send_take(struct redis_store *store, dw_op *op)
+{
+	struct redis_command *words = &store->pipeline.words;
+	bool shows_none = op->flags & OP_REPLY_LOST || suspect_replies_are_small(store);
+	struct queue_room room;
+
+	queue_call_begin(store, SCRIPT_TAKE, op, &room);
+	command_number(words, (int64_t)op->limit);
+	command_number(words, DW_TAKE_BYTES);
+	command_text(words,
+		     consumers_name(&store->later.consumers, op->head.generation, room.consumer));
+	command_number(words, shows_none ? 0 : SHOWN_BYTES);
+	return request_post(store, NULL, take_answered, take_lost, op);
+}
+
+int taken_send(struct redis_store *store, dw_op *op)
+{
+	int status = judge(store, op);
+
+	if (status != DW_OK)
+		return status;
+	status = op->rows ? go_on(store, op) : send_take(store, op);
+	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
+}
