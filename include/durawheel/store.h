@@ -139,7 +139,9 @@ typedef struct dw_row {
  *                    and the owner's numbers
  * PUSH               topic, body: messages (see     DW_OK (count: dropped), DW_ENOENT (the topic
  *                    topic/message.h)               is no queue), DW_ELIMIT (full), DW_EPAUSED (the
- *                                                   intake is paused; not of timers' messages)
+ *                                                   intake is paused; not of timers' messages),
+ *                                                   DW_EBUSY (too large for the server now, until
+ *                                                   head.due; only of a timer's message)
  * TAKE               topic, limit; LOOK;            DW_OK (rows: messages, with tokens; without
  *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT,
  *                    if it waits, or 0              DW_ELIMIT (the server does not send what there

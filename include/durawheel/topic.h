@@ -99,8 +99,9 @@ typedef enum dw_waits {
 	DW_WAITS_HANDLER = 2, /* the topic has no handler */
 	DW_WAITS_QUEUE = 3,   /* its queue is full */
 	DW_WAITS_WORKERS = 4, /* all workers, or jobs of `run`, are at work */
-	DW_WAITS_PAUSED = 5,  /* the topic is paused, or the owner's handle */
-	DW_WAITS_BATCH = 6    /* a batch gathers */
+	DW_WAITS_SIZE = 5,    /* Redis closes the connection on the message (DW_EVENT_LIMIT) */
+	DW_WAITS_PAUSED = 6,  /* the topic is paused, or the owner's handle */
+	DW_WAITS_BATCH = 7    /* a batch gathers */
 } dw_waits;
 
 /* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,
@@ -115,9 +116,8 @@ typedef struct dw_topic_info {
 	int is_counted;
 
 	/* Of its timers. */
-	uint64_t pending; /* not due yet */
-	uint64_t
-	    due; /* due and not started: no handler, paused, a full queue, or waiting for a batch */
+	uint64_t pending;             /* not due yet */
+	uint64_t due;                 /* due and not started: waits says why */
 	uint64_t running;             /* in a handler, held, or their verdict is not stored yet */
 	uint64_t done, retried, dead; /* since the owner has the store */
 	dw_usec oldest;               /* the earliest deadline of those that are due; 0: none */

@@ -46,7 +46,8 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_FIRE:
 		return timer->backing_off || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD ||
-		       (timer->state == TIMER_PENDING && timer->recurs); /* for its zone */
+		       (timer->state == TIMER_PENDING &&
+			(timer->refused || timer->recurs)); /* for its zone */
 	case PLACE_WORK:
 		return timer->state == TIMER_CLAIMED && !timer->backing_off;
 	case PLACE_UNSCHEDULED:

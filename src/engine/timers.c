@@ -180,6 +180,22 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
+void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
+{
+	timer_arm_fire(engine, timer, at);
+	topic_refused(timer);
+	timer->refused = true;
+}
+
+/* end_refused: it waits no more. */
+static void end_refused(struct timer *timer)
+{
+	if (!timer->refused || timer->state != TIMER_PENDING)
+		return;
+	timer->refused = false;
+	timer->topic->refused_count--;
+}
+
 void timer_suspend(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
@@ -226,6 +242,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		topic_ungather(timer);
 	if (timer->state == TIMER_CLAIMED)
 		topic_unready(timer);
+	end_refused(timer);
 	switch ((enum timer_place)timer->place) {
 	case PLACE_NONE:
 		break;
@@ -259,6 +276,7 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 
 void timer_came_out(struct timer *timer)
 {
+	end_refused(timer);
 	timer->place = PLACE_NONE;
 	if (timer->state == TIMER_CLAIMED)
 		topic_unready(timer);

@@ -73,6 +73,9 @@ void timer_drop(struct engine *, struct timer *);
  * and must be claimed again. Timers in another state stay as they are. */
 void timer_doubt(struct engine *, struct timer *);
 
+/* timer_await_limit lets a timer wait whose message is too large for the store now. */
+void timer_await_limit(struct engine *, struct timer *, dw_usec at);
+
 /* timer_suspend puts a timer into the list of those that wait for their part of the store. */
 void timer_suspend(struct engine *, struct timer *);
 

@@ -91,6 +91,7 @@ struct timer {
 	bool recurs;      /* it has a rule */
 	bool zone_noted;  /* its zone is not known: counted when it was loaded, and not due since */
 	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
+	bool refused;     /* its message was too large. PENDING: in FIRE, and its topic counts it */
 	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
 };
 

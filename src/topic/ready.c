@@ -40,3 +40,9 @@ void topic_overdue(const struct timer *timer)
 	if (timer->topic->overdue_count++ == 0)
 		timer->topic->overdue_first = timer->head.due;
 }
+
+void topic_refused(const struct timer *timer)
+{
+	if (timer->topic->refused_count++ == 0)
+		timer->topic->refused_first = timer->head.due;
+}

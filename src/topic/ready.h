@@ -12,4 +12,7 @@ void topic_unready(struct timer *);
 /* topic_overdue counts a timer that came due while the handle is paused. */
 void topic_overdue(const struct timer *);
 
+/* topic_refused counts a timer whose message is too large for the store now. */
+void topic_refused(const struct timer *);
+
 #endif

@@ -34,7 +34,8 @@ struct topic {
 	uint64_t ready_count;
 	dw_usec held_until;     /* wall: until then its due timers waited on purpose */
 	uint64_t overdue_count; /* due while the handle is paused */
-	dw_usec overdue_first;  /* the deadline of the first of them that came */
+	uint64_t refused_count; /* due, and their messages too large for the store now */
+	dw_usec overdue_first, refused_first; /* the deadline of the first of them that came */
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
 	uint32_t gathered_count;
@@ -66,10 +67,9 @@ int topics_init(struct topics *, const struct alloc *, uint64_t seed);
 /* topics_free frees the topics, too. */
 void topics_free(struct topics *);
 
-/* topics_find: the topic of a name that is not NUL-terminated, or NULL. */
+/* topics_find: the topic of a name that is not NUL-terminated, or NULL. topics_get finds or makes
+ * it. NULL: no memory. */
 struct topic *topics_find(const struct topics *, const char *name, size_t size);
-
-/* topics_get finds or makes it. NULL: no memory. */
 struct topic *topics_get(struct topics *, const char *name, size_t size);
 
 /* topics_drop frees the topic if nothing needs it any more. One with times stays once it has

@@ -39,6 +39,7 @@ static const char *const waits[][2] = {
     [DW_WAITS_HANDLER] = {"handler", "the owner has no handler for the topic"},
     [DW_WAITS_QUEUE] = {"queue", "the queue is full"},
     [DW_WAITS_WORKERS] = {"workers", "all workers or jobs are at work"},
+    [DW_WAITS_SIZE] = {"size", "the server closes the connection on a message of its size"},
     [DW_WAITS_PAUSED] = {"paused", "the topic or its owner is paused"},
     [DW_WAITS_BATCH] = {"batch", "a batch gathers"},
     {"other", "durawheel of the owner knows"},

@@ -99,6 +99,9 @@ static void renew(struct timer *timer, const dw_op *op)
 /* wait_again: the timer is pending once more. */
 static void wait_again(struct engine *engine, struct timer *timer)
 {
+	bool is_refused = timer->refused;
+
+	timer->refused = false;
 	timer->retry_at = 0;
 	timer_forget_said(timer, &engine->alloc);
 	timer->uncounted = false;
@@ -106,6 +109,8 @@ static void wait_again(struct engine *engine, struct timer *timer)
 	timer->failures = 0;
 	timer_disarm(engine, timer);
 	timer_set_state(engine, timer, TIMER_PENDING);
+	if (is_refused)
+		timer_await_limit(engine, timer, usec_add(engine_now(engine), timer->retry_in));
 }
 
 static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
@@ -118,7 +123,7 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 		return;
 	}
 	if (op->message && op->message->status != DW_OK) {
-		messages_refused(engine, timer, op->message->status);
+		messages_refused(engine, timer, op->message);
 		return;
 	}
 	if (op->status == DW_ECORRUPT)

@@ -64,14 +64,21 @@ static void refused(struct engine *engine, struct timer *timer, int status)
 	timer->retry_at = timer->head.due;
 }
 
-void messages_refused(struct engine *engine, struct timer *timer, int status)
+void messages_refused(struct engine *engine, struct timer *timer, const dw_op *push)
 {
+	dw_usec wait = AGAIN;
+
 	delivery_unbegin(engine, timer);
-	if (status == DW_ELIMIT || status == DW_ECORRUPT)
-		refused(engine, timer, status);
+	if (push->status == DW_ELIMIT || push->status == DW_ECORRUPT)
+		refused(engine, timer, push->status);
+	timer->refused = push->status == DW_EBUSY;
+	if (timer->refused) {
+		timer->retry_at = timer->head.due;
+		wait = usec_max(usec_sub(push->head.due, engine_now(engine)), 0);
+	}
 	timer->uncounted = true;
 	timer->pushes = false;
-	delivery_end(engine, timer, DW_RETRY, AGAIN);
+	delivery_end(engine, timer, DW_RETRY, wait);
 }
 
 void messages_entered(struct engine *engine, const struct timer *timer)
@@ -90,7 +97,7 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 		return;
 	}
 	if (op->status != DW_OK) {
-		messages_refused(engine, timer, op->status);
+		messages_refused(engine, timer, op);
 		return;
 	}
 	topic_got_in(&engine->topics, timer->topic);

@@ -14,7 +14,7 @@ void messages_fire(struct engine *, struct timer *, dw_usec now);
 
 /* messages_refused lets the timer wait, because the queue has not taken it. messages_entered is
  * called when the queue has taken it. */
-void messages_refused(struct engine *, struct timer *, int status);
+void messages_refused(struct engine *, struct timer *, const dw_op *push);
 void messages_entered(struct engine *, const struct timer *);
 
 /* These take the answers: to a PUSH of a timer, or of a call; to an ANSWER or a LETTER. */

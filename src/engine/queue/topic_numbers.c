@@ -18,7 +18,11 @@ static void count_due(const struct topic *topic, dw_usec now, dw_topic_info *inf
 
 	info->due = topic->waiting_count + topic->gathered_count;
 	info->due += topic->overdue_count + (is_behind ? topic->ready_count : 0);
+	info->due += topic->refused_count;
 	info->oldest = topic->overdue_count > 0 ? topic->overdue_first : 0;
+	if (topic->refused_count > 0)
+		info->oldest =
+		    usec_min(info->oldest ? info->oldest : DW_NEVER, topic->refused_first);
 	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
 		if (first[i] && (info->oldest == 0 || first[i]->head.due < info->oldest))
 			info->oldest = first[i]->head.due;
@@ -46,6 +50,8 @@ static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
 		return DW_WAITS_QUEUE;
 	if (!topic_handler(&engine->topics, topic))
 		return DW_WAITS_HANDLER;
+	if (topic->refused_count > 0)
+		return DW_WAITS_SIZE;
 	return topic_gathers(topic, now) ? DW_WAITS_BATCH : DW_WAITS_WORKERS;
 }
 

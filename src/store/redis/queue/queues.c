@@ -49,8 +49,12 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 
 static void push_lost(struct redis_store *store, struct redis_request *request)
 {
-	suspect_push_lost(store, request);
-	answer_all(store, &request->ops, DW_EUNKNOWN);
+	bool is_refused = suspect_push_lost(store, request);
+	dw_op *op;
+
+	while ((op = op_queue_pop(&request->ops)))
+		answer(store, op,
+		       is_refused && op->id ? suspect_push_again(store, op) : DW_EUNKNOWN);
 	request_free(store, request);
 }
 

@@ -241,16 +241,26 @@ dw_usec suspect_due(const struct redis_store *store)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-void suspect_push_lost(struct redis_store *store, const struct redis_request *request)
+bool suspect_push_lost(struct redis_store *store, const struct redis_request *request)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 	const dw_op *op = request->ops.first;
 
 	if (!request->closed_on || op->body_size <= BATCH_BYTES_MAX)
-		return;
+		return false;
 	push->closed_on = request->closed_on;
+	push->again_at = usec_add(store->now, pause_after(push->closings + 1));
 	if (push->closings == 0 || op->body_size < push->size)
 		push->size = op->body_size;
+	return true;
+}
+
+int suspect_push_again(struct redis_store *store, dw_op *op)
+{
+	dw_usec pause = usec_sub(store->completion.suspects.push.again_at, store->now);
+
+	op->head.due = usec_add(store->env.now(store->env.now_user), pause);
+	return DW_EBUSY;
 }
 
 void suspect_push_done(struct redis_store *store, const dw_op *op)
@@ -266,14 +276,11 @@ static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 
-	if (is_blamed(store, (uint32_t)push->closed_on)) {
-		push->closings++;
-		push->again_at = usec_add(store->now, pause_after(push->closings));
-	}
+	push->closings += is_blamed(store, (uint32_t)push->closed_on);
 	push->closed_on = 0;
 }
 
-int suspect_push(struct redis_store *store, const dw_op *op)
+int suspect_push(struct redis_store *store, dw_op *op)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 	bool is_call = !op->id;
@@ -285,8 +292,10 @@ int suspect_push(struct redis_store *store, const dw_op *op)
 	is_over = push->closings >= CLOSINGS_MAX;
 	if (is_over)
 		tell_size(store, op, is_call);
+	if (store->now < push->again_at && !is_call)
+		return suspect_push_again(store, op);
 	if (store->now < push->again_at)
-		return !is_call ? DW_EBUSY : is_over ? DW_ELIMIT : DW_ESTORE;
+		return is_over ? DW_ELIMIT : DW_ESTORE;
 	link_careful(store->pipeline.link, store->now);
 	return DW_OK;
 }

@@ -18,7 +18,8 @@
  * three times, the read fails.
  *
  * A PUSH is never sent again here, because nobody knows whether it was done. After each closing no
- * PUSH of so many bytes is sent for a while. So it is judged by its size, and not by itself. */
+ * PUSH of so many bytes is sent for a while. So it is judged by its size, and not by itself. The
+ * engine gives the claim of a timer back meanwhile, so that clients can cancel it. */
 #ifndef DW_STORE_REDIS_SUSPECT_H
 #define DW_STORE_REDIS_SUSPECT_H
 
@@ -100,15 +101,17 @@ bool suspect_page_fails(struct redis_store *, struct suspect_page *);
 void suspect_learn_reply(struct redis_store *, size_t bytes);
 bool suspect_reply_is_large(const struct redis_store *, size_t bytes);
 
-/* suspect_push_lost is called when the request of one or more PUSHes was lost, suspect_push_done
- * when one was done. suspect_push returns DW_OK: it may be sent. Else it is too large now.
- * DW_EBUSY: it is a timer's, which comes again, and the store is well; DW_ESTORE: a call's;
- * DW_ELIMIT: a call's, and the server has closed the connection three times on this size. */
-void suspect_push_lost(struct redis_store *, const struct redis_request *);
+/* suspect_push_lost is called when the request of one or more PUSHes was lost; true: perhaps as
+ * they are too large. suspect_push_done is called when one was done. suspect_push returns DW_OK: it
+ * may be sent. Else it is too large now. DW_ESTORE: it is a call's; DW_ELIMIT: a call's, and the
+ * server has closed the connection three times on this size. Else it is a timer's, and the answer
+ * of suspect_push_again: DW_EBUSY, and it comes again at op->head.due. */
+bool suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct redis_store *, const dw_op *);
-int suspect_push(struct redis_store *, const dw_op *);
+int suspect_push(struct redis_store *, dw_op *);
+int suspect_push_again(struct redis_store *, dw_op *);
 
-/* suspect_tell tells the program of a limit, with the id of a timer or "". suspect_tell_row says
+/* suspect_tell tells the program of a limit, with a timer's id or "". suspect_tell_row says
  * that this timer cannot be read; "": not known which. */
 void suspect_tell(struct redis_store *, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
