@@ -93,7 +93,7 @@ local function drop_journals()
 	end
 end
 
-call('HDEL', META, 'holder', 'standby', 'stood')
+call('HDEL', META, 'holder', 'standby', 'stood', 'refused')
 if again and meta[2] ~= ARGV[9] then
 	renumber()
 end

@@ -10,7 +10,8 @@
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
 --           in the order, values, a number that is another one after each change of the settings
---           of topics, members of the index};
+--           of topics, members of the index, the last number with a put that a pause has refused,
+--           or '0'};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
@@ -37,7 +38,7 @@ end
 
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn',
-	'topics')
+	'topics', 'refused')
 local held = lease == ARGV[1] or lease == ARGV[2]
 local conn = string.match(ARGV[2], '%d*$')
 
@@ -61,4 +62,5 @@ end
 forget_ends()
 return {'OK', meta[2] or '', meta[3] or '', digits(now()), count('ZCARD', INBOX),
 	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES),
-	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), count('ZCARD', INDEX)}
+	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), count('ZCARD', INDEX),
+	meta[8] or '0'}

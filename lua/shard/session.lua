@@ -9,13 +9,13 @@
 --           5 the channel to wake the owner on, or ''   6 who the client is, 'HOST, pid N, ...'
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
 --           shards or '', the conn before this one (0: the session is new), the conn that began the
---           session};
+--           session, last number with a put that a pause has refused};
 --           {'NOSESSION'}: a later connection has the session;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEW', subscribers of the channel}: the shard has no number of shards. Nothing was
 --           done, but the subscribers were woken: a subscriber is an owner whose shard was emptied
 -- cost      O(1). Works over maxmemory
-local session = call('HMGET', SESSION, 'conn', 'last', 'first')
+local session = call('HMGET', SESSION, 'conn', 'last', 'first', 'refused')
 local meta = call('HMGET', META, 'ver', 'shards')
 local count = meta[2] or ARGV[3]
 local done = session[2] or '0'
@@ -39,4 +39,4 @@ if not meta[2] and count ~= '' then
 	call('HSET', META, 'shards', count)
 end
 return {'OK', done, meta[1] or '', digits(now()), count, session[1] or '0',
-	first}
+	first, session[4] or '0'}

@@ -100,6 +100,7 @@ local function with_header(value, open, claimed)
 end
 
 local answer, news, kept = {'OK'}, {}, {}
+local refused = false -- by a pause, at least one
 
 -- keep: a value without an entry may have got the new timer's score by store_plainly(). Give it its
 -- own score.
@@ -143,6 +144,7 @@ local function one_by_one()
 		end
 		if is_closed(value_of(k)) then
 			answer[k + 1] = PAUSED
+			refused = true
 			if before then
 				keep(id, before)
 			end
@@ -198,6 +200,9 @@ else
 	if failure then
 		return failure
 	end
+end
+if refused then
+	call('HSET', owner and META or SESSION, 'refused', ARGV[4])
 end
 leave(news)
 return answer

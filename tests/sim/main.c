@@ -64,7 +64,7 @@ static const struct world {
     {"--redis", fleet_run, false, BUG_FLEET, BUG_OUTAGES},
     {"--losses", fleet_run, true, BUG_FLEET, BUG_OUTAGES},
     {"--outages", outages_run, false, BUG_OUTAGES, BUG_QUEUES},
-    {"--queues", queues_run, false, BUG_QUEUES, BUG_COUNT},
+    {"--queues", queues_run, false, BUG_QUEUES, BUG_REFUSAL_LOST},
     {"--redis-queues", queues_redis_run, false, BUG_QUEUES, BUG_COUNT},
 };
 

@@ -68,7 +68,8 @@
 	X(ANSWER_ANY, "answer_any")         /* an answer names no delivery */                      \
 	X(MESSAGE_LOST, "message_lost")     /* a push confirmed and not done */                    \
 	X(RETRY_NOW, "retry_now")           /* a retried message comes back at once */             \
-	X(DROP_UNCOUNTED, "drop_uncounted") /* nobody is told what was dropped */
+	X(DROP_UNCOUNTED, "drop_uncounted") /* nobody is told what was dropped */                  \
+	X(REFUSAL_LOST, "refusal_lost")     /* only on Redis: a lost refusal counts as a put */
 
 #define BUG(symbol, text) BUG_##symbol,
 enum bug {

@@ -59,6 +59,7 @@ static const struct {
     {BUG_MESSAGE_LOST, {"push", "\tif not order[1] then", "\tif true then"}},
     {BUG_RETRY_NOW, {"answer", "digits(back > 0 and back or", "digits(back >= 0 and 1 or"}},
     {BUG_DROP_UNCOUNTED, {"push", "count('dropped', dropped)", ""}},
+    {BUG_REFUSAL_LOST, {"put", "'refused', ARGV[4])", "'refused', '0')"}},
 };
 
 enum { ALL_COUNT = sizeof all / sizeof *all };

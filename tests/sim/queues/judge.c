@@ -362,9 +362,7 @@ void judge_end(struct queues *all)
 	for (uint32_t i = 1; i <= all->number; i++) {
 		const struct named *named = &all->judge.names[i];
 
-		/* The Redis store takes a put that a pause has refused, and whose answer is lost,
-		 * for one that is done: applied_status() in src/store/redis/timer/outcome.c. */
-		if (named->confirmed && named->pushes == 0 && !named->paused)
+		if (named->confirmed && named->pushes == 0)
 			broken(all->sim, "I16", "m%" PRIu32 " was confirmed and never came", i);
 		if (named->refused && !named->confirmed && !named->again && named->pushes > 0)
 			broken(all->sim, "refusal", "m%" PRIu32 " was refused and came", i);

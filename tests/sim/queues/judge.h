@@ -46,8 +46,7 @@ struct named {
 	bool confirmed; /* a program was told that it is stored */
 	bool refused;   /* ... that it is not */
 	bool settled;
-	bool again;  /* it was put again: more than one message may be made of it */
-	bool paused; /* the server has refused a put of it, because its topic is paused */
+	bool again; /* it was put again: more than one message may be made of it */
 	uint32_t pushes;
 };
 

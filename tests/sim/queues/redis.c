@@ -227,16 +227,6 @@ static void answered(struct queues *all, const struct effect *effect)
 	}
 }
 
-/* put: the ids stand behind the flags, each after its score. */
-static void put(struct queues *all, const struct effect *effect)
-{
-	enum { PAUSED = 9 };
-
-	for (size_t i = 1; i < effect->reply->count; i++)
-		if (effect->reply->items[i].integer == PAUSED)
-			all->judge.names[judge_number(effect->argv[6 + 2 * i])].paused = true;
-}
-
 static void settled(struct queues *all, const struct effect *effect)
 {
 	bool is_known = strcmp(effect->script, "settle_known") == 0;
@@ -252,8 +242,11 @@ static void applied(void *user, const struct effect *effect)
 	static const struct {
 		const char *script;
 		void (*fn)(struct queues *, const struct effect *);
-	} heard[] = {{"put", put},         {"push", pushed},    {"take", taken},
-		     {"answer", answered}, {"settle", settled}, {"settle_known", settled}};
+	} heard[] = {{"push", pushed},
+		     {"take", taken},
+		     {"answer", answered},
+		     {"settle", settled},
+		     {"settle_known", settled}};
 
 	const struct reply *reply = effect->reply;
 

@@ -57,8 +57,10 @@ static bool is_ours(const struct redis_store *store, const struct shard *shard,
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
 }
 
-static void owner_done(struct redis_store *store, struct shard *shard, uint64_t mark)
+static void owner_done(struct redis_store *store, struct shard *shard, uint64_t mark,
+		       uint64_t closed)
 {
+	answer_note_closed(shard, closed);
 	handshake_done(store, shard, mark);
 	shard_mark(store, shard, SHARD_SURE);
 }
@@ -87,7 +89,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
 			shard_mark(store, shard, SHARD_SUSPECT);
 		else
-			owner_done(store, shard, mark);
+			owner_done(store, shard, mark, (uint64_t)reply_number(&reply->items[10]));
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
 		shard_mark(store, shard,
 			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
@@ -177,6 +179,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 		if (is_another_session(shard, reply))
 			forget_session(store, shard);
 		shard->session.connection = store->pipeline.connections;
+		answer_note_closed(shard, (uint64_t)reply_number(&reply->items[7]));
 		handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));
 		layout_is_ours(store, shard);
 	} else {

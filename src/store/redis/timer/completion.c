@@ -255,6 +255,16 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
+/* A look-up in doubt has number 0, and its operations are noted already. */
+void answer_note_closed(struct shard *shard, uint64_t number)
+{
+	for (struct redis_request *request = shard->in_doubt.requests.first; request;
+	     request = request->next)
+		for (dw_op *op = request->ops.first;
+		     op && request->number > 0 && request->number <= number; op = op->next)
+			op->flags |= OP_CLOSED;
+}
+
 /* recall_in_doubt answers operations that may have been applied. Those that may be repeated get
  * DW_ESTORE at once. Those of a caller get DW_EUNKNOWN when the caller has waited for
  * `patience`. */

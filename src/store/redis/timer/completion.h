@@ -14,6 +14,7 @@
 #define OP_MISREAD (1u << 29)       /* the reply to it had a wrong shape once */
 #define OP_MISREAD_AGAIN (1u << 28) /* and a second time: it is given up */
 #define OP_REPLY_LOST (1u << 27)    /* TAKE: a reply that may have had messages was lost */
+#define OP_CLOSED (1u << 26)        /* a pause may have refused the put; its reply was lost */
 
 /* What this store keeps of an operation, in its room. */
 struct op_place {
@@ -96,6 +97,10 @@ void answer_later(struct redis_store *, dw_op *);
 
 /* answer_known hands over all answers that are there, even if earlier operations have none yet. */
 void answer_known(struct redis_store *);
+
+/* answer_note_closed: the server has applied all commands in doubt up to this number, and a pause
+ * has refused puts of the last one, perhaps also of others. */
+void answer_note_closed(struct shard *, uint64_t number);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);

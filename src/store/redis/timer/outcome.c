@@ -378,7 +378,7 @@ static int applied_status(dw_op *op, int found, bool as_owner)
 		return DW_EUNKNOWN;
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
-	if (newer || (op->flags & (DW_OP_NEW | DW_OP_EXACT) && !its))
+	if (newer || (op->flags & (DW_OP_NEW | DW_OP_EXACT | OP_CLOSED) && !its))
 		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
 	return DW_OK;
 }
