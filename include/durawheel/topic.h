@@ -92,16 +92,18 @@ typedef struct dw_topic_settings {
 	dw_usec keep_us;
 } dw_topic_settings;
 
-/* Why timers that are due do not start. The last two are on purpose. */
+/* Why timers that are due do not start. DW_WAITS_PAUSED and DW_WAITS_BATCH are on purpose. */
 typedef enum dw_waits {
 	DW_WAITS_NOT = 0,
 	DW_WAITS_STORE = 1,   /* the owner's lease is over, or their shard has no owner */
 	DW_WAITS_HANDLER = 2, /* the topic has no handler */
 	DW_WAITS_QUEUE = 3,   /* its queue is full */
-	DW_WAITS_WORKERS = 4, /* all workers, or jobs of `run`, are at work */
+	DW_WAITS_WORKERS = 4, /* all workers, or jobs of `run`, are at work; or the program has
+			       * deliveries (DW_HOLD), and has paused its handle meanwhile */
 	DW_WAITS_SIZE = 5,    /* Redis closes the connection on the message (DW_EVENT_LIMIT) */
 	DW_WAITS_PAUSED = 6,  /* the topic is paused, or the owner's handle */
-	DW_WAITS_BATCH = 7    /* a batch gathers */
+	DW_WAITS_BATCH = 7,   /* a batch gathers */
+	DW_WAITS_ZONE = 8     /* the owner's machine does not know the zone of the rule */
 } dw_waits;
 
 /* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,
@@ -117,7 +119,7 @@ typedef struct dw_topic_info {
 
 	/* Of its timers. */
 	uint64_t pending;             /* not due yet */
-	uint64_t due;                 /* due and not started: waits says why */
+	uint64_t due;                 /* due and not started; waits says why */
 	uint64_t running;             /* in a handler, held, or their verdict is not stored yet */
 	uint64_t done, retried, dead; /* since the owner has the store */
 	dw_usec oldest;               /* the earliest deadline of those that are due; 0: none */
@@ -140,6 +142,10 @@ typedef struct dw_topic_info {
 
 	uint64_t waits;      /* why those that are due do not start, a dw_waits */
 	uint64_t on_purpose; /* how many of them are paused, or wait for their batch */
+	/* The first timer that the owner has claimed and not started, by deadline and then by
+	 * generation; 0: there is none. Claimed timers before it are being delivered. */
+	dw_usec unstarted_due;
+	uint64_t unstarted_generation;
 } dw_topic_info;
 
 /* ---- Settings ------------------------------------------------------------------------------ */

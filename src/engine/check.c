@@ -27,7 +27,7 @@ enum rule {
 struct sums {
 	const struct engine *engine;
 	uint64_t timers, claimed, held, waiting, busy, calls;
-	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready;
+	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready, kept;
 	uint64_t unscheduled, suspended, overdue;
 	int broken;
 };
@@ -47,7 +47,7 @@ static bool place_allowed(const struct timer *timer)
 		return timer->backing_off || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD ||
 		       (timer->state == TIMER_PENDING &&
-			(timer->refused || timer->recurs)); /* for its zone */
+			(timer->kept == TOPIC_REFUSED || timer->recurs)); /* for its zone */
 	case PLACE_WORK:
 		return timer->state == TIMER_CLAIMED && !timer->backing_off;
 	case PLACE_UNSCHEDULED:
@@ -141,6 +141,7 @@ static void look_at(struct timer *timer, void *user)
 	sums->running += timer->state == TIMER_FIRING && timer->on_worker;
 	sums->gathered += timer->gathered;
 	sums->ready += timer->ready;
+	sums->kept += timer->kept != TOPIC_NOT_KEPT;
 	sums->claiming += timer->claiming + timer->trying;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
@@ -161,7 +162,7 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 
 struct topic_sums {
 	uint64_t timers, topics; /* timers that wait; topics that have such timers */
-	uint64_t gathered, claiming, ready;
+	uint64_t gathered, claiming, ready, kept;
 	bool broken;
 };
 
@@ -213,6 +214,8 @@ static void look_at_topic(struct topic *topic, void *user)
 	sums->gathered += count_gathered(topic, &sums->broken);
 	sums->ready += count_ready(topic, &sums->broken);
 	sums->claiming += topic->claiming_count + topic->trying_count;
+	for (int i = 0; i < TOPIC_KEPTS; i++)
+		sums->kept += topic->kept[i].count;
 }
 
 /* check_topics: the list has all topics with waiting timers, those with handlers first. */
@@ -233,6 +236,8 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 		return RULE_BATCH;
 	if (found.ready != sums->ready)
 		return RULE_READY;
+	if (found.kept != sums->kept)
+		return RULE_COUNT;
 	return !found.broken && found.timers == sums->waiting && found.topics == count
 		   ? 0
 		   : RULE_TOPICS;

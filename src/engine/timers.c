@@ -183,17 +183,7 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	timer_arm_fire(engine, timer, at);
-	topic_refused(timer);
-	timer->refused = true;
-}
-
-/* end_refused: it waits no more. */
-static void end_refused(struct timer *timer)
-{
-	if (!timer->refused || timer->state != TIMER_PENDING)
-		return;
-	timer->refused = false;
-	timer->topic->refused_count--;
+	topic_keep(timer, TOPIC_REFUSED);
 }
 
 void timer_suspend(struct engine *engine, struct timer *timer)
@@ -201,12 +191,20 @@ void timer_suspend(struct engine *engine, struct timer *timer)
 	timer_disarm(engine, timer);
 	topic_tried(timer);
 	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
+	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED)
+		topic_keep(timer, TOPIC_CUT_OFF);
 }
 
 void timer_await_resume(struct engine *engine, struct timer *timer)
 {
 	list_push(&engine->timers.overdue, timer, PLACE_OVERDUE);
-	topic_overdue(timer);
+	topic_keep(timer, TOPIC_OVERDUE);
+}
+
+void timer_await_zone(struct engine *engine, struct timer *timer, dw_usec until)
+{
+	timer_arm_fire(engine, timer, until);
+	topic_keep(timer, TOPIC_ZONELESS);
 }
 
 void timer_await_handler(struct engine *engine, struct timer *timer)
@@ -240,9 +238,9 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 {
 	if (timer->gathered)
 		topic_ungather(timer);
+	topic_unkeep(timer);
 	if (timer->state == TIMER_CLAIMED)
 		topic_unready(timer);
-	end_refused(timer);
 	switch ((enum timer_place)timer->place) {
 	case PLACE_NONE:
 		break;
@@ -267,7 +265,6 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		break;
 	case PLACE_OVERDUE:
 		list_remove(&engine->timers.overdue, timer);
-		timer->topic->overdue_count--;
 		break;
 	}
 	timer->place = PLACE_NONE;
@@ -276,8 +273,8 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 
 void timer_came_out(struct timer *timer)
 {
-	end_refused(timer);
 	timer->place = PLACE_NONE;
+	topic_unkeep(timer);
 	if (timer->state == TIMER_CLAIMED)
 		topic_unready(timer);
 }

@@ -82,6 +82,9 @@ void timer_suspend(struct engine *, struct timer *);
 /* timer_await_resume puts a timer into the list of those that came due during a pause. */
 void timer_await_resume(struct engine *, struct timer *);
 
+/* timer_await_zone puts a timer whose zone is not known into `fire`: it is tried again then. */
+void timer_await_zone(struct engine *, struct timer *, dw_usec until);
+
 /* timer_await_handler puts a timer into the list of those that wait for a handler of their
  * topic. */
 void timer_await_handler(struct engine *, struct timer *);

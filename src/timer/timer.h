@@ -72,6 +72,7 @@ struct timer {
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
+	uint8_t kept;     /* its topic counts it: a topic_keep */
 	uint8_t reason;   /* why it becomes a dead letter: a dw_reason; 0: it does not */
 	bool busy;        /* an operation on this id is under way */
 	bool judging;     /* the operation under way is the verdict */
@@ -91,7 +92,7 @@ struct timer {
 	bool recurs;      /* it has a rule */
 	bool zone_noted;  /* its zone is not known: counted when it was loaded, and not due since */
 	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
-	bool refused;     /* its message was too large. PENDING: in FIRE, and its topic counts it */
+	bool refused;     /* its message was too large; this is being stored */
 	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
 };
 

@@ -35,14 +35,19 @@ void topic_unready(struct timer *timer)
 	topic->ready_count--;
 }
 
-void topic_overdue(const struct timer *timer)
+void topic_keep(struct timer *timer, enum topic_keep keep)
 {
-	if (timer->topic->overdue_count++ == 0)
-		timer->topic->overdue_first = timer->head.due;
+	struct topic_kept *kept = &timer->topic->kept[keep];
+
+	assert(!timer->kept && keep != TOPIC_NOT_KEPT);
+	if (kept->count++ == 0)
+		kept->first = timer->head.due;
+	timer->kept = (uint8_t)keep;
 }
 
-void topic_refused(const struct timer *timer)
+void topic_unkeep(struct timer *timer)
 {
-	if (timer->topic->refused_count++ == 0)
-		timer->topic->refused_first = timer->head.due;
+	if (timer->kept)
+		timer->topic->kept[timer->kept].count--;
+	timer->kept = TOPIC_NOT_KEPT;
 }

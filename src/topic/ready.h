@@ -1,6 +1,10 @@
-/* The timers of a topic that only wait for their handler. */
+/* The timers of a topic that are due, or nearly, and have not started. */
 #ifndef DW_TOPIC_READY_H
 #define DW_TOPIC_READY_H
+
+#include <stdint.h>
+
+#include "durawheel/time.h"
 
 struct timer;
 
@@ -9,10 +13,23 @@ struct timer;
 void topic_ready(struct timer *);
 void topic_unready(struct timer *);
 
-/* topic_overdue counts a timer that came due while the handle is paused. */
-void topic_overdue(const struct timer *);
+/* Timers that are in no list of their topic, by what keeps them. */
+enum topic_keep {
+	TOPIC_NOT_KEPT,
+	TOPIC_OVERDUE,  /* they came due while the handle is paused */
+	TOPIC_CUT_OFF,  /* their part of the store is cut off */
+	TOPIC_ZONELESS, /* the zone of their rule is not known */
+	TOPIC_REFUSED,  /* their messages are too large for the store now */
+	TOPIC_KEPTS
+};
 
-/* topic_refused counts a timer whose message is too large for the store now. */
-void topic_refused(const struct timer *);
+struct topic_kept {
+	uint64_t count;
+	dw_usec first; /* the deadline of the first that came */
+};
+
+/* topic_keep counts a timer; topic_unkeep ends that, if it was counted. */
+void topic_keep(struct timer *, enum topic_keep);
+void topic_unkeep(struct timer *);
 
 #endif

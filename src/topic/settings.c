@@ -74,6 +74,7 @@ static const struct settings_field timer_fields[] = {
     NUMBER("took50", took_p50_us),  NUMBER("took99", took_p99_us),
     NUMBER("took100", took_max_us), NUMBER("timed", timed),
     NUMBER("waits", waits),         NUMBER("purpose", on_purpose),
+    NUMBER("first", unstarted_due), NUMBER("first_ver", unstarted_generation),
 };
 
 /* The numbers that a store tells of a queue. */

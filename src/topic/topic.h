@@ -6,6 +6,7 @@
 #include "timer/timer.h"
 #include "topic/counts.h"
 #include "topic/handler.h"
+#include "topic/ready.h"
 #include "topic/settings.h"
 
 struct topic {
@@ -32,10 +33,8 @@ struct topic {
 	struct timer *ready; /* claimed or held, and not started; by deadline, but for crowds */
 	struct timer *ready_last;
 	uint64_t ready_count;
-	dw_usec held_until;     /* wall: until then its due timers waited on purpose */
-	uint64_t overdue_count; /* due while the handle is paused */
-	uint64_t refused_count; /* due, and their messages too large for the store now */
-	dw_usec overdue_first, refused_first; /* the deadline of the first of them that came */
+	dw_usec held_until; /* wall: until then its due timers waited on purpose */
+	struct topic_kept kept[TOPIC_KEPTS];
 	struct timer *gathered; /* due, for the next batch; in the order of (deadline, insertion) */
 	struct timer *gathered_last;
 	uint32_t gathered_count;

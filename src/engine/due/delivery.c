@@ -140,6 +140,7 @@ static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 		return;
 	}
 	timer_set_state(engine, timer, TIMER_HELD);
+	engine->delivery.is_busy = engine->delivery.paused;
 	if (unstarted) {
 		uncount_start(engine, timer);
 		timer_unstart(timer);
@@ -319,11 +320,16 @@ int engine_retry_in(struct engine *engine, dw_usec delay)
 	return DW_OK;
 }
 
+/* A pause of a program that holds deliveries is none on purpose: they are as many as it can do. */
 void engine_pause(struct engine *engine, bool paused)
 {
-	if (engine->delivery.paused && !paused)
-		engine->delivery.held_until = engine_now(engine);
-	engine->delivery.paused = paused;
+	struct delivery *delivery = &engine->delivery;
+
+	if (!delivery->paused)
+		delivery->is_busy = engine->stats.held > 0;
+	else if (!paused && !delivery->is_busy)
+		delivery->held_until = engine_now(engine);
+	delivery->paused = paused;
 	if (!paused)
 		engine_touch(engine);
 }

@@ -16,7 +16,8 @@ struct delivery {
 	uint64_t on_workers;  /* timers in the jobs that workers have */
 	struct job *out;      /* these jobs */
 	bool paused;
-	dw_usec held_until; /* wall: when it was resumed last; 0: it was never paused */
+	bool is_busy;       /* while it is paused: the program has held deliveries in this time */
+	dw_usec held_until; /* wall: when a pause ended that was on purpose; 0: there was none */
 };
 
 /* delivery_may_start returns true if a handler may start at this moment. */

@@ -9,23 +9,61 @@
 #include "topic/gather.h"
 #include "topic/order.h"
 
-/* count_due: timers are claimed a little before they are due. */
-static void count_due(const struct topic *topic, dw_usec now, dw_topic_info *info)
-{
-	bool is_behind = topic->ready && topic->ready->head.due <= now;
-	const struct timer *first[] = {order_first(topic->waiting), topic->gathered,
-				       is_behind ? topic->ready : NULL};
+/* The timers of a topic that are due and have not started. */
+struct due {
+	uint64_t cut_off, zoneless; /* what the topic does changes nothing for these */
+	uint64_t refused;           /* of the others */
+	uint64_t others;
+	dw_usec oldest;              /* the earliest deadline of the others; 0: there are none */
+	const struct timer *waiting; /* the first that is claimed */
+};
 
-	info->due = topic->waiting_count + topic->gathered_count;
-	info->due += topic->overdue_count + (is_behind ? topic->ready_count : 0);
-	info->due += topic->refused_count;
-	info->oldest = topic->overdue_count > 0 ? topic->overdue_first : 0;
-	if (topic->refused_count > 0)
-		info->oldest =
-		    usec_min(info->oldest ? info->oldest : DW_NEVER, topic->refused_first);
-	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-		if (first[i] && (info->oldest == 0 || first[i]->head.due < info->oldest))
-			info->oldest = first[i]->head.due;
+static void note_oldest(dw_usec due, dw_usec *oldest)
+{
+	if (*oldest == 0 || due < *oldest)
+		*oldest = due;
+}
+
+/* due_of: timers are claimed a little before they are due. */
+static struct due due_of(const struct topic *topic, dw_usec now)
+{
+	const struct topic_kept *overdue = &topic->kept[TOPIC_OVERDUE];
+	const struct topic_kept *refused = &topic->kept[TOPIC_REFUSED];
+	const struct timer *ready =
+	    topic->ready && topic->ready->head.due <= now ? topic->ready : NULL;
+	struct due due = {.cut_off = topic->kept[TOPIC_CUT_OFF].count,
+			  .zoneless = topic->kept[TOPIC_ZONELESS].count,
+			  .refused = refused->count,
+			  .others = topic->waiting_count + topic->gathered_count + overdue->count +
+				    refused->count,
+			  .waiting = topic->gathered ? topic->gathered : ready};
+
+	due.others += ready ? topic->ready_count : 0;
+	if (overdue->count > 0)
+		due.oldest = overdue->first;
+	if (refused->count > 0)
+		note_oldest(refused->first, &due.oldest);
+	if (topic->waiting)
+		note_oldest(order_first(topic->waiting)->head.due, &due.oldest);
+	if (due.waiting && ready && timer_is_before(ready, due.waiting))
+		due.waiting = ready;
+	if (due.waiting)
+		note_oldest(due.waiting->head.due, &due.oldest);
+	return due;
+}
+
+static void count_due(const struct topic *topic, const struct due *due, dw_topic_info *info)
+{
+	info->due = due->cut_off + due->zoneless + due->others;
+	info->oldest = due->oldest;
+	if (due->cut_off > 0)
+		note_oldest(topic->kept[TOPIC_CUT_OFF].first, &info->oldest);
+	if (due->zoneless > 0)
+		note_oldest(topic->kept[TOPIC_ZONELESS].first, &info->oldest);
+	if (due->waiting) {
+		info->unstarted_due = due->waiting->head.due;
+		info->unstarted_generation = due->waiting->head.generation;
+	}
 }
 
 static void count_times(const struct topic_times *times, dw_topic_info *info)
@@ -39,30 +77,51 @@ static void count_times(const struct topic_times *times, dw_topic_info *info)
 	info->took_max_us = times->took.max;
 }
 
-/* waits_of: why what is due of the topic does not start. */
-static dw_waits waits_of(const struct engine *engine, const struct topic *topic, dw_usec now)
+/* is_paused: on purpose. A program that holds deliveries has paused because it can do no more. */
+static bool is_paused(const struct engine *engine, const struct topic *topic)
 {
-	if (engine->delivery.paused || topic->settings.paused & DW_PAUSE_DELIVERY)
+	return topic->settings.paused & DW_PAUSE_DELIVERY ||
+	       (engine->delivery.paused && engine->stats.held == 0);
+}
+
+/* is_overfull: the topic has no handler for a while, because the program cannot do what it has. */
+static bool is_overfull(const struct topic *topic)
+{
+	return topic->ready && topic->ready->unstarted;
+}
+
+/* waits_of: why what is due of the topic does not start. */
+static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
+			 const struct due *due, dw_usec now)
+{
+	if (is_paused(engine, topic))
 		return DW_WAITS_PAUSED;
-	if (!lease_holds(engine))
+	if (!lease_holds(engine) || (due->others == 0 && due->cut_off > 0))
 		return DW_WAITS_STORE;
+	if (due->others == 0)
+		return DW_WAITS_ZONE;
 	if (topic->is_full)
 		return DW_WAITS_QUEUE;
-	if (!topic_handler(&engine->topics, topic))
+	if (!topic_handler(&engine->topics, topic) && !is_overfull(topic))
 		return DW_WAITS_HANDLER;
-	if (topic->refused_count > 0)
+	if (due->refused > 0)
 		return DW_WAITS_SIZE;
-	return topic_gathers(topic, now) ? DW_WAITS_BATCH : DW_WAITS_WORKERS;
+	return topic_gathers(topic, now) && !engine->delivery.paused ? DW_WAITS_BATCH
+								     : DW_WAITS_WORKERS;
 }
 
 void topic_numbers_count(const struct engine *engine, const struct topic *topic,
 			 dw_topic_info *info)
 {
 	dw_usec now = engine_now(engine);
+	struct due due = due_of(topic, now);
 
-	count_due(topic, now, info);
-	info->waits = info->due > 0 ? waits_of(engine, topic, now) : DW_WAITS_NOT;
-	info->on_purpose = info->waits >= DW_WAITS_PAUSED ? info->due : 0;
+	count_due(topic, &due, info);
+	info->waits = info->due > 0 ? waits_of(engine, topic, &due, now) : DW_WAITS_NOT;
+	if (info->waits == DW_WAITS_PAUSED)
+		info->on_purpose = info->due;
+	else
+		info->on_purpose = info->waits == DW_WAITS_BATCH ? due.others : 0;
 	info->running = topic->running;
 	info->pending = topic->timer_count - info->due - info->running;
 	info->started = topic->counts[TOPIC_STARTED];
@@ -156,13 +215,19 @@ struct waiting {
 static void add_waiting(struct topic *topic, void *user)
 {
 	const struct waiting *waiting = user;
-	dw_topic_info info = {.size = 0};
+	const struct engine *engine = waiting->engine;
+	dw_usec now = engine_now(engine);
+	struct due due = due_of(topic, now);
+	dw_waits waits = waits_of(engine, topic, &due, now);
 
-	topic_numbers_count(waiting->engine, topic, &info);
-	if (info.waits == DW_WAITS_WORKERS &&
-	    usec_sub(engine_now(waiting->engine), info.oldest) < BUSY_AFTER)
-		return; /* they start in a moment */
-	waiting->counts[info.waits] += info.due;
+	if (waits == DW_WAITS_PAUSED) {
+		waiting->counts[waits] += due.cut_off + due.zoneless + due.others;
+		return;
+	}
+	waiting->counts[DW_WAITS_STORE] += due.cut_off;
+	waiting->counts[DW_WAITS_ZONE] += due.zoneless;
+	if (waits != DW_WAITS_WORKERS || usec_sub(now, due.oldest) >= BUSY_AFTER)
+		waiting->counts[waits] += due.others; /* else they start in a moment */
 }
 
 void topic_numbers_waits(struct engine *engine, uint64_t ret_counts[WAITS_COUNT])
@@ -172,5 +237,4 @@ void topic_numbers_waits(struct engine *engine, uint64_t ret_counts[WAITS_COUNT]
 	for (int i = 0; i < WAITS_COUNT; i++)
 		ret_counts[i] = 0;
 	topics_each(&engine->topics, add_waiting, &waiting);
-	ret_counts[DW_WAITS_STORE] += engine->timers.suspended.count;
 }

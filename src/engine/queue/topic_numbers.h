@@ -8,7 +8,7 @@
 struct engine;
 struct topic;
 
-enum { WAITS_COUNT = DW_WAITS_BATCH + 1 };
+enum { WAITS_COUNT = DW_WAITS_ZONE + 1 };
 
 /* topic_numbers_count sets what an owner knows of the topic's timers. */
 void topic_numbers_count(const struct engine *, const struct topic *, dw_topic_info *);

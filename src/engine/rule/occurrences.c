@@ -304,8 +304,8 @@ bool occurrence_must_wait(struct engine *engine, struct timer *timer)
 		event_raise(engine, &event, "%s waits, and is tried again in an hour: %s",
 			    timer->id, message);
 	timer->zone_noted = false;
-	timer_arm_fire(engine, timer,
-		       usec_add(usec_max(engine_now(engine), timer->head.due), ZONE_AGAIN));
+	timer_await_zone(engine, timer,
+			 usec_add(usec_max(engine_now(engine), timer->head.due), ZONE_AGAIN));
 	return true;
 }
 

@@ -125,6 +125,68 @@ static void late_batch_is_late(void **state)
 	harness_free(h);
 }
 
+static void pause_in_handler(struct harness *h, const dw_firing *firing)
+{
+	(void)firing;
+	engine_pause(h->engine, true);
+}
+
+/* A program that holds what it can do pauses its handle: that is no wish. */
+static void pause_with_held_deliveries_is_lateness(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	h->in_handler = pause_in_handler;
+	assert_int_equal(harness_put(h, "a", DW_SECONDS(1)), DW_OK);
+	assert_int_equal(harness_put(h, "b", DW_SECONDS(2)), DW_OK);
+	harness_pass(h, DW_SECONDS(60));
+	assert_int_equal(h->start_count, 1);
+	assert_waits(h, DW_WAITS_WORKERS, 1, 0);
+	assert_int_equal(harness_settle(h, 0), DW_OK);
+	engine_pause(h->engine, false);
+	harness_turn(h);
+	assert_int_equal(h->start_count, 2);
+	engine_topic_numbers(h->engine, look, NULL);
+	assert_in_range(found.late_max_us, DW_SECONDS(57), DW_SECONDS(58));
+	assert_int_equal(harness_settle(h, 1), DW_OK);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_put(h, "c", DW_SECONDS(1)), DW_OK);
+	harness_pass(h, DW_SECONDS(2));
+	assert_waits(h, DW_WAITS_PAUSED, 1, 1); /* nothing is held any more */
+	harness_free(h);
+}
+
+/* A program whose queue is full removes its handler for a while. What waits in the queue is told
+ * from what runs by the first one. */
+static void removed_handler_of_waiting_deliveries_is_busy(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	assert_int_equal(harness_put(h, "a", DW_SECONDS(1)), DW_OK);
+	harness_pass(h, DW_SECONDS(2));
+	assert_waits(h, DW_WAITS_NOT, 0, 0);
+	assert_int_equal(found.unstarted_due, 0);
+	h->verdict = DW_HOLD_UNSTARTED;
+	assert_int_equal(harness_put(h, "b", DW_SECONDS(1)), DW_OK);
+	assert_int_equal(harness_put(h, "c", DW_SECONDS(1)), DW_OK);
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(engine_on(h->engine, "t", NULL, NULL), DW_OK);
+	assert_int_equal(harness_put(h, "d", DW_SECONDS(1)), DW_OK);
+	harness_pass(h, DW_SECONDS(2));
+	assert_waits(h, DW_WAITS_WORKERS, 3, 0);
+	assert_int_equal(found.unstarted_due, h->starts[1].due);
+	assert_int_equal(found.unstarted_generation, h->starts[1].token.generation);
+	assert_int_equal(engine_started(h->engine, &h->starts[1].token), DW_OK);
+	assert_int_equal(engine_started(h->engine, &h->starts[2].token), DW_OK);
+	assert_waits(h, DW_WAITS_HANDLER, 1, 0);
+	assert_int_equal(found.unstarted_due, 0);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +194,8 @@ int main(void)
 	    cmocka_unit_test(pause_is_no_lateness),
 	    cmocka_unit_test(healthy_batch_is_not_late),
 	    cmocka_unit_test(late_batch_is_late),
+	    cmocka_unit_test(pause_with_held_deliveries_is_lateness),
+	    cmocka_unit_test(removed_handler_of_waiting_deliveries_is_busy),
 	};
 
 	return cmocka_run_group_tests_name("engine_waits", tests, NULL, NULL);

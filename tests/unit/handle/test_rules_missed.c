@@ -1,4 +1,5 @@
 /* Recurring timers whose occurrences came while nobody handled them, and zones that change. */
+#include "durawheel/topic.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -297,6 +298,26 @@ static void zone_that_is_gone_keeps_its_timer(void **state)
 	close_in(folder, &seen);
 }
 
+static void keep_topic(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	dw_topic_info *found = user;
+
+	(void)d;
+	assert_int_equal(status, DW_OK);
+	*found = count > 0 ? topics[0] : (dw_topic_info){0};
+}
+
+static void assert_waits(const struct ruled *seen, dw_waits waits, uint64_t due)
+{
+	dw_topic_info found = {0};
+
+	assert_int_equal(dw_topic_list(seen->d, "t", keep_topic, &found), DW_OK);
+	assert_int_equal(dw_sync(seen->d, DW_SECONDS(60)), DW_OK);
+	assert_int_equal(found.waits, waits);
+	assert_int_equal(found.due, due);
+	assert_int_equal(found.on_purpose, 0);
+}
+
 /* Many timers of one zone make one event an hour. */
 static void zone_that_is_gone_is_told_once_an_hour(void **state)
 {
@@ -315,6 +336,7 @@ static void zone_that_is_gone_is_told_once_an_hour(void **state)
 	ruled_advance(&seen, "2030-01-01T12:30:00Z");
 	assert_int_equal(seen.events[DW_EVENT_ZONE], 1);
 	assert_int_equal(seen.waiting, 100);
+	assert_waits(&seen, DW_WAITS_ZONE, 100);
 	ruled_advance(&seen, "2030-01-01T14:30:00Z");
 	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
 	assert_int_equal(seen.waiting, 100);
@@ -322,6 +344,7 @@ static void zone_that_is_gone_is_told_once_an_hour(void **state)
 	ruled_advance(&seen, "2030-01-01T16:30:00Z");
 	assert_int_equal(seen.events[DW_EVENT_ZONE], 3);
 	assert_int_equal(seen.count, 100);
+	assert_waits(&seen, DW_WAITS_NOT, 0);
 	close_in(folder, &seen);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/topic.h"
 #include "store/redis/store.h"
 #include "support/redis_server.h"
 #include "support/viewer.h"
@@ -113,6 +114,25 @@ static void await_cut_off(const struct viewer *viewer, unsigned shard, const cha
 	assert_int_equal(viewer->statuses[DW_EVENT_SHARD_FAILED], DW_ESTORE);
 }
 
+static void keep_topic(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+{
+	dw_topic_info *found = user;
+
+	(void)d;
+	if (status == DW_OK && count > 0)
+		*found = topics[0];
+}
+
+/* assert_waiting: so many timers of topic "t" are due and wait for their shard. */
+static void assert_waiting(const struct viewer *viewer, uint64_t due)
+{
+	dw_topic_info found = {0};
+
+	viewer_sync(viewer, dw_topic_list(viewer->d, "t", keep_topic, &found));
+	assert_int_equal(found.due, due);
+	assert_int_equal(found.waits, due > 0 ? DW_WAITS_STORE : DW_WAITS_NOT);
+}
+
 static void assert_no_other_trouble(const struct viewer *viewer)
 {
 	assert_int_equal(viewer->events[DW_EVENT_SHARD_FAILED], 1);
@@ -143,6 +163,7 @@ static void only_its_timers_wait(const char *end, unsigned shard)
 	for (int i = 1; i <= 30; i++) /* of 100 ms: longer than the lease */
 		fire_one(&viewer, (shard + 1) % SHARDS, TIMERS - EACH + i);
 	assert_no_other_trouble(&viewer);
+	assert_waiting(&viewer, EACH);
 	give_back(shard, end);
 	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 2);
@@ -151,6 +172,7 @@ static void only_its_timers_wait(const char *end, unsigned shard)
 	assert_false(is_recovering(&viewer));
 	viewer_sync(&viewer, DW_OK);
 	assert_int_equal(viewer.starts, TIMERS + 30);
+	assert_waiting(&viewer, 0);
 	viewer_close(&viewer);
 }
 
