@@ -142,10 +142,11 @@ typedef struct dw_topic_info {
 
 	uint64_t waits;      /* why those that are due do not start, a dw_waits */
 	uint64_t on_purpose; /* how many of them are paused, or wait for their batch */
-	/* The first timer that the owner has claimed and not started, by deadline and then by
-	 * generation; 0: there is none. Claimed timers before it are being delivered. */
-	dw_usec unstarted_due;
-	uint64_t unstarted_generation;
+	/* By deadline and then by generation: the first timer that the owner has claimed and not
+	 * started, and the last one of those that are running; 0: there is none. So a claimed timer
+	 * waits if it is this first one, or comes after both. */
+	dw_usec unstarted_due, started_due;
+	uint64_t unstarted_generation, started_generation;
 } dw_topic_info;
 
 /* ---- Settings ------------------------------------------------------------------------------ */

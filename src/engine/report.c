@@ -181,7 +181,7 @@ static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 	used = histogram_text(text, used, "lateness", &engine->report.late);
 	used = histogram_text(text, used, "handler", &engine->report.took);
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);
-	topic_numbers_waits(engine, waits);
+	engine->report.outdated |= topic_numbers_waits(engine, waits);
 	used = counts_text(text, used, "waits", waits, WAITS_COUNT);
 	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* all of it always fits */
 }
@@ -235,7 +235,7 @@ static bool is_told(const struct engine *engine)
 {
 	struct report_state state = state_of(&engine->stats);
 
-	return memcmp(&state, &engine->report.told, sizeof state) == 0;
+	return !engine->report.outdated && memcmp(&state, &engine->report.told, sizeof state) == 0;
 }
 
 void report_round(struct engine *engine, dw_usec now)
@@ -250,6 +250,7 @@ void report_round(struct engine *engine, dw_usec now)
 	}
 	if (!report_is_wanted(engine) || now < engine->report.at)
 		return;
+	engine->report.outdated = false;
 	topic_numbers_tell(engine);
 	engine_report(engine, text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));

@@ -24,6 +24,7 @@ struct report {
 	dw_usec at;
 	struct report_state told; /* what the last report has told */
 	bool early;
+	bool outdated; /* `told` does not show all that has changed */
 	/* All handlers together; delivery.c and report_took() add to them. */
 	struct histogram late, took;
 };

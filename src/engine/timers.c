@@ -180,10 +180,11 @@ void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
-void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
+/* keep counts a timer that is due, and that no other count shows. */
+static void keep(struct engine *engine, struct timer *timer, enum topic_keep reason)
 {
-	timer_arm_fire(engine, timer, at);
-	topic_keep(timer, TOPIC_REFUSED);
+	topic_keep(timer, reason);
+	engine->report.outdated = true;
 }
 
 void timer_suspend(struct engine *engine, struct timer *timer)
@@ -192,19 +193,25 @@ void timer_suspend(struct engine *engine, struct timer *timer)
 	topic_tried(timer);
 	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED)
-		topic_keep(timer, TOPIC_CUT_OFF);
+		keep(engine, timer, TOPIC_CUT_OFF);
+}
+
+void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
+{
+	timer_arm_fire(engine, timer, at);
+	keep(engine, timer, TOPIC_REFUSED);
 }
 
 void timer_await_resume(struct engine *engine, struct timer *timer)
 {
 	list_push(&engine->timers.overdue, timer, PLACE_OVERDUE);
-	topic_keep(timer, TOPIC_OVERDUE);
+	keep(engine, timer, TOPIC_OVERDUE);
 }
 
 void timer_await_zone(struct engine *engine, struct timer *timer, dw_usec until)
 {
 	timer_arm_fire(engine, timer, until);
-	topic_keep(timer, TOPIC_ZONELESS);
+	keep(engine, timer, TOPIC_ZONELESS);
 }
 
 void timer_await_handler(struct engine *engine, struct timer *timer)

@@ -35,6 +35,18 @@ void topic_unready(struct timer *timer)
 	topic->ready_count--;
 }
 
+void topic_runs(const struct timer *timer)
+{
+	struct topic *topic = timer->topic;
+	const dw_head *head = &timer->head;
+
+	if (topic->running > 1 &&
+	    (head->due < topic->last.due ||
+	     (head->due == topic->last.due && head->generation < topic->last.generation)))
+		return;
+	topic->last = (struct topic_started){head->due, head->generation};
+}
+
 void topic_keep(struct timer *timer, enum topic_keep keep)
 {
 	struct topic_kept *kept = &timer->topic->kept[keep];

@@ -13,6 +13,15 @@ struct timer;
 void topic_ready(struct timer *);
 void topic_unready(struct timer *);
 
+/* The last timer that has started, by deadline and then by generation. */
+struct topic_started {
+	dw_usec due;
+	uint64_t generation;
+};
+
+/* topic_runs is called when a timer runs. It is counted as running. */
+void topic_runs(const struct timer *);
+
 /* Timers that are in no list of their topic, by what keeps them. */
 enum topic_keep {
 	TOPIC_NOT_KEPT,

@@ -75,6 +75,7 @@ static const struct settings_field timer_fields[] = {
     NUMBER("took100", took_max_us), NUMBER("timed", timed),
     NUMBER("waits", waits),         NUMBER("purpose", on_purpose),
     NUMBER("first", unstarted_due), NUMBER("first_ver", unstarted_generation),
+    NUMBER("last", started_due),    NUMBER("last_ver", started_generation),
 };
 
 /* The numbers that a store tells of a queue. */

@@ -16,10 +16,10 @@ struct topic {
 	bool is_full;              /* its queue took no timer: it is among those with full queues */
 	struct handler handler;    /* its own */
 	dw_topic_settings settings;
-	bool is_set;    /* the store has settings of it */
-	bool is_listed; /* while settings are read: they name it */
-	uint64_t timer_count;
-	uint64_t running; /* timers that are being delivered */
+	bool is_set;                   /* the store has settings of it */
+	bool is_listed;                /* while settings are read: they name it */
+	uint64_t timer_count, running; /* all timers; those that are being delivered */
+	struct topic_started last;     /* of those that run, perhaps one that has ended since */
 	uint64_t counts[TOPIC_COUNTS];
 	struct topic_times *times; /* NULL: of the rest */
 	dw_usec told_full;         /* steady; until then nobody is told that its queue is full */

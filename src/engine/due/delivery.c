@@ -104,6 +104,8 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	timer->waited = waited_until(engine, timer, now);
 	engine->stats.fired++;
 	count_start(engine, timer);
+	if (on_worker)
+		topic_runs(timer);
 }
 
 void delivery_unbegin(struct engine *engine, struct timer *timer)
@@ -144,6 +146,8 @@ static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 	if (unstarted) {
 		uncount_start(engine, timer);
 		timer_unstart(timer);
+	} else {
+		topic_runs(timer);
 	}
 	/* If a call on the id is backing off, its timer is in the fire schedule; the hold's
 	 * time-out is armed after that. */
@@ -306,6 +310,7 @@ int engine_started(struct engine *engine, const dw_token *token)
 	timer->started = engine_now(engine);
 	count_start(engine, timer);
 	timer_start(timer);
+	topic_runs(timer);
 	return DW_OK;
 }
 

@@ -123,6 +123,10 @@ void topic_numbers_count(const struct engine *engine, const struct topic *topic,
 	else
 		info->on_purpose = info->waits == DW_WAITS_BATCH ? due.others : 0;
 	info->running = topic->running;
+	if (topic->running > 0) {
+		info->started_due = topic->last.due;
+		info->started_generation = topic->last.generation;
+	}
 	info->pending = topic->timer_count - info->due - info->running;
 	info->started = topic->counts[TOPIC_STARTED];
 	info->done = topic->counts[TOPIC_DONE];
@@ -210,11 +214,12 @@ void topic_numbers_tell(struct engine *engine)
 struct waiting {
 	const struct engine *engine;
 	uint64_t *counts;
+	bool changes;
 };
 
 static void add_waiting(struct topic *topic, void *user)
 {
-	const struct waiting *waiting = user;
+	struct waiting *waiting = user;
 	const struct engine *engine = waiting->engine;
 	dw_usec now = engine_now(engine);
 	struct due due = due_of(topic, now);
@@ -226,15 +231,19 @@ static void add_waiting(struct topic *topic, void *user)
 	}
 	waiting->counts[DW_WAITS_STORE] += due.cut_off;
 	waiting->counts[DW_WAITS_ZONE] += due.zoneless;
-	if (waits != DW_WAITS_WORKERS || usec_sub(now, due.oldest) >= BUSY_AFTER)
-		waiting->counts[waits] += due.others; /* else they start in a moment */
+	if (waits == DW_WAITS_WORKERS && due.others > 0 && usec_sub(now, due.oldest) < BUSY_AFTER)
+		waiting->changes = true; /* they start in a moment, or are counted next time */
+	else
+		waiting->counts[waits] += due.others;
+	waiting->changes = waiting->changes || waiting->counts[DW_WAITS_BATCH] > 0;
 }
 
-void topic_numbers_waits(struct engine *engine, uint64_t ret_counts[WAITS_COUNT])
+bool topic_numbers_waits(struct engine *engine, uint64_t ret_counts[WAITS_COUNT])
 {
-	struct waiting waiting = {engine, ret_counts};
+	struct waiting waiting = {engine, ret_counts, false};
 
 	for (int i = 0; i < WAITS_COUNT; i++)
 		ret_counts[i] = 0;
 	topics_each(&engine->topics, add_waiting, &waiting);
+	return waiting.changes;
 }

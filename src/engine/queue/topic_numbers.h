@@ -3,6 +3,8 @@
 #ifndef DW_ENGINE_TOPIC_NUMBERS_H
 #define DW_ENGINE_TOPIC_NUMBERS_H
 
+#include <stdbool.h>
+
 #include "durawheel/topic.h"
 
 struct engine;
@@ -16,7 +18,8 @@ void topic_numbers_count(const struct engine *, const struct topic *, dw_topic_i
 /* topic_numbers_tell writes the numbers of all topics into the store, if they have changed. */
 void topic_numbers_tell(struct engine *);
 
-/* topic_numbers_waits counts the timers that are due, by the reason why they wait. */
-void topic_numbers_waits(struct engine *, uint64_t ret_counts[WAITS_COUNT]);
+/* topic_numbers_waits counts the timers that are due, by the reason why they wait. True: a reason
+ * changes soon by itself. */
+bool topic_numbers_waits(struct engine *, uint64_t ret_counts[WAITS_COUNT]);
 
 #endif

@@ -170,6 +170,7 @@ static void removed_handler_of_waiting_deliveries_is_busy(void **state)
 	harness_pass(h, DW_SECONDS(2));
 	assert_waits(h, DW_WAITS_NOT, 0, 0);
 	assert_int_equal(found.unstarted_due, 0);
+	assert_int_equal(found.started_due, h->starts[0].due);
 	h->verdict = DW_HOLD_UNSTARTED;
 	assert_int_equal(harness_put(h, "b", DW_SECONDS(1)), DW_OK);
 	assert_int_equal(harness_put(h, "c", DW_SECONDS(1)), DW_OK);
@@ -180,10 +181,12 @@ static void removed_handler_of_waiting_deliveries_is_busy(void **state)
 	assert_waits(h, DW_WAITS_WORKERS, 3, 0);
 	assert_int_equal(found.unstarted_due, h->starts[1].due);
 	assert_int_equal(found.unstarted_generation, h->starts[1].token.generation);
+	assert_int_equal(found.started_generation, h->starts[0].token.generation);
 	assert_int_equal(engine_started(h->engine, &h->starts[1].token), DW_OK);
 	assert_int_equal(engine_started(h->engine, &h->starts[2].token), DW_OK);
 	assert_waits(h, DW_WAITS_HANDLER, 1, 0);
 	assert_int_equal(found.unstarted_due, 0);
+	assert_int_equal(found.started_generation, h->starts[2].token.generation);
 	harness_free(h);
 }
 
