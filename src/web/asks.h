@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "cli/out/objects.h"
 #include "cli/out/rates.h"
 #include "web/schedules.h"
 #include "durawheel/durawheel.h"
@@ -56,7 +57,8 @@ struct ask {
 	dw_usec answered; /* steady */
 	unsigned users;
 	struct ask_list list;
-	bool is_owed; /* the store has not answered, even if asks_fail() has */
+	struct due_timer waiting; /* of a timer that is due */
+	bool is_owed;             /* the store has not answered, even if asks_fail() has */
 	struct asks *asks;
 };
 

@@ -75,14 +75,17 @@ static void ask_end(dw *d, struct ask *ask, int status)
 		end_told(d, status, NULL, ask);
 }
 
-/* waits_told adds why a timer that is due does not start, if its owner says so. */
+/* waits_told adds why a timer that is due does not start. */
 static void waits_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
 {
+	const char *const *reason = NULL;
 	struct ask *ask = user;
 
-	if (ask->state != ASK_ANSWERED && status == DW_OK && count > 0 && topics->waits)
+	if (status == DW_OK && ask->state != ASK_ANSWERED)
+		reason = waits_reason(&ask->waiting, count > 0 ? topics : NULL);
+	if (reason)
 		(void)json_object_set_new(ask->value, "waits",
-					  json_string(waits_name(topics->waits))); /* or less */
+					  json_string(reason[0])); /* or less */
 	ask_end(d, ask, DW_OK);
 }
 
@@ -103,6 +106,7 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	if (status == DW_OK) {
 		ask->value = line_object_of_info(timers, ask->asks->shows_data);
 		status = ask->value ? DW_OK : DW_ENOMEM;
+		ask->waiting = waits_note(timers);
 	}
 	if (status == DW_OK && timers->due <= session_now() &&
 	    dw_topic_list(d, timers->topic, waits_told, ask) == DW_OK)

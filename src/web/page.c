@@ -62,24 +62,28 @@ static void put_head(struct html *html, const struct web_page *page)
 
 struct banner {
 	const char *kind, *words;
-	char why[96]; /* behind the words; or "" */
+	char why[400]; /* behind the words; or "" */
 };
 
-/* waiting: timers are due, and do not start for a reason that is no batch. */
+/* waiting: timers are due, and do not start for reasons that are no batch. Reasons that need
+ * somebody stand before those that end by themselves. */
 static struct banner waiting(const json_t *report)
 {
+	static const dw_waits reasons[] = {DW_WAITS_STORE, DW_WAITS_HANDLER, DW_WAITS_ZONE,
+					   DW_WAITS_QUEUE, DW_WAITS_WORKERS, DW_WAITS_PAUSED};
 	struct banner banner = {"ok", "Firing", ""};
 	const json_t *counts = json_object_get(report, "waits");
+	size_t used = 0;
 
-	for (size_t i = DW_WAITS_STORE; i < DW_WAITS_BATCH; i++) {
-		json_int_t count = json_integer_value(json_array_get(counts, i));
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+		json_int_t count = json_integer_value(json_array_get(counts, reasons[i]));
 
 		if (count == 0)
 			continue;
 		banner.kind = "warn";
-		(void)snprintf(banner.why, sizeof banner.why, ", but %lld due wait: %s",
-			       (long long)count, waits_words(i));
-		return banner;
+		used += (size_t)snprintf(banner.why + used, sizeof banner.why - used,
+					 "%s %lld due wait: %s", used > 0 ? ";" : ", but",
+					 (long long)count, waits_words(reasons[i])); /* all fits */
 	}
 	return banner;
 }
@@ -111,9 +115,11 @@ static void put_banner(struct html *html, const struct web_page *page)
 	const char *standby = page_string(page->store, "standby");
 	char since[TEXT_SPAN_SIZE];
 
-	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">%s%s</p>\n",
-		    banner.kind, banner.words, banner.why);
-	html_put(html, "<p class=\"under\">");
+	html_format(html, "<p class=\"banner %s\" role=\"status\" data-key=\"banner\">",
+		    banner.kind);
+	html_put(html, banner.words);
+	html_put(html, banner.why);
+	html_put(html, "</p>\n<p class=\"under\">");
 	if (page->store && *page->away) {
 		html_text(html, page->away);
 		html_put(html, ". ");

@@ -272,9 +272,9 @@ static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 	html_put(html, "</bdi></a>");
 	if (json_is_true(json_object_get(topic, "queue")))
 		html_put(html, " <span class=\"tag\">queue</span>");
-	if (strcmp(paused, "no") != 0)
+	if (strcmp(paused, "no") != 0 || strcmp(waits, "paused") == 0)
 		html_put(html, " <span class=\"tag warn\">paused</span>");
-	else if (*waits)
+	if (*waits && strcmp(waits, "paused") != 0)
 		html_format(html, " <span class=\"tag %s\">waits: %s</span>",
 			    strcmp(waits, "batch") == 0 ? "" : "warn", waits);
 	html_put(html, "</th>");

@@ -533,7 +533,7 @@ numbers_go_with_the_owner() {
 	expect 3 durawheel topic show u
 	says 'u has no settings, and no owner knows timers of it'
 	expect 0 durawheel top --once
-	grep -q '^ *-  *-  *-  *0  *-  *-  *-  *-  *-  t$' out
+	grep -q '^ *-  *-  *-  *0  *-  *-  *-  *-  *-  *-  *t$' out
 	start
 	await has_numbers t
 	kill_owner

@@ -4,6 +4,7 @@ searches, pages of at most 60 KiB, metrics. Each function test_* is a case in a 
 Prints what became of each; exit 1 if a case failed."""
 import html
 import json
+import os
 import re
 import shutil
 import signal
@@ -427,6 +428,33 @@ def test_redis_has_the_same(place):
     await_that(lambda: place.json("stats")[0] == server.get("/api/v1/status").json(), "stats")
     for path in "/", "/topics", "/timers", "/dead", "/schedules":
         server.get(path)
+
+
+def test_reason_why_due_timers_wait_is_shown(place):
+    """The banner tells each reason, and one timer its own; the one that runs has none."""
+    place.run("add", "--topic", "nobody", "--id", "o", "--in", "0")
+    shutil.copy("/usr/share/zoneinfo/UTC", os.path.join(place.folder, "Mine"))
+    place.environment["TZDIR"] = place.folder
+    place.run("add", "--topic", "mail", "--id", "z", "--every", "1s", "--zone", "Mine")
+    os.remove(os.path.join(place.folder, "Mine"))
+    server = Server(place, "--http", "127.0.0.1:0", "--topic", "mail", "--jobs", "1", "--exec",
+                    "sleep 1000", "--stop-patience", "0s", command="run")
+    zone = b"; 1 due wait: the owner does not know the time zone of its rule</p>"
+    await_that(lambda: zone in server.get("/").body, "the zone")
+    for name in "a", "b", "c":
+        place.run("add", "--topic", "mail", "--id", name, "--in", "0")
+    words = (b'class="banner warn" role="status" data-key="banner">Firing, but 1 due wait: the '
+             b"owner has no handler for the topic; 1 due wait: the owner does not know the time "
+             b"zone of its rule; 2 due wait: all workers or jobs are at work</p>")
+    await_that(lambda: words in server.get("/").body, "the banner")
+    topics = server.get("/topics").body
+    assert b"waits: workers" in topics and b"waits: handler" in topics, topics
+    for name, reason in ("a", None), ("b", "workers"), ("o", "handler"), ("z", "zone"):
+        timer = server.get("/api/v1/timers/" + name).json()
+        assert timer.get("waits") == reason, timer
+    assert server.get("/readyz").status == 200
+    metrics = server.get("/metrics").body
+    assert b'\ndurawheel_timers{topic="mail",state="due"} 3\n' in metrics, metrics
 
 
 def test_standby_is_named(place):

@@ -8,7 +8,7 @@
 #include "cli/out/base64.h"
 #include "cli/out/text.h"
 
-enum { LINE_CAPACITY = 512 };
+enum { LINE_CAPACITY = 512, PIECE_SIZE = 48 };
 
 /* line_append appends a piece of JSON: the callback of json_dump_callback(). */
 static int line_append(const char *piece, size_t size, void *user)
@@ -57,19 +57,31 @@ bool line_of(struct line *line, json_t *object)
 	return !failed;
 }
 
-bool line_add_exit(struct line *line, int code)
+/* add_pair adds a piece, which ends the object again. */
+static bool add_pair(struct line *line, const char *piece, int length)
 {
-	static const char end[] = "}\n";
-	char piece[32];
-	int length = snprintf(piece, sizeof piece, ",\"exit\":%d%s", code, end);
 	size_t size = line->size;
 
-	assert(size > sizeof end && length > 0 && (size_t)length < sizeof piece);
-	line->size -= sizeof end - 1;
+	assert(size > strlen("}\n") && length > 0 && length < PIECE_SIZE);
+	line->size -= strlen("}\n");
 	if (line_append(piece, (size_t)length, line) == 0)
 		return true;
 	line->size = size;
 	return false;
+}
+
+bool line_add_exit(struct line *line, int code)
+{
+	char piece[PIECE_SIZE];
+
+	return add_pair(line, piece, snprintf(piece, sizeof piece, ",\"exit\":%d}\n", code));
+}
+
+bool line_add_waits(struct line *line, const char *name)
+{
+	char piece[PIECE_SIZE];
+
+	return add_pair(line, piece, snprintf(piece, sizeof piece, ",\"waits\":\"%s\"}\n", name));
 }
 
 void line_free(struct line *line)

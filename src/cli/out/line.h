@@ -49,8 +49,10 @@ json_t *line_object_of_ended(const dw_ended *, bool shows_data);
  * shows_data. The end of another timer stays as it is. False: out of memory. */
 bool line_add_letter(json_t *end, const dw_dead *, bool shows_data);
 
-/* line_add_exit adds "exit":code to the object of the line. False: out of memory. */
+/* line_add_exit adds "exit":code to the object of the line, line_add_waits "waits":"name". False:
+ * out of memory. */
 bool line_add_exit(struct line *, int code);
+bool line_add_waits(struct line *, const char *name);
 
 /* state_name: "pending", "claimed" or "newer". */
 const char *state_name(dw_state);

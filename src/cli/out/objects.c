@@ -1,6 +1,7 @@
 #include "cli/out/objects.h"
 
 #include "cli/out/line.h"
+#include "cli/out/tzdata.h"
 
 /* report_of: the owner's report, which is JSON. Any other text becomes a string. */
 static json_t *report_of(const char *text)
@@ -42,6 +43,7 @@ static const char *const waits[][2] = {
     [DW_WAITS_SIZE] = {"size", "the server closes the connection on a message of its size"},
     [DW_WAITS_PAUSED] = {"paused", "the topic or its owner is paused"},
     [DW_WAITS_BATCH] = {"batch", "a batch gathers"},
+    [DW_WAITS_ZONE] = {"zone", "the owner does not know the time zone of its rule"},
     {"other", "durawheel of the owner knows"},
 };
 
@@ -61,6 +63,57 @@ const char *waits_words(uint64_t reason)
 {
 	return waits_of(reason)[1];
 }
+
+/* ---- Why one timer waits --------------------------------------------------------------------- */
+
+struct due_timer waits_note(const dw_info *timer)
+{
+	struct tzdata tzdata = {0};
+	struct due_timer noted = {.due = timer->due,
+				  .generation = timer->generation,
+				  .state = timer->state,
+				  .recurs = timer->rule != NULL,
+				  .is_zoneless = tzdata_lacks(&tzdata, timer) != NULL};
+
+	tzdata_free(&tzdata);
+	return noted;
+}
+
+/* compare: below 0: the timer is before that one, in the order in which timers start. */
+static int compare(const struct due_timer *timer, dw_usec due, uint64_t generation)
+{
+	if (timer->due != due)
+		return timer->due < due ? -1 : 1;
+	return timer->generation < generation ? -1 : timer->generation > generation;
+}
+
+/* is_running: a timer that was put after its deadline may wait although later ones run. */
+static bool is_running(const struct due_timer *timer, const dw_topic_info *topic)
+{
+	int first = compare(timer, topic->unstarted_due, topic->unstarted_generation);
+
+	if (timer->state != DW_CLAIMED)
+		return false;
+	return topic->unstarted_due == 0 || first < 0 ||
+	       (first > 0 && compare(timer, topic->started_due, topic->started_generation) <= 0);
+}
+
+const char *const *waits_reason(const struct due_timer *timer, const dw_topic_info *topic)
+{
+	static const char *const no_owner[] = {
+	    "owner", "nobody owns the store: nothing fires until an owner runs"};
+
+	if (!topic || !topic->is_counted)
+		return no_owner;
+	if (!topic->waits || timer->state == DW_NEWER || is_running(timer, topic) ||
+	    (topic->waits == DW_WAITS_ZONE && !timer->recurs))
+		return NULL;
+	if (timer->is_zoneless && topic->waits != DW_WAITS_PAUSED)
+		return waits[DW_WAITS_ZONE];
+	return waits_of(topic->waits);
+}
+
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 /* add_number adds a number that differs from its default. */
 static void add_number(json_t *object, const char *name, int64_t number)

@@ -20,6 +20,8 @@ struct show {
 	bool json;
 	int code;
 	struct ending ending;
+	struct due_timer waiting; /* of a timer that is due */
+	struct line line;         /* the timer, of --json */
 };
 
 /* print_next: the occurrence after the pending one; nothing, if it is the last one. */
@@ -65,32 +67,20 @@ static void print(const dw_info *info, const struct ending *ending)
 	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
-static int print_json(struct show *show, const dw_info *info)
-{
-	struct line line = {0};
-	int code = EXIT_DONE;
-
-	if (line_of_whole_info(&line, info, ending_take(&show->ending)))
-		(void)fwrite(line.bytes, 1, line.size, stdout);
-	else
-		code = complain(EXIT_FAILED, "out of memory");
-	line_free(&line);
-	return code;
-}
-
 /* show_topic_answered says why a timer that is due does not start. */
 static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
 				void *user)
 {
-	const char *words = "nobody owns the store: nothing fires until an owner runs";
+	struct show *show = user;
+	const char *const *reason = NULL;
 
 	(void)d;
-	(void)user;
-	if (status != DW_OK || (count > 0 && topics->is_counted && !topics->waits))
-		return;
-	if (count > 0 && topics->is_counted)
-		words = waits_words(topics->waits);
-	table_row_text("waits", words, strlen(words));
+	if (status == DW_OK)
+		reason = waits_reason(&show->waiting, count > 0 ? topics : NULL);
+	if (reason && !show->json)
+		table_row_text("waits", reason[1], strlen(reason[1]));
+	else if (reason)
+		(void)line_add_waits(&show->line, reason[0]); /* or less is shown */
 }
 
 /* print_absent: there is no such timer. */
@@ -163,11 +153,12 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 	if (status != DW_OK)
 		return;
 	show->code = EXIT_DONE;
-	if (show->json)
-		show->code = print_json(show, timers);
-	else
+	if (!show->json)
 		print(timers, &show->ending);
-	if (!show->json && timers->due <= session_now() && timers->state == DW_PENDING)
+	else if (!line_of_whole_info(&show->line, timers, ending_take(&show->ending)))
+		show->code = complain(EXIT_FAILED, "out of memory");
+	show->waiting = waits_note(timers);
+	if (timers->due <= session_now())
 		(void)dw_topic_list(d, timers->topic, show_topic_answered,
 				    show); /* or less is shown */
 }
@@ -201,6 +192,10 @@ int command_show(const struct options *options)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else
 		(void)session_sync(d); /* if it complains, show.code stays EXIT_STORE */
+	if (show.line.size > 0)
+		(void)fwrite(show.line.bytes, 1, show.line.size,
+			     stdout); /* session_close() checks */
+	line_free(&show.line);
 	ending_free(&show.ending);
 	return session_close(d, show.code);
 }

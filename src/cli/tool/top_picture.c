@@ -10,6 +10,7 @@
 #define SILENT_AFTER DW_SECONDS(30)
 #define GROUPED_SIZE 32 /* of the largest number, with its commas */
 #define HEAD_ROWS 8     /* all but the topics and a fault */
+#define WIDE 100        /* columns for the whole table */
 
 static json_int_t number(const json_t *object, const char *key)
 {
@@ -241,29 +242,44 @@ static const char *oldest_text(const struct top_view *view, const json_t *topic,
 	return span_text(oldest > 0 ? view->now - oldest : 0, ret_text);
 }
 
+/* why_text: why what is due does not start; else that the topic is paused; else "-". */
+static const char *why_text(const json_t *topic)
+{
+	const char *paused = words(topic, "paused"), *waits = words(topic, "waits");
+
+	if (*waits)
+		return waits;
+	if (!*paused || strcmp(paused, "no") == 0)
+		return "-";
+	return strcmp(paused, "intake") == 0 ? "intake" : "paused";
+}
+
+/* is_narrow: the whole table would leave little room for the names. */
+static bool is_narrow(const struct top_view *view)
+{
+	return view->columns > 0 && view->columns < WIDE;
+}
+
 /* put_topic: the name comes last, because nobody knows how wide a terminal shows it. */
 static void put_topic(FILE *to, const struct top_view *view, const json_t *topic)
 {
 	static const char *const keys[] = {"pending", "due",     "running", "waiting",
 					   "done",    "retried", "dead"};
 	char count[7][24], oldest[TEXT_SPAN_SIZE], late[TEXT_SPAN_SIZE], line[1024];
-	const char *paused = words(topic, "paused"), *waits = words(topic, "waits");
-	char why[32] = "";
+	char ends[64] = "";
 
 	for (int i = 0; i < 7; i++) /* those of timers are missing without an owner */
 		if (json_object_get(topic, keys[i]))
 			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
 		else
 			(void)snprintf(count[i], sizeof count[i], "-");
-	if (strcmp(paused, "no") != 0)
-		(void)snprintf(why, sizeof why, " (PAUSED)");
-	else if (*waits)
-		(void)snprintf(why, sizeof why, " (WAITS: %s)", waits);
-	(void)snprintf(line, sizeof line, "%7s %6s %5s %6s %6s %7s %7s %6s %5s  %s%s%s", count[0],
+	if (!is_narrow(view))
+		(void)snprintf(ends, sizeof ends, " %7s %6s", count[4], count[5]);
+	(void)snprintf(line, sizeof line, "%7s %6s %5s %6s %6s %7s%s %5s %-7s  %s%s", count[0],
 		       count[1], count[2], count[3], oldest_text(view, topic, oldest),
-		       span_text(number(topic, "late_p99_us"), late), count[4], count[5], count[6],
-		       words(topic, "topic"),
-		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "", why);
+		       span_text(number(topic, "late_p99_us"), late), ends, count[6],
+		       why_text(topic), words(topic, "topic"),
+		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "");
 	put_line(to, view, line);
 }
 
@@ -283,7 +299,10 @@ static void put_topics(FILE *to, struct top_view *view)
 		qsort(sorted, count, sizeof *sorted, by_weight);
 	if (view->first + room > count)
 		view->first = count > room ? count - room : 0;
-	put_line(to, view, "PENDING    DUE   RUN QUEUED OLDEST LATEP99    DONE RETRY  DEAD  TOPIC");
+	(void)snprintf(line, sizeof line,
+		       "PENDING    DUE   RUN QUEUED OLDEST LATEP99%s  DEAD WAITS    TOPIC",
+		       is_narrow(view) ? "" : "    DONE  RETRY");
+	put_line(to, view, line);
 	for (size_t i = view->first; sorted && i < count && i < view->first + room; i++)
 		put_topic(to, view, sorted[i]);
 	free(sorted);

@@ -1,0 +1,129 @@
+# Why a timer that is due does not start: as show, topic show and top say it.
+# shellcheck shell=bash disable=SC2154,SC2034,SC2016
+
+# A command that runs until the file "go" is there.
+stays='touch began; until [ -e go ]; do sleep 0.05; done'
+
+# shows ID WORD: show --json says it; WORD "": it says nothing.
+shows() {
+	if [ -n "$2" ]; then
+		durawheel show --json "$1" | grep -q "\"waits\":\"$2\"}$"
+	else
+		durawheel show --json "$1" >shown && ! grep -q '"waits"' shown
+	fi
+}
+
+# says_words ID WORDS
+says_words() {
+	expect 0 durawheel show "$1"
+	grep -qx "waits  *$2" out || fail "$1: $(cat out)"
+}
+
+# all_say TOPIC ID WORD WORDS: top has 80 columns.
+all_say() {
+	await shows "$2" "$3"
+	says_words "$2" "$4"
+	expect 0 durawheel topic show "$1"
+	grep -qx "due waits  *$4" out || fail "topic show: $(cat out)"
+	python3 -B "$here/terminal.py" 24x80 "await= $3 +$1[^a-z.0-9]" send=q end=0 \
+		-- durawheel top >screen 2>said || fail "$(cat said): $(tail -c 900 screen)"
+}
+
+# of_exec: with one command for all topics the handle is paused while it runs.
+of_exec() {
+	expect 0 durawheel add --topic mail --id a --in 0s
+	start --jobs 1 --exec "$stays"
+	await test -e began
+	expect 0 durawheel add --topic mail --id b --in 0s
+	expect 0 durawheel add --topic a.topic.of.22.letters --id c --in 0s
+	all_say mail b workers 'all workers or jobs are at work'
+	all_say a.topic.of.22.letters c workers 'all workers or jobs are at work'
+	shows a '' || fail "a runs: $(cat shown)"
+	expect 0 durawheel topic pause mail
+	all_say mail b paused 'the topic or its owner is paused'
+	expect 0 durawheel topic resume mail
+	touch go
+	await lacks_timers
+	stop_owner
+	rm began go
+}
+
+lacks_timers() {
+	has_count pending 0 && has_count claimed 0
+}
+
+# of_file: each topic of a file has a backlog. Timers of one deadline are told apart.
+of_file() {
+	printf '%s\n' '[topic mail]' "exec = sh -c '$stays'" 'jobs = 1' \
+		'[topic batch]' 'exec = true' 'batch = 10' 'wait = 10s' >run.conf
+	for id in a b c; do
+		expect 0 durawheel add --topic mail --id $id --at 2026-01-01T00:00:00Z
+	done
+	expect 0 durawheel add --topic other --id o --in 0s
+	start --config run.conf
+	await test -e began
+	all_say mail b workers 'all workers or jobs are at work'
+	await shows c workers
+	await shows a ''
+	all_say other o handler 'the owner has no handler for the topic'
+	# It is the first one that is due, and the last one that starts.
+	expect 0 durawheel add --topic mail --id late --at 2025-01-01T00:00:00Z
+	await shows late workers
+	await shows a ''
+	await shows b workers
+	durawheel topic pause other --intake-only >out
+	all_say other o handler 'the owner has no handler for the topic'
+	until shows x batch; do
+		durawheel cancel x >out 2>err || true
+		expect 0 durawheel add --topic batch --id x --in 0s
+		for _ in 1 2 3 4; do
+			shows x batch || sleep 0.5
+		done
+	done
+	touch go
+	expect 0 durawheel cancel o
+	await lacks_timers
+	stop_owner
+	rm began go
+}
+
+test_waits_for_jobs() {
+	of_exec
+}
+
+test_waits_for_jobs_of_a_file() {
+	of_file
+}
+
+test_waits_without_an_owner() {
+	expect 0 durawheel add --topic mail --id a --in 0s
+	shows a owner
+	says_words a 'nobody owns the store: nothing fires until an owner runs'
+}
+
+# The owner does not know the zone, and the one who asks does.
+test_waits_for_a_zone() {
+	mkdir zones none
+	cp /usr/share/zoneinfo/UTC zones/Mine
+	TZDIR=$PWD/zones expect 0 durawheel add --topic mail --id a --every 1s --zone Mine
+	TZDIR=$PWD/none start --topic mail --exec true
+	all_say mail a zone 'the owner does not know the time zone of its rule'
+	await has_topic_of_zone
+	TZDIR=$PWD/none shows a zone
+	cp zones/Mine none
+	stop_owner
+}
+
+has_topic_of_zone() {
+	durawheel stats --json | grep -qF '"waits":[0,0,0,0,0,0,0,1]'
+}
+
+test_waits_in_redis() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	redis_start "$PWD"
+	export DURAWHEEL_STORE=redis://127.0.0.1:$redis_port
+	of_exec
+	of_file
+	redis_stop
+}
