@@ -26,6 +26,12 @@ local function setting(text, word, default)
 	return value == 0 and default or value
 end
 
+-- returns_at: a time until which a retry waits. Its lowest bit says whether it was computed or
+-- given, as in src/topic/returns.h.
+local function returns_at(time, is_computed)
+	return time - time % 2 + (is_computed and 1 or time % 2 * 2)
+end
+
 -- settings_text: the settings of the topic, between blanks; nil: it has none.
 local function settings_text()
 	local text = redis.pcall('HGET', TOPICS, ARGV[1])

@@ -57,7 +57,8 @@ local function judge(token)
 		insert(comes_back, digits((back > 0 and back or now() + hide) + #comes_back / 2))
 		insert(comes_back, token)
 	else
-		insert(comes_back, digits(back > 0 and back or now() + delay(retries)))
+		insert(comes_back, digits(back > 0 and returns_at(back, false) or
+			returns_at(now() + delay(retries), true)))
 		insert(comes_back, token_of(generation, push, retries + 1, deliveries))
 	end
 end

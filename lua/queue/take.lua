@@ -17,6 +17,8 @@
 --           owner may write the settings again.
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(log N) a message; 3 us of the server
+local AHEAD = 10800000000 -- us; a clock was ahead by more, and was set back since
+local LOOKS = 64 -- messages of an order, from the last one, at which a take looks
 local CHUNK = 16 -- messages that are read at one time; a value has at most 1 MiB
 local VALUE_MAX = 1048576 + 512
 
@@ -37,6 +39,46 @@ local answer = {'OK', 0}
 local sources = {{order = TAKEN, read = 0}, {order = LATER, read = 0}, {read = 0}}
 local held, gone = {}, {} -- what is written: members of TAKEN; messages that are deleted
 local expired, dropped = 0, 0
+
+-- Of TAKEN and LATER: messages that a clock has hidden that was set back since, and until when they
+-- are hidden now.
+local ahead = {}
+
+-- find_ahead: those of an order that are hidden until after `latest`, as src/topic/returns.h says.
+local function find_ahead(order, latest, again, all)
+	local last = call('ZREVRANGE', order, 0, 0, 'WITHSCORES')
+	if not last[1] or tonumber(last[2]) <= latest then
+		return
+	end
+	local members, entries = {}, {}
+	last = call('ZREVRANGE', order, 0, LOOKS - 1, 'WITHSCORES')
+	for k = 1, #last, 2 do
+		local score = tonumber(last[k + 1])
+		if score > latest and (all or score % 2 == 1) then
+			insert(members, last[k])
+			insert(entries, digits(again))
+			insert(entries, last[k])
+		end
+	end
+	insert(ahead, {order = order, members = members, entries = entries})
+end
+
+local function find_all_ahead()
+	local hidden, first = hide > 0 and hide or 30000000, setting(text, 'first', 1000000)
+	local most = 2 * math.max(first, setting(text, 'longest', 300000000))
+	find_ahead(TAKEN, now() + hidden + AHEAD, now() + hidden, true)
+	find_ahead(LATER, now() + most + AHEAD, returns_at(now() + first, true), false)
+end
+
+-- bring_forward: a full server lets ZADD do nothing unless ZREM was first.
+local function bring_forward()
+	for _, some in ipairs(ahead) do
+		if some.members[1] then
+			remove(some.order, some.members)
+			call('ZADD', some.order, unpack(some.entries))
+		end
+	end
+end
 
 -- next_chunk: at most so many tokens of the first source that has some, or generations of WAITING.
 local function next_chunk(source, most)
@@ -132,6 +174,7 @@ local function write()
 		call('LPOP', WAITING, sources[3].read)
 	end
 	forget(gone)
+	bring_forward()
 	if held[1] then
 		call('ZADD', TAKEN, unpack(held))
 	end
@@ -155,6 +198,7 @@ local function comes()
 end
 
 local function take()
+	find_all_ahead()
 	for _, source in ipairs(sources) do
 		read_source(source)
 	end

@@ -364,12 +364,17 @@ dw_usec settings_hide(const dw_topic_settings *settings)
 	return settings->hide_us > 0 ? settings->hide_us : HIDE;
 }
 
+dw_usec settings_retry_first(const dw_topic_settings *settings)
+{
+	return settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
+}
+
 /* The delay is spread over [delay - jitter, delay + jitter], so that what failed together does not
  * come back together. */
 dw_usec settings_retry_delay(const dw_topic_settings *settings, uint32_t retries, struct rng *rng)
 {
 	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
-	dw_usec delay = settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
+	dw_usec delay = settings_retry_first(settings);
 	uint32_t factor = settings->backoff_factor ? settings->backoff_factor : BACKOFF_FACTOR;
 	uint32_t percent = settings->jitter_percent ? settings->jitter_percent : JITTER_PERCENT;
 	dw_usec jitter;
@@ -386,17 +391,7 @@ dw_usec settings_retry_delay(const dw_topic_settings *settings, uint32_t retries
 dw_usec settings_retry_delay_max(const dw_topic_settings *settings)
 {
 	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
-	dw_usec first = settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
 
-	return usec_mul(usec_max(most, first), 2); /* more than with any jitter */
-}
-
-dw_usec settings_returns_at(const dw_topic_settings *settings, const dw_head *asked,
-			    uint32_t retries, dw_usec now)
-{
-	struct rng rng = {.state = asked->generation + retries};
-
-	if (asked->due != 0)
-		return asked->due;
-	return usec_add(now, settings_retry_delay(settings, retries, &rng));
+	/* more than with any jitter */
+	return usec_mul(usec_max(most, settings_retry_first(settings)), 2);
 }

@@ -47,12 +47,10 @@ dw_usec settings_hide(const dw_topic_settings *);
 /* settings_retry_delay returns the delay before the next retry, after so many. */
 dw_usec settings_retry_delay(const dw_topic_settings *, uint32_t retries, struct rng *);
 
+/* settings_retry_first: that of the first retry, without jitter. */
+dw_usec settings_retry_first(const dw_topic_settings *);
+
 /* settings_retry_delay_max: no delay of this policy is longer. */
 dw_usec settings_retry_delay_max(const dw_topic_settings *);
-
-/* settings_returns_at returns when a message comes back after its DW_RETRY: at head.due of the
- * operation, or after the delay of its topic if that is 0; head.generation is random then. */
-dw_usec settings_returns_at(const dw_topic_settings *, const dw_head *asked, uint32_t retries,
-			    dw_usec now);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "support/cmocka.h"
 
-enum { CASES_MAX = 160 };
+enum { CASES_MAX = 200 };
 
 void contract_open(struct contract *c, struct ask *ask, dw_role role)
 {
@@ -38,6 +38,8 @@ static int tear_down(void **state)
 {
 	struct contract *c = *state;
 
+	if (c->ahead != 0)
+		c->kind->set_ahead(0);
 	ask_end(&c->client);
 	ask_end(&c->owner);
 	c->kind->free_place(c->place);
@@ -109,6 +111,7 @@ int contract_run(const struct contract_kind *kind)
 	count = add(kind, contract_topics, tests, count);
 	count = add(kind, contract_queues, tests, count);
 	count = add(kind, contract_queue_bounds, tests, count);
+	count = add(kind, contract_queue_clock, tests, count);
 	count = add(kind, contract_rules, tests, count);
 	count = add(kind, contract_ends, tests, count);
 	return _cmocka_run_group_tests(kind->name, tests, count, NULL, NULL);

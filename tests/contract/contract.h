@@ -17,6 +17,8 @@ struct contract_kind {
 	int (*open)(void *place, const dw_store_env *env, dw_store **ret_store);
 	/* fill takes the store's memory away, or gives it back. NULL: it cannot. */
 	void (*fill)(void *place, bool full);
+	/* set_ahead says how far the server's clock is ahead. Only of a store that is served. */
+	void (*set_ahead)(dw_usec ahead);
 };
 
 /* A store under test: its place, a clock, and an owner that is open. */
@@ -24,6 +26,7 @@ struct contract {
 	const struct contract_kind *kind;
 	void *place;
 	dw_usec now;
+	dw_usec ahead;  /* of the server's clock */
 	uint64_t token; /* of the last opening */
 	struct ask owner;
 	struct ask client;
@@ -67,6 +70,7 @@ extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];
 extern const struct contract_case contract_queues[];
 extern const struct contract_case contract_queue_bounds[];
+extern const struct contract_case contract_queue_clock[];
 extern const struct contract_case contract_rules[];
 extern const struct contract_case contract_ends[];
 

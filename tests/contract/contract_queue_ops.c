@@ -49,7 +49,7 @@ dw_usec contract_now(const struct contract *c)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return c->kind->served ? DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000 : c->now;
+	return c->kind->served ? DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000 + c->ahead : c->now;
 }
 
 void contract_pass(struct contract *c, dw_usec time)
@@ -60,6 +60,16 @@ void contract_pass(struct contract *c, dw_usec time)
 		(void)nanosleep(&pause, NULL);
 	else
 		c->now += time;
+}
+
+void contract_set_clock(struct contract *c, dw_usec step)
+{
+	if (!c->kind->served) {
+		c->now += step;
+		return;
+	}
+	c->ahead += step;
+	c->kind->set_ahead(c->ahead);
 }
 
 dw_op *contract_push_op(const char *topic, const char *letters, dw_head head)

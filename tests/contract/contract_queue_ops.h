@@ -24,9 +24,12 @@ int contract_set(struct ask *, const char *topic, const char *text, unsigned fla
 /* contract_encode writes a record whose data is its id; its size. */
 size_t contract_encode(unsigned char *room, const char *id, const char *topic);
 
-/* contract_now: the store's time; queue_pass lets it go on. */
+/* contract_now: the store's time; contract_pass lets it go on. */
 dw_usec contract_now(const struct contract *);
 void contract_pass(struct contract *, dw_usec time);
+
+/* contract_set_clock: somebody sets the store's clock. */
+void contract_set_clock(struct contract *, dw_usec step);
 
 /* contract_push_op makes a PUSH with one message for each letter. */
 dw_op *contract_push_op(const char *topic, const char *letters, dw_head);

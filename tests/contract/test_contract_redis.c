@@ -1,8 +1,12 @@
 #include "contract/contract.h"
 
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "store/store.h"
 #include "support/cmocka.h"
@@ -82,6 +86,33 @@ static int open_store(void *place, const dw_store_env *env, dw_store **ret_store
 	return status;
 }
 
+/* The server's clock is ahead by *ahead_us, which it shares with the test. */
+static _Atomic int64_t *ahead_us;
+
+static void set_ahead(dw_usec ahead)
+{
+	atomic_store(ahead_us, ahead);
+}
+
+static void begin_clock(const char *folder)
+{
+	char path[TEMP_SIZE];
+	int fd = open(temp_file(path, folder, "ahead"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0 && ftruncate(fd, sizeof *ahead_us) == 0);
+	ahead_us = mmap(NULL, sizeof *ahead_us, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(ahead_us != MAP_FAILED);
+	(void)close(fd);
+	assert_int_equal(setenv("DW_CLOCK_AHEAD_FILE", path, 1), 0);
+}
+
+static void start(const char *const *options)
+{
+	assert_int_equal(setenv("LD_PRELOAD", DW_CLOCK_AHEAD, 1), 0);
+	redis_server_start(&server, true, options);
+	assert_int_equal(unsetenv("LD_PRELOAD"), 0);
+}
+
 /* run: the suite over url. */
 static int run(const char *title, const char *url)
 {
@@ -91,7 +122,8 @@ static int run(const char *title, const char *url)
 				     .make_place = make_place,
 				     .free_place = free_place,
 				     .open = open_store,
-				     .fill = fill};
+				     .fill = fill,
+				     .set_ahead = set_ahead};
 
 	url_of_server = url;
 	return contract_run(&kind);
@@ -104,17 +136,20 @@ int main(void)
 					     NULL};
 	static const char *const everysec[] = {"--appendonly", "yes", "--appendfsync", "everysec",
 					       NULL};
-	char url[TEMP_SIZE + 16];
+	char folder[TEMP_SIZE], url[TEMP_SIZE + 16];
 	int failed;
 
-	redis_server_start(&server, true, always);
+	temp_make(folder);
+	begin_clock(folder);
+	start(always);
 	(void)snprintf(url, sizeof url, "unix://%s", server.path);
 	failed = run("redis, unix socket, appendfsync always", url);
 	redis_server_end(&server);
 
-	redis_server_start(&server, true, everysec);
+	start(everysec);
 	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
 	failed += run("redis, TCP, appendfsync everysec", url);
 	redis_server_end(&server);
+	temp_remove(folder);
 	return failed;
 }

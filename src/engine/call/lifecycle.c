@@ -3,6 +3,7 @@
 #include "engine/core.h"
 #include "engine/rule/put_off.h"
 #include "engine/due/urgent.h"
+#include "topic/returns.h"
 
 #define RESCHEDULED_A_TURN 512u
 
@@ -143,7 +144,7 @@ static void back_off_again(struct engine *engine, struct timer *timer)
 
 	timer->verdict = DW_RETRY;
 	timer->uncounted = true;
-	timer->retry_at = put_off_due(usec_add(engine_now(engine), delay), true);
+	timer->retry_at = returns_due(usec_add(engine_now(engine), delay), true);
 	timer_set_state(engine, timer, TIMER_VERDICT);
 }
 

@@ -6,7 +6,7 @@
 #include "engine/core.h"
 #include "engine/queue/message_op.h"
 #include "engine/rule/occurrences.h"
-#include "engine/rule/put_off.h"
+#include "topic/returns.h"
 
 void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 {
@@ -96,7 +96,7 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	 * deadline. */
 	if (timer->retry_at == 0)
 		timer->retry_at =
-		    put_off_due(usec_add(engine_now(engine), timer->retry_in), is_computed);
+		    returns_due(usec_add(engine_now(engine), timer->retry_in), is_computed);
 	op->flags |= timer->uncounted ? 0 : DW_OP_VERDICT;
 	op->head = timer->head;
 	op->head.due = timer->retry_at;

@@ -9,8 +9,6 @@
 
 #include "durawheel/durawheel.h"
 
-#define DERIVED_AGAIN DW_HOURS(3)
-
 struct engine;
 
 struct derive {

@@ -9,6 +9,7 @@
 #include "port/op.h"
 #include "timer/record.h"
 #include "timer/transition.h"
+#include "topic/returns.h"
 
 enum { LINK_ALL, LINK_STATE, LINKS };
 
@@ -189,6 +190,29 @@ static struct queue_message *next_of(struct queue *queue, const struct dw_topic_
 	return message;
 }
 
+/* bring_forward: of messages that wait until after latest, the computed ones wait until `again`. */
+static void bring_forward(struct queue_list *list, dw_usec latest, dw_usec again, bool all)
+{
+	struct queue_message *message = list->last, *before;
+
+	for (int i = 0; i < RETURNS_LOOKS && message && message->until > latest; i++) {
+		before = message->prev[LINK_STATE];
+		if (all || returns_is_computed(message->until))
+			put_in(list, message, again);
+		message = before;
+	}
+}
+
+/* clock_was_ahead brings messages forward that a clock has hidden that was set back since. */
+static void clock_was_ahead(struct queue *queue, const struct dw_topic_settings *settings,
+			    dw_usec now)
+{
+	bring_forward(&queue->taken, returns_hidden_max(settings, now),
+		      returns_hidden_again(settings, now), true);
+	bring_forward(&queue->later, returns_retry_max(settings, now),
+		      returns_retry_again(settings, now), false);
+}
+
 static dw_usec comes_back(const struct queue *queue)
 {
 	dw_usec taken = queue->taken.first ? queue->taken.first->until : DW_NEVER;
@@ -230,6 +254,7 @@ void queue_take(struct queue *queue, dw_op *op, const struct dw_topic_settings *
 	dw_row **tail = &op->rows;
 	size_t bytes = 0;
 
+	clock_was_ahead(queue, settings, now);
 	while (expire(queue, queue->all.first, settings, now))
 		;
 	if (op->flags & DW_OP_LOOK)
@@ -279,7 +304,7 @@ static int judge(struct queue *queue, struct queue_message *message, const dw_op
 		if (message->head.retries >= settings_retries_max(settings))
 			return DW_ELIMIT;
 		put_in(&queue->later, message,
-		       settings_returns_at(settings, &op->head, message->head.retries, now));
+		       returns_at(settings, &op->head, message->head.retries, now));
 		message->head.retries++;
 		return DW_OK;
 	case DW_DEAD:

@@ -7,9 +7,11 @@
 #include "base/usec.h"
 #include "port/op.h"
 #include "store/sqlite/bind.h"
+#include "store/sqlite/queue_ahead.h"
 #include "timer/record.h"
 #include "timer/transition.h"
 #include "topic/message.h"
+#include "topic/returns.h"
 #include "topic/settings.h"
 
 enum { WAITS, TAKEN, LATER };
@@ -335,12 +337,19 @@ static void free_rows(struct sqlite_session *session, dw_op *op)
 	op->row_count = 0;
 }
 
-static int look(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op)
+/* look: is there something for a take to do? */
+static int look(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
+		dw_usec now)
 {
+	bool is_ahead = false;
 	int code = read_ready(session, topic, op, 1);
 
 	op->count = op->row_count;
 	free_rows(session, op);
+	if (code != SQLITE_OK || op->count > 0)
+		return code;
+	code = sqlite_queue_is_ahead(session, topic, now, &is_ahead);
+	op->count = is_ahead;
 	return code;
 }
 
@@ -357,9 +366,10 @@ int sqlite_queue_take(struct sqlite_session *session, dw_op *op)
 	if (code != SQLITE_OK || topic.number == 0 || topic.settings.paused & DW_PAUSE_DELIVERY)
 		return code;
 	if (op->flags & DW_OP_LOOK) {
-		code = look(session, &topic, op);
+		code = look(session, &topic, op, now);
 	} else {
-		code = expire(session, &topic, now, &tally);
+		code = sqlite_queue_bring_forward(session, &topic, now);
+		code = code ? code : expire(session, &topic, now, &tally);
 		code = code ? code : take_some(session, &topic, op, now, &tally);
 		code = code ? code : write_tally(session, &topic, &tally);
 		if (code != SQLITE_OK)
@@ -405,8 +415,8 @@ static int judge(struct sqlite_session *session, const struct sqlite_topic *topi
 			     usec_add(wall(session), settings_hide(&topic->settings)));
 	case DW_RETRY:
 		if (row->head.retries < settings_retries_max(&topic->settings)) {
-			dw_usec back = settings_returns_at(&topic->settings, &op->head,
-							   row->head.retries, wall(session));
+			dw_usec back = returns_at(&topic->settings, &op->head, row->head.retries,
+						  wall(session));
 
 			row->head.retries++;
 			return place(session, row, LATER, back);

@@ -56,6 +56,13 @@ static const char schema[] =
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
 	" why, number, reason, at"
 
+/* Of those that return last: taken ones that do so after ?2, computed retries after ?3. */
+#define AHEAD                                                                                      \
+	"SELECT number FROM (SELECT number FROM message WHERE topic = ?1 AND state = 1"            \
+	" AND until > ?2 ORDER BY until DESC LIMIT 64)"                                            \
+	" UNION ALL SELECT number FROM (SELECT number, until FROM message WHERE topic = ?1"        \
+	" AND state = 2 AND until > ?3 ORDER BY until DESC LIMIT 64) WHERE until & 1"
+
 #define MESSAGE "number, state, until, delivery, generation, due, attempt, retries, body"
 
 static const char *const sql[SQL_COUNT] = {
@@ -188,6 +195,9 @@ static const char *const sql[SQL_COUNT] = {
 			  " WHERE number = ?1",
     [SQL_MESSAGE_DELETE] = "DELETE FROM message WHERE number = ?",
     [SQL_MESSAGE_CLEAR] = "DELETE FROM message",
+    [SQL_MESSAGE_AHEAD] = AHEAD " LIMIT 1",
+    [SQL_MESSAGE_FORWARD] = "UPDATE message SET until = CASE state WHEN 1 THEN ?4 ELSE ?5 END"
+			    " WHERE number IN (" AHEAD ")",
     [SQL_LETTER_INSERT] = "INSERT INTO dead(reason, at, generation, id, topic, due, state,"
 			  " attempt, retries, crashes, open, claim, seal, body, why)"
 			  " VALUES(?10, ?11, ?9, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?14,"

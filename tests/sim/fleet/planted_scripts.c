@@ -57,7 +57,8 @@ static const struct {
      {"take", "elseif not is_once or #value > shown_left then", "elseif false then"}},
     {BUG_ANSWER_ANY, {"answer", "local is_held = score and", "local is_held ="}},
     {BUG_MESSAGE_LOST, {"push", "\tif not order[1] then", "\tif true then"}},
-    {BUG_RETRY_NOW, {"answer", "digits(back > 0 and back or", "digits(back >= 0 and 1 or"}},
+    {BUG_RETRY_NOW,
+     {"answer", "digits(back > 0 and returns_at(back, false) or", "digits(back >= 0 and 1 or"}},
     {BUG_DROP_UNCOUNTED, {"push", "count('dropped', dropped)", ""}},
     {BUG_REFUSAL_LOST, {"put", "'refused', ARGV[4])", "'refused', '0')"}},
 };
