@@ -114,22 +114,25 @@ static void write_blocks(struct merged *merged, dw_usec since, dw_usec keep)
 	merged->record.blocks_size = (uint16_t)size;
 }
 
-/* merge takes from the stored timer what the mode says. stored NULL: there is nothing to take. */
+/* merge takes from the stored timer what the mode says. stored NULL: there is nothing to take. A
+ * series that was begun by a clock far ahead, which was set back since, begins now, and its
+ * deadline does not count. */
 static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
 		  struct merged *merged)
 {
 	dw_usec since = stored ? record_series(stored->body) : 0;
 	const void *keeps = stored && mode->flags & DW_DATA_FIRST ? stored->body : mode->body;
+	bool was_ahead = since > usec_add(mode->asked, DERIVED_AGAIN);
 
 	(void)record_decode(mode->body, mode->size, &merged->record); /* our own */
 	merged->due = mode->due;
 	if (stored && mode->flags & DW_DUE_EARLIEST)
 		merged->due = usec_min(merged->due, stored->head.due);
-	if (stored && mode->flags & DW_DUE_LATEST)
+	if (stored && mode->flags & DW_DUE_LATEST && !was_ahead)
 		merged->due = usec_max(merged->due, stored->head.due);
 	if (stored && mode->flags & DW_DATA_FIRST)
 		merged->record = *was;
-	if (since == 0 && mode->wait_max > 0)
+	if (was_ahead || (since == 0 && mode->wait_max > 0))
 		since = mode->asked;
 	if (mode->wait_max > 0)
 		merged->due = usec_min(merged->due, usec_add(since, mode->wait_max));

@@ -291,6 +291,63 @@ static void given_delay_is_kept(void **state)
 	harness_free(h);
 }
 
+/* ---- Series of puts ------------------------------------------------------------------------ */
+
+/* put_series: due 5 s after the last put, but at most 12 s after the first one. */
+static void put_series(struct harness *h, unsigned flags)
+{
+	dw_timer timer = {.size = sizeof timer,
+			  .id = "series",
+			  .topic = "t",
+			  .due = h->wall + DW_SECONDS(5),
+			  .flags = flags,
+			  .wait_max_us = DW_SECONDS(12)};
+
+	assert_int_equal(engine_put(h->engine, &timer, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "series").status, DW_OK);
+}
+
+static void series_goes_on(unsigned flags)
+{
+	struct harness *h = harness_new();
+
+	set_clock(h, AHEAD);
+	put_series(h, flags);
+	set_clock(h, -AHEAD);
+	put_series(h, flags);
+	harness_pass(h, DW_SECONDS(4));
+	assert_int_equal(h->start_count, 0);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 1);
+	harness_free(h);
+}
+
+static void series_that_began_ahead_goes_on(void **state)
+{
+	(void)state;
+	series_goes_on(DW_DUE_LATEST);
+	series_goes_on(DW_DUE_LATEST | DW_DATA_FIRST);
+}
+
+/* A series that never rests ends wait_max_us after the clock was right. */
+static void series_that_began_ahead_ends(void **state)
+{
+	struct harness *h = harness_new();
+
+	(void)state;
+	set_clock(h, AHEAD);
+	put_series(h, DW_DUE_LATEST);
+	set_clock(h, -AHEAD);
+	for (int i = 0; i < 3; i++) {
+		put_series(h, DW_DUE_LATEST);
+		assert_int_equal(h->start_count, 0);
+		harness_pass(h, DW_SECONDS(4));
+	}
+	assert_int_equal(h->start_count, 1);
+	harness_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +363,8 @@ int main(void)
 	    cmocka_unit_test(computed_retries_go_on),
 	    cmocka_unit_test(computed_retries_go_on_with_the_next_owner),
 	    cmocka_unit_test(given_delay_is_kept),
+	    cmocka_unit_test(series_that_began_ahead_goes_on),
+	    cmocka_unit_test(series_that_began_ahead_ends),
 	};
 
 	return cmocka_run_group_tests_name("engine_derive", tests, NULL, NULL);
