@@ -112,10 +112,22 @@ local function keep(id, value)
 	end
 end
 
--- is_remembered: is an end of the id kept?
+-- is_remembered: is an end of the id kept? If a clock far ahead has kept it, which was set back
+-- since, it is kept as long as it says: ended_until() in src/timer/ended.c.
+local AHEAD, untils = 10800000000, {}
+
 local function is_remembered(id)
-	local till = call('ZSCORE', UNTILS, id)
-	return till and tonumber(till) > now()
+	local till = tonumber(call('ZSCORE', UNTILS, id) or 0)
+	local kept_end = till > now() and call('HGET', ENDS, id)
+	if kept_end and #kept_end >= 48 then
+		local a0, a1, u0, u1 = words_of('<I4I4I4I4', kept_end, 33)
+		local kept_until = now() + (u1 - a1) * 4294967296 + u0 - a0
+		if till > kept_until + AHEAD then
+			insert(untils, digits(kept_until))
+			insert(untils, id)
+		end
+	end
+	return till > now()
 end
 
 -- is_wrong: has the id another version than this one, or a timer although it is 0?
@@ -182,6 +194,7 @@ local function one_by_one()
 	local failure = store_new()
 	if not failure then
 		write('ZADD', TIMERS, kept)
+		write('ZADD', UNTILS, untils)
 	end
 	return failure
 end

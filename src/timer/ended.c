@@ -71,6 +71,18 @@ bool ended_keep(dw_ended *ended, dw_usec own, dw_usec of_topic)
 	return keep > 0;
 }
 
+dw_usec ended_until(const void *body, size_t size, dw_usec until, dw_usec now)
+{
+	struct ended_names names;
+	dw_ended ended;
+	dw_usec kept;
+
+	if (!ended_read(body, size, &ended, &names))
+		return until;
+	kept = usec_add(now, usec_sub(ended.until, ended.at));
+	return until > usec_add(kept, DERIVED_AGAIN) ? kept : until;
+}
+
 /* ---- The bytes ----------------------------------------------------------------------------- */
 
 size_t ended_size(const dw_ended *ended)

@@ -29,6 +29,11 @@ void ended_of(const dw_op *, dw_end, const dw_head *stored, dw_usec now, dw_ende
  * kept. */
 bool ended_keep(dw_ended *, dw_usec own, dw_usec of_topic);
 
+/* ended_until returns until when an end is remembered, of which its place in the store says
+ * `until`. A clock that was far ahead, and was set back since, may have said that: then it is
+ * remembered as long as its bytes say, from now on. */
+dw_usec ended_until(const void *body, size_t size, dw_usec until, dw_usec now);
+
 /* ended_size returns how many bytes ended_write writes: at most ENDED_SIZE_MAX. */
 size_t ended_size(const dw_ended *);
 void ended_write(const dw_ended *, unsigned char *ret_bytes);

@@ -111,7 +111,7 @@ int contract_run(const struct contract_kind *kind)
 	count = add(kind, contract_topics, tests, count);
 	count = add(kind, contract_queues, tests, count);
 	count = add(kind, contract_queue_bounds, tests, count);
-	count = add(kind, contract_queue_clock, tests, count);
+	count = add(kind, contract_clock, tests, count);
 	count = add(kind, contract_rules, tests, count);
 	count = add(kind, contract_ends, tests, count);
 	return _cmocka_run_group_tests(kind->name, tests, count, NULL, NULL);

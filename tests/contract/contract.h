@@ -42,6 +42,9 @@ void contract_crash(struct contract *);
 uint64_t contract_claim(struct contract *, const char *id);
 /* contract_retry: a RETRY of "a". */
 dw_op *contract_retry(uint64_t generation, uint32_t attempt, dw_usec due, unsigned flags);
+/* contract_put_kept makes a PUT of a timer that says how long its end is kept; 0: it says nothing.
+ * every: it has a rule. */
+dw_op *contract_put_kept(const char *id, dw_usec keep, bool every);
 /* contract_status: without its strings. */
 dw_store_status contract_status(struct ask *);
 
@@ -70,7 +73,7 @@ extern const struct contract_case contract_whole[];
 extern const struct contract_case contract_topics[];
 extern const struct contract_case contract_queues[];
 extern const struct contract_case contract_queue_bounds[];
-extern const struct contract_case contract_queue_clock[];
+extern const struct contract_case contract_clock[];
 extern const struct contract_case contract_rules[];
 extern const struct contract_case contract_ends[];
 

@@ -36,9 +36,7 @@ static struct shown show(struct ask *ask, const char *id)
 	return shown;
 }
 
-/* put_kept makes a PUT of a timer that says how long its end is kept; 0: it says nothing. every:
- * it has a rule. */
-static dw_op *put_kept(const char *id, dw_usec keep, bool every)
+dw_op *contract_put_kept(const char *id, dw_usec keep, bool every)
 {
 	struct alloc alloc = alloc_default();
 	struct record_rule rule = {.text = "every 1m", .occurrence = 500, .until = DW_NEVER};
@@ -70,7 +68,7 @@ static uint64_t claimed(struct contract *c, const char *id, dw_usec keep, bool e
 {
 	dw_head head;
 
-	assert_int_equal(ask_head(&c->owner, put_kept(id, keep, every), &head), DW_OK);
+	assert_int_equal(ask_head(&c->owner, contract_put_kept(id, keep, every), &head), DW_OK);
 	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, id, head.generation, 0)),
 			 DW_OK);
 	return head.generation;
@@ -114,7 +112,7 @@ static dw_op *bury_op(const char *id, uint64_t generation, dw_reason reason)
 static dw_op *next_op(const char *id, uint64_t generation, dw_reason reason, const char *said)
 {
 	struct alloc alloc = alloc_default();
-	dw_op *put = put_kept(id, WEEK, true);
+	dw_op *put = contract_put_kept(id, WEEK, true);
 	size_t body_size = put->body_size, said_size = strlen(said);
 	dw_op *op = op_new(&alloc, DW_OP_NEXT, id, NULL, body_size + said_size);
 	struct record_rule rule;
@@ -261,7 +259,7 @@ static void end_of_an_owners_cancel_is_kept(void **state)
 	struct contract *c = *state;
 	struct shown shown;
 
-	assert_int_equal(ask_status(&c->owner, put_kept("a", WEEK, false)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, contract_put_kept("a", WEEK, false)), DW_OK);
 	assert_int_equal(ask_status(&c->owner, ask_cancel("a", 0)), DW_OK);
 	shown = show(&c->owner, "a");
 	assert_int_equal(shown.status, DW_OK);
@@ -290,7 +288,7 @@ static void end_of_a_clients_cancel_is_kept(void **state)
 		char id[16];
 
 		(void)snprintf(id, sizeof id, "a%d", i);
-		assert_int_equal(ask_status(&c->owner, put_kept(id, 0, false)), DW_OK);
+		assert_int_equal(ask_status(&c->owner, contract_put_kept(id, 0, false)), DW_OK);
 		assert_int_equal(ask_status(&c->client, ask_cancel(id, 0)), DW_OK);
 		shown = show(&c->owner, id);
 		assert_int_equal(shown.status, DW_OK);
@@ -300,7 +298,7 @@ static void end_of_a_clients_cancel_is_kept(void **state)
 	}
 	/* The owner's settings count at once, also for a client. */
 	keep_of_topic(c, "keep=0");
-	assert_int_equal(ask_status(&c->owner, put_kept("b", 0, false)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, contract_put_kept("b", 0, false)), DW_OK);
 	assert_int_equal(ask_status(&c->client, ask_cancel("b", 0)), DW_OK);
 	expect_absent(&c->client, "b");
 	(void)claimed(c, "c", WEEK, false);
@@ -312,8 +310,8 @@ static void end_of_a_put_over_a_timer_is_none(void **state)
 {
 	struct contract *c = *state;
 
-	assert_int_equal(ask_status(&c->owner, put_kept("a", WEEK, false)), DW_OK);
-	assert_int_equal(ask_status(&c->owner, put_kept("a", WEEK, false)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, contract_put_kept("a", WEEK, false)), DW_OK);
+	assert_int_equal(ask_status(&c->owner, contract_put_kept("a", WEEK, false)), DW_OK);
 	assert_int_equal(ask_status(&c->owner, ask_move("a", 900, 0, 0)), DW_OK);
 	expect_absent(&c->owner, "a");
 }
@@ -435,7 +433,7 @@ static void check_finds_no_flaw_in_ends(void **state)
 
 static int put_once(struct ask *ask, const char *id, dw_usec keep)
 {
-	dw_op *op = put_kept(id, keep, false);
+	dw_op *op = contract_put_kept(id, keep, false);
 
 	op->flags = DW_OP_NEW | DW_OP_ONCE;
 	return ask_status(ask, op);

@@ -77,6 +77,20 @@ const struct stored_end *ends_find(const struct ends *ends, const char *id, dw_u
 	return end && end->place.due > now ? end : NULL;
 }
 
+bool ends_ask(struct ends *ends, const char *id, dw_usec now)
+{
+	struct stored_end *end =
+	    (struct stored_end *)(void *)id_map_find(&ends->by_id, id); /* first */
+	dw_usec until = end ? ended_until(end->bytes, end->size, end->place.due, now) : 0;
+
+	if (end && until != end->place.due) {
+		skiplist_remove(&ends->order, &end->place);
+		end->place.due = until;
+		skiplist_add(&ends->order, &end->place);
+	}
+	return until > now;
+}
+
 void ends_forget(struct ends *ends, const struct alloc *alloc, dw_usec now)
 {
 	for (unsigned i = 0; i < ENDED_AT_ONCE && ends->order.first[0]; i++) {

@@ -34,6 +34,9 @@ void ends_add(struct ends *, const struct alloc *, struct stored_end *);
 /* ends_find returns the end of the id, unless it has expired; or NULL. */
 const struct stored_end *ends_find(const struct ends *, const char *id, dw_usec now);
 
+/* ends_ask: is there one? If a clock far ahead has kept it, it is kept as long as it says. */
+bool ends_ask(struct ends *, const char *id, dw_usec now);
+
 /* ends_forget drops some ends that have expired or are too many. */
 void ends_forget(struct ends *, const struct alloc *, dw_usec now);
 

@@ -255,7 +255,7 @@ static int show(struct timer_table *table, dw_op *op, const struct stored_timer 
 	return DW_OK;
 }
 
-static struct life_caller life_of(const struct timer_table *table, const dw_op *op,
+static struct life_caller life_of(struct timer_table *table, const dw_op *op,
 				  const struct table_caller *caller)
 {
 	const struct inbox_entry *entry = inbox_find(&table->inbox, op->id);
@@ -265,7 +265,7 @@ static struct life_caller life_of(const struct timer_table *table, const dw_op *
 				    .role = caller->role,
 				    .left_open = caller->role == DW_CLIENT && entry && entry->open,
 				    .ended = op->flags & DW_OP_ONCE &&
-					     ends_find(&table->ends, op->id, caller->now)};
+					     ends_ask(&table->ends, op->id, caller->now)};
 }
 
 static void apply_to_timer(struct timer_table *table, dw_op *op, const struct table_caller *caller)

@@ -128,13 +128,31 @@ static int find(struct sqlite_session *session, const char *id, sqlite3_stmt **r
 	return SQLITE_OK;
 }
 
+static int keep_until(struct sqlite_session *session, sqlite3_int64 number, dw_usec until)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_ENDED_UNTIL);
+	int code = sqlite3_bind_int64(statement, 1, number);
+
+	session->changed = true;
+	return run(statement, code ? code : sqlite3_bind_int64(statement, 2, until));
+}
+
 int sqlite_end_exists(struct sqlite_session *session, const char *id, bool *ret_exists)
 {
 	sqlite3_stmt *statement;
+	sqlite3_int64 number;
+	dw_usec was, until;
 	int code = find(session, id, &statement);
 
 	*ret_exists = code == SQLITE_OK && statement != NULL;
-	return *ret_exists ? sqlite_db_finish(statement, SQLITE_ROW) : code;
+	if (!*ret_exists)
+		return code;
+	number = sqlite3_column_int64(statement, 1);
+	was = sqlite3_column_int64(statement, 2);
+	until = ended_until(sqlite3_column_blob(statement, 0),
+			    (size_t)sqlite3_column_bytes(statement, 0), was, wall(session));
+	code = sqlite_db_finish(statement, SQLITE_ROW);
+	return code || until == was ? code : keep_until(session, number, until);
 }
 
 int sqlite_end_show(struct sqlite_session *session, dw_op *op)

@@ -141,8 +141,9 @@ static const char *const sql[SQL_COUNT] = {
 		       " AND (?2 IS NULL OR id = ?2) AND (?3 = 0 OR generation = ?3)",
     [SQL_ENDED_WRITE] = "INSERT INTO ended(id, until, body) VALUES(?1, ?2, ?3)"
 			" ON CONFLICT(id) DO UPDATE SET until = ?2, body = ?3",
-    [SQL_ENDED_FIND] = "SELECT body FROM ended WHERE id = ?1 AND until > ?2",
+    [SQL_ENDED_FIND] = "SELECT body, number, until FROM ended WHERE id = ?1 AND until > ?2",
     [SQL_ENDED_OLDEST] = "SELECT number, until FROM ended ORDER BY until LIMIT 1",
+    [SQL_ENDED_UNTIL] = "UPDATE ended SET until = ?2 WHERE number = ?1",
     [SQL_ENDED_DELETE] = "DELETE FROM ended WHERE number = ?",
     [SQL_ENDED_CLEAR] = "DELETE FROM ended",
     [SQL_TIMER_FROM_DEAD] = "INSERT INTO timer(due, state, attempt, retries, crashes, open, claim,"

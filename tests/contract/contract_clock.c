@@ -1,5 +1,5 @@
 /* The clock of the store was 30 days ahead, and is right again. Messages that it has hidden come
- * back; those that somebody has given a delay keep it. */
+ * back; those that somebody has given a delay keep it. Ends are remembered as long as they say. */
 #include "contract/contract_queue_ops.h"
 #include "support/cmocka.h"
 
@@ -185,7 +185,46 @@ static void small_step_back_brings_no_message_forward(void **state)
 	assert_int_equal(taken.count, 2);
 }
 
-const struct contract_case contract_queue_clock[] = {
+/* ---- Ends ---------------------------------------------------------------------------------- */
+
+static int put_once(struct contract *c, const char *id, dw_usec keep)
+{
+	dw_op *op = contract_put_kept(id, keep, false);
+
+	op->flags = DW_OP_NEW | DW_OP_ONCE;
+	return ask_status(&c->owner, op);
+}
+
+static void end_once(struct contract *c, const char *id, dw_usec keep)
+{
+	assert_int_equal(put_once(c, id, keep), DW_OK);
+	assert_int_equal(ask_status(&c->owner, ask_cancel(id, 0)), DW_OK);
+}
+
+/* From when somebody asks for an end of such a clock, it is remembered as long as it says. */
+static void end_by_a_clock_ahead_is_remembered_as_long_as_it_says(void **state)
+{
+	struct contract *c = *state;
+
+	end_once(c, "before", DW_DAYS(60));
+	contract_set_clock(c, AHEAD);
+	end_once(c, "hour", DW_HOURS(1));
+	end_once(c, "week", DW_DAYS(7));
+	contract_set_clock(c, -AHEAD);
+	assert_int_equal(put_once(c, "hour", 0), DW_EEXIST);
+	assert_int_equal(put_once(c, "week", 0), DW_EEXIST);
+	assert_int_equal(put_once(c, "before", 0), DW_EEXIST);
+	contract_set_clock(c, DW_MINUTES(50));
+	assert_int_equal(put_once(c, "hour", 0), DW_EEXIST);
+	contract_set_clock(c, DW_MINUTES(11));
+	assert_int_equal(put_once(c, "hour", 0), DW_OK);
+	assert_int_equal(put_once(c, "week", 0), DW_EEXIST);
+	contract_set_clock(c, DW_DAYS(7));
+	assert_int_equal(put_once(c, "week", 0), DW_OK);
+	assert_int_equal(put_once(c, "before", 0), DW_EEXIST);
+}
+
+const struct contract_case contract_clock[] = {
     CONTRACT_CASE(message_hidden_by_a_clock_ahead_comes_back, false),
     CONTRACT_CASE(message_touched_by_a_clock_ahead_comes_back, false),
     CONTRACT_CASE(message_hidden_by_a_clock_ahead_stays_hidden, false),
@@ -194,5 +233,6 @@ const struct contract_case contract_queue_clock[] = {
     CONTRACT_CASE(retry_computed_by_a_clock_ahead_comes_back, false),
     CONTRACT_CASE(retry_given_while_the_clock_was_ahead_stays, false),
     CONTRACT_CASE(small_step_back_brings_no_message_forward, false),
+    CONTRACT_CASE(end_by_a_clock_ahead_is_remembered_as_long_as_it_says, false),
     CONTRACT_CASES_END,
 };
