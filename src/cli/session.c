@@ -22,6 +22,17 @@
 static const char scheme[] = "sqlite:";
 enum { STORE_SIZE = PATH_MAX + sizeof scheme };
 
+/* A pipe had a reader when the command began. One that leaves later has what it wanted. */
+static bool had_reader;
+
+/* has_reader: false: stdout is a pipe that nobody reads any more. */
+static bool has_reader(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	return poll(&out, 1, 0) <= 0 || !(out.revents & POLLERR);
+}
+
 int session_prepare(void)
 {
 	/* Reading a closed stdin, or writing a closed stdout, must fail. So /dev/null is opened for
@@ -33,6 +44,7 @@ int session_prepare(void)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", direction[fd]) != fd)
 			return EXIT_FAILED;
+	had_reader = has_reader();
 	return EXIT_DONE;
 }
 
@@ -297,18 +309,11 @@ int session_close(dw *d, int code)
 	return code != EXIT_DONE ? code : flushed;
 }
 
-/* has_reader: false: stdout is a pipe that nobody reads any more. */
-static bool has_reader(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-
-	return poll(&out, 1, 0) <= 0 || !(out.revents & POLLERR);
-}
-
 int session_torn(const char *words)
 {
-	return has_reader() ? complain(EXIT_FAILED, "cannot write to stdout: %s", words)
-			    : EXIT_FAILED;
+	if (had_reader && !has_reader())
+		return EXIT_FAILED;
+	return complain(EXIT_FAILED, "cannot write to stdout: %s", words);
 }
 
 int session_flush(void)
@@ -317,9 +322,7 @@ int session_flush(void)
 
 	if (torn)
 		return session_torn("an earlier write failed");
-	if (failed)
-		return complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(errno));
-	return EXIT_DONE;
+	return failed ? session_torn(strerror(errno)) : EXIT_DONE;
 }
 
 static dw_usec read_clock(clockid_t clock)

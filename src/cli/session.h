@@ -47,11 +47,11 @@ bool session_tell_journaled(const dw_result *);
  * doing so. */
 int session_close(dw *, int code);
 
-/* session_torn: stdout cannot be written in the middle of the output. EXIT_FAILED; it complains,
- * unless the reader of a pipe has what it wanted, as in `list | head`. */
+/* session_torn: stdout cannot be written. EXIT_FAILED; it complains, unless the reader of a pipe
+ * has left since the command began, as in `list | head`. */
 int session_torn(const char *words);
 
-/* session_flush: EXIT_DONE if all output was written to stdout, else it complains. */
+/* session_flush: EXIT_DONE if all output was written to stdout, else session_torn. */
 int session_flush(void);
 
 /* session_name: the namespace, or the name of the file; no path and no address. */

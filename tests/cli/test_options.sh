@@ -458,6 +458,25 @@ test_a_reader_that_leaves_hears_no_complaint() {
 	[ ! -s err ] || fail "list says $(cat err)"
 }
 
+# The output is more than a write of stdio, and less than two. The pipe takes one.
+test_a_reader_that_leaves_before_the_last_write_hears_no_complaint() {
+	many 60 | durawheel import >/dev/null
+	mkfifo pipe
+	exec 4<>pipe
+	exec 3<pipe
+	exec 5>pipe
+	python3 -c 'import fcntl; fcntl.fcntl(4, 1031, 4096)' # F_SETPIPE_SZ
+	durawheel list >&5 2>err 3<&- 4<&- &
+	owner=$!
+	exec 5>&-
+	timeout "$patience" head -c 1 <&3 >first
+	exec 4<&- 3<&-
+	code=0
+	wait "$owner" || code=$?
+	[ "$code" = 1 ] || fail "list exits $code"
+	[ ! -s err ] || fail "list says $(cat err)"
+}
+
 test_a_mebibyte_of_arguments_is_taken() {
 	expect 0 durawheel add --topic t --in 1h
 	mapfile -t ids < <(seq -f "%0200.0f" 5300)
