@@ -344,3 +344,17 @@ test_redis_queue_is_waited_for_when_the_server_was_emptied() {
 	wait $worker || true
 	stop_owner
 }
+
+# The server closes the connection on it.
+test_redis_push_over_a_limit_of_the_server_is_told_in_words() {
+	on_redis
+	expect 0 durawheel topic set g --queue
+	text 1048576 >data
+	redis CONFIG SET client-query-buffer-limit 1mb
+	redis CONFIG SET proto-max-bulk-len 1mb
+	code=0
+	durawheel push --topic g --data-file data >out 2>err || code=$?
+	[ "$code" = 6 ] || fail "push exits $code"
+	says 'closed the connection on a push of 1048[0-9]* bytes'
+	says 'client-query-buffer-limit'
+}

@@ -241,6 +241,17 @@ dw_usec suspect_due(const struct redis_store *store)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
+/* tell_push: the caller hears that the PUSH may have been done, and here why it perhaps was not. */
+static void tell_push(struct redis_store *store, const dw_op *op)
+{
+	suspect_tell(
+	    store, "",
+	    "the server has closed the connection on a push of %zu bytes: if that is more than its "
+	    "client-query-buffer-limit or proto-max-bulk-len, push less at a time, or raise them",
+	    op->body_size);
+	store->completion.suspects.told_until = 0; /* what is certain is told, too */
+}
+
 bool suspect_push_lost(struct redis_store *store, const struct redis_request *request)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
@@ -252,6 +263,8 @@ bool suspect_push_lost(struct redis_store *store, const struct redis_request *re
 	push->again_at = usec_add(store->now, pause_after(push->closings + 1));
 	if (push->closings == 0 || op->body_size < push->size)
 		push->size = op->body_size;
+	if (!op->id)
+		tell_push(store, op);
 	return true;
 }
 
