@@ -216,6 +216,25 @@ static void occurrence_that_was_moved_stays(void **state)
 	harness_free(h);
 }
 
+/* The occurrences that the clock has passed over are late, and none is missed. */
+static void count_of_a_rule_is_kept_after_a_step_forward(void **state)
+{
+	dw_rule thrice = {.size = sizeof thrice, .every = DW_SECONDS(1), .count = 3};
+	const dw_usec steps[] = {DW_MILLISECONDS(1500), DW_SECONDS(2), DW_SECONDS(10)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		struct harness *h = harness_new();
+
+		put_rule(h, "thrice", &thrice);
+		harness_pass(h, DW_MILLISECONDS(500));
+		set_clock(h, steps[i]);
+		harness_pass(h, DW_SECONDS(5));
+		assert_int_equal(h->start_count, 3);
+		harness_free(h);
+	}
+}
+
 /* ---- Retries ------------------------------------------------------------------------------- */
 
 static void give_a_day(struct harness *h, const dw_firing *firing)
@@ -360,6 +379,7 @@ int main(void)
 	    cmocka_unit_test(delivery_that_saw_the_step_goes_on),
 	    cmocka_unit_test(small_step_back_repeats_nothing),
 	    cmocka_unit_test(occurrence_that_was_moved_stays),
+	    cmocka_unit_test(count_of_a_rule_is_kept_after_a_step_forward),
 	    cmocka_unit_test(computed_retries_go_on),
 	    cmocka_unit_test(computed_retries_go_on_with_the_next_owner),
 	    cmocka_unit_test(given_delay_is_kept),
