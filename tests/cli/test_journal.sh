@@ -206,3 +206,17 @@ test_journal_page_without_a_store() {
 	await answers /readyz 503 'and due timers wait'
 	stop_owner
 }
+
+test_journal_without_descriptors_is_refused_in_words() {
+	local limit
+	for limit in {10..18}; do
+		code=0
+		(
+			ulimit -n "$limit"
+			exec durawheel --store "unix://$PWD/none" add --topic t --in 1h \
+				--journal "j$limit"
+		) >out 2>err || code=$?
+		[ "$code" = 0 ] || grep -q -e 'Too many open files' -e 'too many files open' err ||
+			fail "with $limit descriptors: $(cat err)"
+	done
+}

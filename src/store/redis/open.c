@@ -1,5 +1,6 @@
 /* Opens the store: connects, learns the number of shards, and acquires the leases. Only opening and
  * stopping wait. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -207,18 +208,30 @@ static int open_away(struct redis_store *store)
 	return status;
 }
 
+/* open_descriptors opens what the store needs before it has a connection. */
+static int open_descriptors(struct redis_store *store, char *message)
+{
+	int status = link_open(store, NULL, &store->pipeline.link);
+
+	if (status == DW_OK) {
+		store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
+		status = store->wake.descriptor < 0 ? DW_ESYS : DW_OK;
+	}
+	if (status == DW_ESYS)
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: no descriptor: %s", store->url.name,
+			       strerror(errno)); /* cut if long */
+	return status;
+}
+
 static int open_all(struct redis_store *store, const char *url, char *message)
 {
 	dw_usec until;
 	int status = redis_url_read(&store->url, url, &store->alloc, message);
 
 	if (status == DW_OK)
-		status = link_open(store, NULL, &store->pipeline.link);
+		status = open_descriptors(store, message);
 	if (status != DW_OK)
 		return status;
-	store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
-	if (store->wake.descriptor < 0)
-		return DW_ESYS;
 	wake_channel_watch(store, link_descriptor(store->pipeline.link));
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
