@@ -126,9 +126,10 @@ static void move_clock(dw *d, struct daily *daily, int speed)
 
 static int is_over(dw *d, const struct settings *s)
 {
-	uint64_t left = 1;
+	dw_stats stats = {.size = sizeof stats};
 
-	return s->until != DW_NEVER && dw_count(d, TODAY, &left) == DW_OK && left == 0;
+	return s->until != DW_NEVER && dw_get_stats(d, &stats) == DW_OK && !stats.recovering &&
+	       stats.timers == 0;
 }
 
 static int drive(dw *d, struct daily *daily, const struct settings *s)

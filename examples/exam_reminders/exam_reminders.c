@@ -57,10 +57,8 @@ static void say_event(dw *d, const dw_event *event, void *user)
 static int idle(dw *d)
 {
 	dw_stats stats = {.size = sizeof stats};
-	uint64_t left = 1;
 
-	return dw_get_stats(d, &stats) == DW_OK && !stats.recovering &&
-	       dw_count(d, TOPIC, &left) == DW_OK && left == 0;
+	return dw_get_stats(d, &stats) == DW_OK && !stats.recovering && stats.timers == 0;
 }
 
 /* drive turns until a signal or, if asked to, until it is idle. */

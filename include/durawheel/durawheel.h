@@ -17,6 +17,17 @@
  * Redis, or memory. So it fires even if the process was killed in the meantime: in this process,
  * microseconds after its deadline, never before it. Linux only.
  *
+ * OTHER HEADERS. error.h, rule.h and time.h come with this one. What some programs need stands in
+ *	select.h   many timers at once: list, count and cancel those of a selection
+ *	topic.h    settings of topics, and queues: push, take, ack
+ *	ended.h    what became of a timer
+ *	metrics.h  numbers for a monitoring system, and whether a handle is well
+ *	journal.h  tools for the file of options.journal
+ *	testing.h  a clock that a test moves
+ *	wheel.h    the timing wheel alone, without a store
+ *	store.h    a store of your own
+ *	durawheel.hpp  all of it for C++
+ *
  * TIME is dw_usec (durawheel/time.h): microseconds since the Unix epoch (UTC), or a duration in
  * microseconds. Arithmetic saturates: now + INT64_MAX is "never", not a moment in the past.
  *
@@ -80,7 +91,7 @@ extern "C" {
 
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
-#define DW_WHY_MAX 255              /* bytes of a text of dw_why() */
+#define DW_WHY_MAX 255              /* bytes of a text of dw_set_why() */
 #define DW_TOPIC_MAX 63             /* bytes of a topic, as of an id */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
@@ -165,7 +176,7 @@ typedef struct dw_event {
 	const char *topic;   /* the timer's topic, or NULL */
 	const char *message; /* one line for people, never NULL */
 	uint64_t count;
-	const char *why; /* DW_EVENT_DEAD: the text of dw_why(), or NULL */
+	const char *why; /* DW_EVENT_DEAD: the text of dw_set_why(), or NULL */
 } dw_event;
 
 typedef enum dw_log_level { DW_LOG_ERROR = 0, DW_LOG_WARN = 1, DW_LOG_INFO = 2 } dw_log_level;
@@ -289,7 +300,7 @@ typedef enum dw_verdict {
 	DW_RETRY = 1, /* again, as its topic says: in 1 s, doubled each time; or dw_retry_in() */
 	DW_HOLD = 2,  /* not known yet: dw_settle() answers within options.hold_us */
 	DW_DEAD = 3,  /* give up now: it becomes a dead letter, and no retry is made */
-	DW_HOLD_UNSTARTED = 4 /* as DW_HOLD; its work begins with dw_started() (metrics.h) */
+	DW_HOLD_UNSTARTED = 4 /* as DW_HOLD; its work begins with dw_start() */
 } dw_verdict;
 
 /* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */
@@ -410,21 +421,21 @@ DW_API int dw_on_batch(dw *, const char *topic, const dw_batch_options *options,
  * has dw_batch.retry_in. */
 DW_API int dw_retry_in(dw *, dw_usec delay);
 
-/* dw_why says why the timer fails whose handler runs. If the verdict is DW_RETRY or DW_DEAD, the
- * text is stored with it, in the same step: dw_info.why, dw_dead.why and DW_EVENT_DEAD show it.
- * Each such verdict replaces the text of the one before, also by none. It goes when the timer is
- * done, put again, moved or requeued. Call it inside a handler, also on a worker; the last call
- * counts. The text is copied: at most DW_WHY_MAX bytes, cut at a character; control characters
- * become spaces, and what is not UTF-8 becomes '?'. "" takes an earlier call back.
+/* dw_set_why says why a timer fails. If the verdict is DW_RETRY or DW_DEAD, the text is stored with
+ * it, in the same step: dw_info.why, dw_dead.why and DW_EVENT_DEAD show it. Each such verdict
+ * replaces the text of the one before, also by none. It goes when the timer is done, put again,
+ * moved or requeued. The last call counts. The text is copied: at most DW_WHY_MAX bytes, cut at a
+ * character; control characters become spaces, and what is not UTF-8 becomes '?'. "" takes an
+ * earlier call back. While Redis is away, a text is stored only with a verdict that waits for
+ * Redis.
  *
- * dw_why_of is for a delivery of a batch, and for one that is held: call it before dw_settle(). Any
- * thread. While Redis is away, a text is stored only with a verdict that waits for Redis.
- * DW_EINVAL: text or token is NULL, or for dw_why, no handler runs here or it is one of a batch.
+ * token NULL: of the timer whose handler calls this, also on a worker. Else of a delivery of a
+ * batch, or of one that is held, before its dw_settle(), on any thread.
+ * DW_EINVAL: text is NULL, or token is, and no handler runs here or it is one of a batch.
  * DW_ESTALE: the delivery is over; a call from another thread is not told. DW_ENOMEM: the text of
- * an earlier call stays. DW_ETHREAD, of dw_why: this is neither the handle's thread nor a
+ * an earlier call stays. DW_ETHREAD: token is NULL, and this is neither the handle's thread nor a
  * handler. */
-DW_API int dw_why(dw *, const char *text);
-DW_API int dw_why_of(dw *, const dw_token *, const char *text);
+DW_API int dw_set_why(dw *, const dw_token *token, const char *text);
 
 /* dw_pause, dw_resume. Use them when your program already holds as many firings (DW_HOLD) as it can
  * process. A paused handle claims and starts nothing, not even the rest of the turn. No hold times
@@ -563,6 +574,17 @@ DW_API int dw_move(dw *, const char *id, dw_usec due, dw_done_fn done, void *use
 DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_done_fn done,
 		     void *user);
 
+/* dw_start says that the work of a delivery begins now, for a handler that only puts deliveries
+ * into a queue of the program's and returns DW_HOLD_UNSTARTED. Until then the timer counts as due;
+ * its lateness, its start and its handler's time count from here. dw_settle() may also end it
+ * without a start. The hold's time-out goes on.
+ *
+ * DW_ESTALE: the work must not begin. The token names no delivery that waits for its start, or its
+ * topic is paused, or the lease is over and another process may have the delivery. If it is still
+ * this one's, dw_settle() with DW_RETRY brings it again; before its start that counts as no retry.
+ * DW_EINVAL: token is NULL. The handle's thread; also inside a callback. */
+DW_API int dw_start(dw *, const dw_token *token);
+
 /* dw_post calls fn(dw, arg) on the handle's thread, in a later turn; exactly once if it returns
  * DW_OK. If no turn comes, dw_close() calls it, and then calls on the handle return DW_ECLOSED. fn
  * is a callback like a handler. Any thread. DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
@@ -617,7 +639,7 @@ typedef struct dw_info {
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
-	const char *why;    /* the last DW_RETRY: what dw_why() has said; NULL: nothing */
+	const char *why;    /* the last DW_RETRY: what dw_set_why() has said; NULL: nothing */
 	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
 	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
 	dw_usec rule_end; /* no occurrence is later, by the rule's end or count; DW_NEVER: no end */
@@ -625,7 +647,7 @@ typedef struct dw_info {
 	dw_usec keep_us;  /* as in dw_timer */
 } dw_info;
 
-/* Where a page of dw_list() ends and the next one begins; all zero is the beginning. */
+/* Where a page of dw_list() (select.h) ends and the next one begins; all zero is the beginning. */
 typedef struct dw_cursor {
 	dw_usec due;
 	uint64_t generation;
@@ -642,11 +664,6 @@ typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count
 /* dw_get asks for one timer. The answer is a page of it, or status DW_ENOENT and count 0.
  * DW_EINVAL: the id is not valid, or the callback is NULL. */
 DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
-
-/* dw_list asks for at most limit timers, and never more than DW_LIST_MAX. topic NULL: of all
- * topics. after: the cursor behind which the page begins; NULL: at the first timer. */
-DW_API int dw_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn,
-		   void *user);
 
 /* ---- Dead letters ------------------------------------------------------------------------ */
 
@@ -691,9 +708,18 @@ typedef struct dw_dead {
 typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t count,
 			   const dw_cursor *next, void *user);
 
-/* dw_dead_list lists dead letters as dw_list() lists timers. The oldest letter comes first. */
-DW_API int dw_dead_list(dw *, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn,
-			void *user);
+/* Which dead letters are meant: all, those of a topic, or the last one of an id. */
+typedef struct dw_dead_select {
+	size_t size;
+	const char *topic; /* NULL: any */
+	const char *id;    /* NULL: any; it is found by the id, among any number of letters */
+} dw_dead_select;
+
+/* dw_dead_list lists at most limit dead letters, and never more than DW_LIST_MAX. The oldest letter
+ * comes first. select NULL: all. after: as of dw_list(). With select->id DW_ENOENT in the answer:
+ * the id has no letter. DW_EINVAL: dw_last_error() says which argument is not valid. */
+DW_API int dw_dead_list(dw *, const dw_dead_select *select, const dw_cursor *after, size_t limit,
+			dw_dead_fn, void *user);
 
 /* dw_dead_requeue makes a dead letter a timer again, due at due. generation 0: the last dead letter
  * of the id. Topic, data and late_after_us stay, attempts go on, retries and crashes are counted
@@ -728,14 +754,11 @@ typedef struct dw_stats {
 	uint64_t moved;
 	uint64_t running; /* handlers on workers */
 	dw_journal_stats journal;
+	int is_owner; /* 1: this handle owns the store */
 } dw_stats;
 
 /* dw_get_stats fills *ret_stats up to its size field. */
 DW_API int dw_get_stats(const dw *, dw_stats *ret_stats);
-
-/* dw_count counts the owner's timers of topic (NULL: all) that are not settled. DW_EROLE for a
- * client. */
-DW_API int dw_count(const dw *, const char *topic, uint64_t *ret_count);
 
 /* What the store says of itself, for the operator. */
 typedef struct dw_store_status {
@@ -752,34 +775,6 @@ typedef struct dw_store_status {
 
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
 DW_API int dw_get_status(dw *, dw_status_fn, void *user);
-
-/* ---- A journal's file -------------------------------------------------------------------- */
-
-/* One timer in a journal: what a program asked for while Redis was away. */
-typedef struct dw_journal_row {
-	size_t size;
-	const char *name; /* the namespace */
-	const char *id;
-	const char *what;  /* "put", "cancel", "move", "claim", "settle" or "retry" */
-	const char *topic; /* a put's topic, or "" */
-	dw_usec at;        /* when it was asked for */
-	dw_usec due;       /* the deadline of a put, a move or a retry, or 0 */
-} dw_journal_row;
-
-/* Valid during the call. */
-typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
-
-/* dw_journal_list calls fn for each row of the journal at path, in the order in which they were
- * written. A program may have the file meanwhile. *ret_damaged, if not NULL, counts the rows that
- * cannot be read. On failure ret_message (DW_MESSAGE_SIZE bytes, or NULL) says why: DW_EINVAL,
- * DW_ENOENT, DW_ESTORE, DW_ENEWER, DW_ENOMEM. It waits for the disk. Any thread. */
-DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
-			   char *ret_message);
-
-/* dw_journal_drop forgets the row of id, or all rows if id is NULL, and counts them: Redis never
- * gets what they say; or if id is "", which server they are for. DW_EOWNED: a program has it. */
-DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
-			   char *ret_message);
 
 /* ---- The store as a whole ---------------------------------------------------------------- */
 

@@ -13,11 +13,10 @@
  *	timers.after(30min, {"order.timeout", "order:42", "3 books"});
  *	timers.run();
  *
- * durawheel.h and the headers of its parts (ended.h, metrics.h, rule.h, select.h, topic.h) are the
- * manual: what a call does, its errors, and which threads may make it. A handle has every call that
- * C has on a dw *, except dw_retry_in(), which verdict::retry(delay) replaces. Call functions
- * without a handle, like dw_parse_time() and dw_journal_list(), as they are; get() returns the
- * dw *. This header says what C++ adds:
+ * durawheel.h and the headers that it lists are the manual: what a call does, its errors, and which
+ * threads may make it. A handle has every call that C has on a dw *, except dw_retry_in(), which
+ * verdict::retry(delay) replaces. Call functions without a handle, like dw_parse_time() and
+ * dw_journal_list(), as they are; get() returns the dw *. This header says what C++ adds:
  *
  * HANDLES can be moved and not copied. The destructor closes, and waits at most close_patience. A
  * handle that is destroyed inside one of its callbacks, or on another thread, cannot be closed: it
@@ -57,6 +56,7 @@
 
 #include "durawheel/durawheel.h"
 #include "durawheel/ended.h"
+#include "durawheel/journal.h"
 #include "durawheel/metrics.h"
 #include "durawheel/select.h"
 #include "durawheel/testing.h"
@@ -596,7 +596,7 @@ using page = listed<dw_info>;
 using dead_page = listed<dw_dead>;
 using topics = listed<dw_topic_info>; /* next is nullptr */
 
-/* What count_where() or cancel_where() has done so far; see dw_tally. */
+/* What count() or cancel_where() has done so far; see dw_tally. */
 struct tally {
 	explicit tally(const dw_tally &t)
 	    : over(t.over != 0), error(to_error(t.status)), matched(t.matched), done(t.done),
@@ -663,6 +663,12 @@ struct selection {
 	std::string_view id_prefix = {};
 	moment due_from = {}, due_to = {};
 	unsigned states = 0; /* as 1u << DW_PENDING; 0: any */
+};
+
+/* Which dead letters are meant: all, those of a topic, or the last one of an id. */
+struct dead_selection {
+	std::string_view topic = {};
+	std::string_view id = {};
 };
 
 /* Which messages to take. */
@@ -1153,31 +1159,33 @@ class handle
 		return tell(std::move(fn), dw_settle, &token, said.value, said.retry_in);
 	}
 
-	std::error_code started(const dw_token &token)
+	std::error_code start(const dw_token &token)
 	{
-		return to_error(dw_started(get(), &token));
+		return to_error(dw_start(get(), &token));
 	}
 
-	/* why and result_is are called inside a handler; the others name a delivery of a batch, or
-	 * one that is held. */
-	std::error_code why(std::string_view text)
+	/* set_why, set_result: without a token inside a handler; with one of a delivery of a batch,
+	 * or of one that is held. */
+	std::error_code set_why(std::string_view text)
 	{
-		return to_error(dw_why(get(), detail::c_string<DW_WHY_MAX>(text).get()));
+		return to_error(
+		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX>(text).get()));
 	}
 
-	std::error_code why_of(const dw_token &token, std::string_view text)
+	std::error_code set_why(const dw_token &token, std::string_view text)
 	{
-		return to_error(dw_why_of(get(), &token, detail::c_string<DW_WHY_MAX>(text).get()));
+		return to_error(
+		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX>(text).get()));
 	}
 
-	std::error_code result_is(bytes data)
+	std::error_code set_result(bytes data)
 	{
-		return to_error(dw_result_is(get(), data.data(), data.size()));
+		return to_error(dw_set_result(get(), nullptr, data.data(), data.size()));
 	}
 
-	std::error_code result_of(const dw_token &token, bytes data)
+	std::error_code set_result(const dw_token &token, bytes data)
 	{
-		return to_error(dw_result_of(get(), &token, data.data(), data.size()));
+		return to_error(dw_set_result(get(), &token, data.data(), data.size()));
 	}
 
 	std::error_code post(std::function<void()> fn)
@@ -1193,26 +1201,17 @@ class handle
 			    detail::id_string(id).get());
 	}
 
-	/* list: topic std::string_view(): all. */
-	std::error_code list(std::string_view topic, const dw_cursor *after, std::size_t limit,
+	/* list, count: an empty selection is of all timers. */
+	std::error_code list(const selection &which, const dw_cursor *after, std::size_t limit,
 			     page_function fn)
 	{
 		return look(detail::on_page<dw_info>, std::move(fn), dw_list,
-			    detail::topic_string(topic).get(), after, limit);
+			    detail::c_selection(which).get(), after, limit);
 	}
 
-	std::error_code list_where(const selection &which, const dw_cursor *after,
-				   std::size_t limit, page_function fn)
+	std::error_code count(const selection &which, tally_function fn)
 	{
-		detail::c_selection raw(which);
-
-		return look(detail::on_page<dw_info>, std::move(fn), dw_list_where, raw.get(),
-			    after, limit);
-	}
-
-	std::error_code count_where(const selection &which, tally_function fn)
-	{
-		return look(detail::on_tally, std::move(fn), dw_count_where,
+		return look(detail::on_tally, std::move(fn), dw_count,
 			    detail::c_selection(which).get());
 	}
 
@@ -1238,12 +1237,6 @@ class handle
 	{
 		ret_stats.size = sizeof ret_stats;
 		return to_error(dw_get_stats(get(), &ret_stats));
-	}
-
-	/* count: topic std::string_view(): of all. */
-	std::error_code count(std::string_view topic, std::uint64_t &ret_count) const
-	{
-		return to_error(dw_count(get(), detail::topic_string(topic).get(), &ret_count));
 	}
 
 	/* health says in *ret_message, if given, why the handle does not do its work, or "ok". Any
@@ -1359,18 +1352,16 @@ class handle
 
 	/* ---- Dead letters, and the store as a whole ---- */
 
-	std::error_code dead_list(std::string_view topic, const dw_cursor *after, std::size_t limit,
-				  dead_function fn)
+	/* dead_list: an empty selection is of all dead letters. */
+	std::error_code dead_list(const dead_selection &which, const dw_cursor *after,
+				  std::size_t limit, dead_function fn)
 	{
-		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_list,
-			    detail::topic_string(topic).get(), after, limit);
-	}
+		detail::topic_string topic(which.topic);
+		detail::id_string id(which.id);
+		dw_dead_select raw = {sizeof raw, topic.get(), id.get()};
 
-	/* dead_get asks for the last dead letter of an id: a page of one. */
-	std::error_code dead_get(std::string_view id, dead_function fn)
-	{
-		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_get,
-			    detail::id_string(id).get());
+		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_list, &raw, after,
+			    limit);
 	}
 
 	/* dead_requeue, dead_drop: generation 0 and an id std::string_view() as for the functions

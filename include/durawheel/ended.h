@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 #define DW_ENDED_MAX 1000000    /* ends that a store keeps */
-#define DW_RESULT_MAX 4096      /* bytes that dw_result_is() takes */
+#define DW_RESULT_MAX 4096      /* bytes that dw_set_result() takes */
 #define DW_KEEP_MAX DW_DAYS(90) /* the largest keep_us */
 
 typedef enum dw_end {
@@ -66,7 +66,7 @@ typedef struct dw_ended {
 	uint32_t attempt;   /* the last one; 0: it was never claimed */
 	uint32_t retries;   /* DW_RETRY verdicts before */
 	const char *by;     /* who ended it, the owner or a client: "HOST pid N"; "": not known */
-	const void *result; /* DW_END_DONE: what dw_result_is() has said */
+	const void *result; /* DW_END_DONE: what dw_set_result() has said */
 	size_t result_size;
 } dw_ended;
 
@@ -77,21 +77,12 @@ typedef void (*dw_ended_fn)(dw *, int status, const dw_ended *ended, void *user)
  * nothing is remembered. DW_EINVAL: the id is not valid, or the callback is NULL. */
 DW_API int dw_ended_get(dw *, const char *id, dw_ended_fn, void *user);
 
-/* dw_dead_get asks for the last dead letter of an id, also where no end is kept. It finds it by the
- * id, among any number of letters; the page has one, which lives as those of dw_dead_list().
- * DW_ENOENT in the answer: the id has none, and letters is NULL. DW_EINVAL: as dw_ended_get(). */
-DW_API int dw_dead_get(dw *, const char *id, dw_dead_fn, void *user);
-
-/* dw_result_is says what a handler has found out, for those who ask for the end of its timer. It is
- * kept with a DW_DONE, if the end is. Call it inside a handler, also on a worker; the last call
- * counts, and size 0 takes an earlier one back. The bytes are copied.
- *
- * dw_result_of is for a delivery of a batch, and for one that is held: call it before dw_settle().
- * Any thread.
- * DW_EINVAL: more than DW_RESULT_MAX bytes, data or token is NULL, or for dw_result_is, no handler
- * runs here or it is one of a batch. DW_ESTALE, DW_ENOMEM, DW_ETHREAD: as dw_why(). */
-DW_API int dw_result_is(dw *, const void *data, size_t size);
-DW_API int dw_result_of(dw *, const dw_token *, const void *data, size_t size);
+/* dw_set_result says what a handler has found out, for those who ask for the end of its timer. It
+ * is kept with a DW_DONE, if the end is. The last call counts, and size 0 takes an earlier one
+ * back. The bytes are copied. token, and who may call it when: as of dw_set_why(). DW_EINVAL: more
+ * than DW_RESULT_MAX bytes, data is NULL, or token is, and no handler runs here or it is one of a
+ * batch. DW_ESTALE, DW_ENOMEM, DW_ETHREAD: as dw_set_why(). */
+DW_API int dw_set_result(dw *, const dw_token *token, const void *data, size_t size);
 
 #ifdef __cplusplus
 }

@@ -41,17 +41,6 @@ extern "C" {
  * callback. */
 DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
 
-/* dw_started says that the work of a delivery begins now, for a handler that only puts deliveries
- * into a queue of the program's and returns DW_HOLD_UNSTARTED. Until then the timer counts as due;
- * its lateness, its start and its handler's time count from here. dw_settle() may also end it
- * without a start. The hold's time-out goes on.
- *
- * DW_ESTALE: the work must not begin. The token names no delivery that waits for its start, or its
- * topic is paused, or the lease is over and another process may have the delivery. If it is still
- * this one's, dw_settle() with DW_RETRY brings it again; before its start that counts as no retry.
- * DW_EINVAL: token is NULL. The handle's thread; also inside a callback. */
-DW_API int dw_started(dw *, const dw_token *token);
-
 /* dw_health says whether the handle does its work. ret_message (DW_MESSAGE_SIZE bytes, or NULL)
  * says why it does not, or "ok".
  *

@@ -22,14 +22,15 @@ typedef struct dw_select {
 	unsigned states;       /* a bit for each dw_state, as 1u << DW_PENDING; 0: any */
 } dw_select;
 
-/* dw_list_where lists those timers as dw_list() does. A page may have fewer than limit of them, or
- * none, before the last page. Topic and deadline are indexed: the store reads the timers of the
- * topic, or all, from due_from to due_to, 100,000 in some tenths of a second. DW_EINVAL: the
- * message says which member of the selection is wrong. */
-DW_API int dw_list_where(dw *, const dw_select *, const dw_cursor *after, size_t limit, dw_list_fn,
-			 void *user);
+/* dw_list lists at most limit timers that are meant, and never more than DW_LIST_MAX. select NULL:
+ * of all timers. after: the cursor behind which the page begins; NULL: at the first timer. A page
+ * may have fewer than limit of them, or none, before the last page. Topic and deadline are indexed:
+ * the store reads the timers of the topic, or all, from due_from to due_to, 100,000 in some tenths
+ * of a second. DW_EINVAL: dw_last_error() says which argument is not valid. */
+DW_API int dw_list(dw *, const dw_select *select, const dw_cursor *after, size_t limit, dw_list_fn,
+		   void *user);
 
-/* What dw_count_where() or dw_cancel_where() has done so far. */
+/* What dw_count() or dw_cancel_where() has done so far. */
 typedef struct dw_tally {
 	size_t size;
 	int over;         /* 1: this is the last call */
@@ -46,14 +47,16 @@ typedef struct dw_tally {
 /* Called once at the end, and before that at most every 100 ms. */
 typedef void (*dw_tally_fn)(dw *, const dw_tally *, void *user);
 
-/* dw_count_where counts the timers that are meant; dw_cancel_where cancels them, each as
- * dw_cancel() does. It is not one atomic step: other calls happen in between, and what it had not
- * reached when the process died stays. A timer that is put again after it was found stays, too: a
- * cancel names the generation that it has seen. Timers that are put meanwhile may be found or not.
- * DW_EINVAL: as dw_list_where(); or nothing is set, and dw_cancel_where() would cancel every timer
- * (dw_purge() does that). */
-DW_API int dw_count_where(dw *, const dw_select *, dw_tally_fn, void *user);
-DW_API int dw_cancel_where(dw *, const dw_select *, dw_tally_fn, void *user);
+/* dw_count counts the timers that are meant; select NULL: all of them. What an owner knows costs
+ * nothing: dw_stats.timers, and the numbers of dw_topic_list() (topic.h). */
+DW_API int dw_count(dw *, const dw_select *select, dw_tally_fn, void *user);
+
+/* dw_cancel_where cancels the timers that are meant, each as dw_cancel() does. It is not one atomic
+ * step: other calls happen in between, and what it had not reached when the process died stays. A
+ * timer that is put again after it was found stays, too: a cancel names the generation that it has
+ * seen. Timers that are put meanwhile may be found or not. DW_EINVAL: as dw_list(); or nothing is
+ * set, and it would cancel every timer (dw_purge() does that). */
+DW_API int dw_cancel_where(dw *, const dw_select *select, dw_tally_fn, void *user);
 
 #ifdef __cplusplus
 }

@@ -75,15 +75,15 @@ typedef struct dw_row {
  *                    started; body: its result;
  *                    KNOWN: due, topic
  * RETRY              the same, due; VERDICT, and    DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
- *                    body: the text of dw_why()
+ *                    body: the text of dw_set_why()
  * BURY               SETTLE's, reason; of RETRIES   DW_OK (count: old dead letters dropped),
  *                    and GAVE_UP also body: the     DW_ENOENT, DW_ESTALE (rows)
- *                    text of dw_why()
+ *                    text of dw_set_why()
  * NEXT               as a PUT, and generation and   DW_OK (head: the next generation), DW_ENOENT,
  *                    attempt, started; reason: the  DW_ESTALE (rows)
  *                    stored one also becomes a dead
  *                    letter, as by BURY; limit:
- *                    bytes of the text of dw_why(),
+ *                    bytes of the text of dw_set_why(),
  *                    or without a reason of the
  *                    result, which stand behind
  *                    body. Without reason and
@@ -156,7 +156,7 @@ typedef struct dw_row {
  *                    head.generation is random)
  * LETTER             id, topic, head, body, reason; DW_OK (it is a dead letter, now or before)
  *                    limit: bytes of a text of
- *                    dw_why() behind body
+ *                    dw_set_why() behind body
  * REPLAY             id, replay, head (generation:  DW_OK (done, now or before), DW_EEXIST (a
  *                    0: not known; attempt, due);   later put has replaced the timer), DW_ENOENT,
  *                    body of a PUT; WITHDRAWN,      DW_ELATE (another owner has claimed it)
@@ -178,9 +178,9 @@ typedef struct dw_row {
  * id, which an ACK of this id takes away. A PUT of a topic that is paused so answers DW_EPAUSED,
  * also that of an owner.
  *
- * A text of dw_why() is part of the stored timer, and rows show it. RETRY with VERDICT, and BURY
- * with RETRIES or GAVE_UP, replace it, also by none. Other retries and burials leave it. PUT, MOVE
- * and REQUEUE take it away. REPUSH may.
+ * A text of dw_set_why() is part of the stored timer, and rows show it. RETRY with VERDICT, and
+ * BURY with RETRIES or GAVE_UP, replace it, also by none. Other retries and burials leave it. PUT,
+ * MOVE and REQUEUE take it away. REPUSH may.
  *
  * A message is hidden after a TAKE for as long as its topic says. Verdicts of an ANSWER: DW_DONE
  * deletes it; DW_RETRY brings it back at head.due; DW_HOLD hides it anew; DW_DEAD only returns it,

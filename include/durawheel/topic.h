@@ -246,8 +246,8 @@ typedef struct dw_answer {
 	 * letters, as after the last retry. */
 	dw_verdict verdict;
 	dw_usec retry_in; /* the delay of a DW_RETRY; 0: the topic's */
-	/* Of DW_RETRY and DW_DEAD: why the work failed, as the text of dw_why(). It is stored with
-	 * the dead letter, if a message becomes one now. NULL: nothing. */
+	/* Of DW_RETRY and DW_DEAD: why the work failed, as the text of dw_set_why(). It is stored
+	 * with the dead letter, if a message becomes one now. NULL: nothing. */
 	const char *why;
 } dw_answer;
 

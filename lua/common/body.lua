@@ -1,9 +1,9 @@
--- body: the body of a value, and the text of dw_why() in it.
+-- body: the body of a value, and the text of dw_set_why() in it.
 --
 -- uses: base value
 
--- body_of: the body of a value, without the text of dw_why(). The last byte of a value with such a
--- text is its size.
+-- body_of: the body of a value, without the text of dw_set_why(). The last byte of a value with
+-- such a text is its size.
 local function body_of(value)
 	local form = string.byte(value, BODY)
 	if form % (2 * WHY) < WHY then

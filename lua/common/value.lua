@@ -6,7 +6,7 @@
 -- 32-bit words, and the two words of a deadline, which may be any 64-bit number, are never joined.
 local WORD = 4294967296
 local BODY = 37 -- the position of the body in a value, from 1
-local WHY = 16 -- added to the form of a body that ends with a text of dw_why()
+local WHY = 16 -- added to the form of a body that ends with a text of dw_set_why()
 
 -- The check of a header covers its first 32 bytes and the checksum of its body. Every product is
 -- below 2^48, so the sum is exact. The formula stands here twice, because a call would take too

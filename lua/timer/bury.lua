@@ -5,8 +5,8 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
---           dw_why(), which replaces the one before if the reason is a verdict: 1 or 5, and when
---           its handler started (8 bytes)
+--           dw_set_why(), which replaces the one before if the reason is a verdict: 1 or 5, and
+--           when its handler started (8 bytes)
 -- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
 --           the value is damaged and has another version; or a refusal. A damaged value of this
 --           version is moved as it is, whatever its attempt

@@ -1,5 +1,5 @@
 -- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0, and the text of dw_why() goes. If owners that were cut off may
+-- and crashes begin again at 0, and the text of dw_set_why() goes. If owners that were cut off may
 -- have used the next attempts (`jump` in README.md), the attempt is raised, as by a claim: a claim
 -- of the next version cannot know that any more.
 --

@@ -6,7 +6,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
---           becomes a dead letter), at (us), the text of dw_why() as for bury, or without a
+--           becomes a dead letter), at (us), the text of dw_set_why() as for bury, or without a
 --           reason what its handler has said as for settle, its value at the next occurrence,
 --           with the version from which on the next one is given, and when its handler started (8
 --           bytes; 0: it did not, and without a reason nothing has ended)

@@ -215,7 +215,8 @@ function what.S()
 	return item
 end
 
--- rest_of: the body, without the text of dw_why() if a later verdict counts, whose text is lost.
+-- rest_of: the body, without the text of dw_set_why() if a later verdict counts, whose text is
+-- lost.
 local function rest_of()
 	return marks >= 256 and body_of(value) or sub(value, BODY)
 end

@@ -6,7 +6,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts),
---           the text of dw_why(), which replaces the one before if the retry counts
+--           the text of dw_set_why(), which replaces the one before if the retry counts
 -- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} the id has another
 --           version or attempt; 5 damaged; 6 another program has deleted the value and not the
 --           entry; or a refusal. A repeated retry gets the same answer

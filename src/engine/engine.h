@@ -85,19 +85,17 @@ int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_i
 int engine_retry_in(struct engine *, dw_usec delay);
 int engine_started(struct engine *, const dw_token *);
 int engine_get(struct engine *, const char *id, struct lister);
-/* engine_list takes a valid selection, whose topic may be one that no timer can have. */
+/* engine_list and engine_dead_list take valid selections. */
 int engine_list(struct engine *, const dw_select *, const dw_cursor *after, size_t limit,
 		struct lister);
-int engine_dead_list(struct engine *, const char *topic, const dw_cursor *after, size_t limit,
+int engine_dead_list(struct engine *, const dw_dead_select *, const dw_cursor *after, size_t limit,
 		     struct dead_lister);
-int engine_dead_get(struct engine *, const char *id, struct dead_lister);
 int engine_dead_requeue(struct engine *, const char *id, uint64_t generation, dw_usec due,
 			struct done);
 int engine_dead_drop(struct engine *, const char *id, uint64_t generation, struct done);
 int engine_purge(struct engine *, struct done);
 int engine_check_store(struct engine *, dw_check_fn, void *user);
 int engine_status(struct engine *, dw_status_fn, void *user);
-int engine_count(const struct engine *, const char *topic, uint64_t *ret_count);
 void engine_stats(const struct engine *, dw_stats *ret_stats);
 const char *engine_error(const struct engine *);
 

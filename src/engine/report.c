@@ -12,19 +12,6 @@
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
 
-int engine_count(const struct engine *engine, const char *topic, uint64_t *ret_count)
-{
-	const struct topic *found;
-
-	if (!topic) {
-		*ret_count = engine->stats.timers;
-		return DW_OK;
-	}
-	found = topics_find(&engine->topics, topic, strlen(topic));
-	*ret_count = found ? found->timer_count : 0;
-	return DW_OK;
-}
-
 void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 {
 	size_t size = ret_stats->size;
@@ -43,6 +30,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
 	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.parts > 0;
 	driven_journal(engine->store, &stats.journal);
+	stats.is_owner = engine->ownership.role == DW_OWNER;
 	stats.size = size;
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }

@@ -194,49 +194,48 @@ static int list(dw *d, const dw_select *select, const dw_cursor *after, size_t l
 	return engine_list(d->engine, select, after, limit, lister);
 }
 
-int dw_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_list_fn fn,
+int dw_list(dw *d, const dw_select *select, const dw_cursor *after, size_t limit, dw_list_fn fn,
 	    void *user)
-{
-	const dw_select select = {.size = sizeof select, .topic = topic};
-	int status = handle_admit(d);
-
-	return status == DW_OK ? list(d, &select, after, limit, (struct lister){fn, user}) : status;
-}
-
-int dw_list_where(dw *d, const dw_select *select, const dw_cursor *after, size_t limit,
-		  dw_list_fn fn, void *user)
 {
 	char message[DW_MESSAGE_SIZE];
 	int status = handle_admit(d);
 
 	if (status != DW_OK)
 		return status;
+	select = select ? select : &arguments_all;
 	status = arguments_select(select, message);
 	if (status != DW_OK)
 		return handle_refuse(d, status, message);
 	return list(d, select, after, limit, (struct lister){fn, user});
 }
 
-int dw_count_where(dw *d, const dw_select *select, dw_tally_fn fn, void *user)
+int dw_count(dw *d, const dw_select *select, dw_tally_fn fn, void *user)
 {
-	return where_begin(d, &(struct where_list){select, fn, user, .cancels = false});
+	return where_begin(
+	    d, &(struct where_list){select ? select : &arguments_all, fn, user, .cancels = false});
 }
 
 int dw_cancel_where(dw *d, const dw_select *select, dw_tally_fn fn, void *user)
 {
-	return where_begin(d, &(struct where_list){select, fn, user, .cancels = true});
+	return where_begin(
+	    d, &(struct where_list){select ? select : &arguments_all, fn, user, .cancels = true});
 }
 
-int dw_dead_list(dw *d, const char *topic, const dw_cursor *after, size_t limit, dw_dead_fn fn,
-		 void *user)
+int dw_dead_list(dw *d, const dw_dead_select *select, const dw_cursor *after, size_t limit,
+		 dw_dead_fn fn, void *user)
 {
+	char message[DW_MESSAGE_SIZE];
 	int status = handle_admit(d);
 
 	if (status == DW_OK && !fn)
 		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
 	if (status != DW_OK)
 		return status;
-	return engine_dead_list(d->engine, topic, after, limit, (struct dead_lister){fn, user});
+	select = select ? select : &arguments_all_letters;
+	status = arguments_dead_select(select, message);
+	if (status != DW_OK)
+		return handle_refuse(d, status, message);
+	return engine_dead_list(d->engine, select, after, limit, (struct dead_lister){fn, user});
 }
 
 int dw_dead_requeue(dw *d, const char *id, uint64_t generation, dw_usec due, dw_done_fn done,
@@ -290,18 +289,6 @@ int dw_get_stats(const dw *d, dw_stats *ret_stats)
 	if (status == DW_OK)
 		engine_stats(d->engine, ret_stats);
 	return status;
-}
-
-int dw_count(const dw *d, const char *topic, uint64_t *ret_count)
-{
-	int status = handle_admit_look(d);
-
-	if (status == DW_OK && !ret_count)
-		status = handle_refuse(d, DW_EINVAL, "the count is NULL");
-	else if (status == DW_OK && !engine_is_owner(d->engine))
-		status =
-		    handle_refuse(d, DW_EROLE, "a client knows no timers to count: only the owner");
-	return status == DW_OK ? engine_count(d->engine, topic, ret_count) : status;
 }
 
 int dw_get_status(dw *d, dw_status_fn fn, void *user)

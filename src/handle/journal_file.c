@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 #include "base/rng.h"
-#include "durawheel/durawheel.h"
+#include "durawheel/journal.h"
 #include "port/clock.h"
 
 #if DW_WITH_SQLITE && DW_WITH_REDIS

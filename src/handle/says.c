@@ -1,7 +1,6 @@
 /* The public calls by which a handler says more than its verdict, and the one that asks for the end
  * of a timer. */
 #include "durawheel/ended.h"
-#include "durawheel/metrics.h"
 
 #include "base/utf8.h"
 #include "handle/handle.h"
@@ -29,7 +28,7 @@ int dw_retry_in(dw *d, dw_usec delay)
 	return DW_OK;
 }
 
-int dw_started(dw *d, const dw_token *token)
+int dw_start(dw *d, const dw_token *token)
 {
 	int status = handle_admit(d);
 
@@ -69,41 +68,27 @@ static struct saying clean(const char *text, char line[DW_WHY_MAX + 1])
 			       .size = utf8_clean(text ? text : "", line, DW_WHY_MAX + 1)};
 }
 
-int dw_why(dw *d, const char *text)
+/* say_of is for the delivery of the token, or without one for that whose handler calls this. */
+static int say_of(dw *d, const dw_token *token, const struct saying *saying, const char *instead)
+{
+	return token ? send_saying(d, token, saying) : say_here(d, saying, instead);
+}
+
+int dw_set_why(dw *d, const dw_token *token, const char *text)
 {
 	char line[DW_WHY_MAX + 1];
 	const struct saying saying = clean(text, line);
 
-	return say_here(d, &saying, "a batch has dw_why_of");
+	return say_of(d, token, &saying, "dw_set_why needs the token of one of the batch");
 }
 
-int dw_why_of(dw *d, const dw_token *token, const char *text)
+int dw_set_result(dw *d, const dw_token *token, const void *data, size_t size)
 {
-	char line[DW_WHY_MAX + 1];
-	const struct saying saying = clean(text, line);
-
-	return send_saying(d, token, &saying);
-}
-
-/* result_of: no bytes need no pointer. */
-static struct saying result_of(const void *data, size_t size)
-{
-	return (struct saying){
+	/* No bytes need no pointer. */
+	const struct saying saying = {
 	    .kind = SAID_RESULT, .bytes = data || size > 0 ? data : "", .size = size};
-}
 
-int dw_result_is(dw *d, const void *data, size_t size)
-{
-	const struct saying saying = result_of(data, size);
-
-	return say_here(d, &saying, "a batch has dw_result_of");
-}
-
-int dw_result_of(dw *d, const dw_token *token, const void *data, size_t size)
-{
-	const struct saying saying = result_of(data, size);
-
-	return send_saying(d, token, &saying);
+	return say_of(d, token, &saying, "dw_set_result needs the token of one of the batch");
 }
 
 int dw_ended_get(dw *d, const char *id, dw_ended_fn fn, void *user)
@@ -111,12 +96,4 @@ int dw_ended_get(dw *d, const char *id, dw_ended_fn fn, void *user)
 	int status = handle_admit_with(d, id && fn ? id : NULL, "the id or the callback is NULL");
 
 	return status == DW_OK ? engine_ended(d->engine, id, (struct end_asker){fn, user}) : status;
-}
-
-int dw_dead_get(dw *d, const char *id, dw_dead_fn fn, void *user)
-{
-	int status = handle_admit_with(d, id && fn ? id : NULL, "the id or the callback is NULL");
-
-	return status == DW_OK ? engine_dead_get(d->engine, id, (struct dead_lister){fn, user})
-			       : status;
 }

@@ -45,7 +45,7 @@ static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 	return op->head.due == 0 || due < op->head.due;
 }
 
-/* op_why: the text of dw_why() of a NEXT or a LETTER, of limit bytes; NULL: there is none. */
+/* op_why: the text of dw_set_why() of a NEXT or a LETTER, of limit bytes; NULL: there is none. */
 static inline const char *op_why(const dw_op *op)
 {
 	return op->limit > 0 ? (const char *)op->body + op->body_size : NULL;
@@ -59,13 +59,13 @@ void op_free(const struct alloc *, dw_op *);
 dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
 unsigned char *row_room(dw_row *);
 
-/* What dw_why() has said, without a NUL; size 0: nothing. */
+/* What dw_set_why() has said, without a NUL; size 0: nothing. */
 struct why {
 	const char *text;
 	size_t size;
 };
 
-/* row_new_told: with a copy of what dw_why() has said. */
+/* row_new_told: with a copy of what dw_set_why() has said. */
 dw_row *row_new_told(const struct alloc *, const char *id, const void *body, size_t body_size,
 		     const struct why *);
 void rows_free(const struct alloc *, dw_row *);

@@ -60,8 +60,8 @@ struct timer {
 	dw_usec retry_in; /* delay of the verdict DW_RETRY; below 0: the policy's */
 	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
 	const char *id;
-	struct said *why;    /* what dw_why() has said of this delivery, or NULL */
-	struct said *result; /* what dw_result_is() has said, or NULL */
+	struct said *why;    /* what dw_set_why() has said of this delivery, or NULL */
+	struct said *result; /* what dw_set_result() has said, or NULL */
 	dw_usec started; /* when its handler started last, wall; 0: it did not, as far as known */
 	const unsigned char *body;
 	size_t body_size;

@@ -41,7 +41,7 @@ enum life_effect {
 	LIFE_BURY /* make it a dead letter */
 };
 
-/* What becomes of the stored text of dw_why(). */
+/* What becomes of the stored text of dw_set_why(). */
 enum life_why {
 	LIFE_WHY_STAYS,
 	LIFE_WHY_REPLACED, /* by the operation's body, which may be empty */

@@ -287,7 +287,7 @@ static int send_ask(dw *d, struct ask *ask)
 	case ASK_LETTER:
 		return asks_letter(d, ask);
 	case ASK_COMING:
-		return dw_list_where(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
+		return dw_list(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
 	default:
 		return asks_list(d, ask);
 	}

@@ -139,7 +139,9 @@ static void found_letter_told(dw *d, int status, const dw_dead *letter, size_t c
 
 int asks_letter(dw *d, struct ask *ask)
 {
-	return dw_dead_get(d, ask->question.name, found_letter_told, ask);
+	const dw_dead_select letter = {.size = sizeof letter, .id = ask->question.name};
+
+	return dw_dead_list(d, &letter, NULL, 1, found_letter_told, ask);
 }
 
 static int send_step(dw *d, struct ask *ask, size_t step)
@@ -151,9 +153,11 @@ static int send_step(dw *d, struct ask *ask, size_t step)
 				  .topic = topic,
 				  .id_prefix = question->prefix[0] ? question->prefix : NULL};
 
+	const dw_dead_select letters = {.size = sizeof letters, .topic = topic};
+
 	if (question->kind == ASK_TIMERS)
-		return dw_list_where(d, &select, after, step, timers_told, ask);
-	return dw_dead_list(d, topic, after, step, letters_told, ask);
+		return dw_list(d, &select, after, step, timers_told, ask);
+	return dw_dead_list(d, &letters, after, step, letters_told, ask);
 }
 
 int asks_list(dw *d, struct ask *ask)

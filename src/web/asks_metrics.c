@@ -6,8 +6,8 @@
 
 dw *asks_metrics_handle(const struct asks *asks)
 {
-	uint64_t count;
-	bool owns = asks->owner && dw_count(asks->owner, NULL, &count) == DW_OK;
+	dw_stats stats = {.size = sizeof stats};
+	bool owns = asks->owner && dw_get_stats(asks->owner, &stats) == DW_OK && stats.is_owner;
 
 	return owns || !asks->d ? asks->owner : asks->d; /* no d: the store was never there */
 }

@@ -30,6 +30,13 @@ static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 	asks_answer(ask, status, end);
 }
 
+static int ask_letter(dw *d, struct ask *ask)
+{
+	const dw_dead_select letter = {.size = sizeof letter, .id = ask->question.name};
+
+	return dw_dead_list(d, &letter, NULL, 1, letter_told, ask);
+}
+
 /* end_told: the end of a timer that is gone is the answer, with its end as the state. A timer is
  * shown even if its last end cannot be read. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
@@ -54,13 +61,13 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 		(void)json_object_set_new(end, "state", json_string(end_name(ended->end)));
 	if (end && ended->end == DW_END_DEAD) {
 		ask->value = end;
-		status = dw_dead_get(d, ask->question.name, letter_told, ask);
+		status = ask_letter(d, ask);
 		if (status != DW_OK)
 			letter_told(d, status, NULL, 0, NULL, ask);
 		return;
 	}
 	if (status == DW_ENOENT)
-		status = dw_dead_get(d, ask->question.name, letter_told, ask);
+		status = ask_letter(d, ask);
 	else if (status == DW_OK && !end)
 		status = DW_ENOMEM;
 	if (end || status != DW_OK)

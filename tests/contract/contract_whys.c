@@ -1,5 +1,5 @@
-/* The text of dw_why(): stored with a retry or a burial, shown by every answer with the timer, and
- * gone with its count of retries. */
+/* The text of dw_set_why(): stored with a retry or a burial, shown by every answer with the timer,
+ * and gone with its count of retries. */
 #include "contract/contract.h"
 
 #include <string.h>

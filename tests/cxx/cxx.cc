@@ -102,7 +102,7 @@ void verdicts_are_those_of_the_handler()
 		return durawheel::verdict::hold_unstarted();
 	}));
 	CHECK(!timers.after(0s, {"later"}) && !timers.test_advance(1s));
-	CHECK(!timers.started(token) && timers.started(token) == DW_ESTALE);
+	CHECK(!timers.start(token) && timers.start(token) == DW_ESTALE);
 	CHECK(!timers.settle(token, durawheel::verdict::done()));
 	said = "";
 	CHECK(!timers.on("dead", [](auto &) { return durawheel::verdict::dead(); }));

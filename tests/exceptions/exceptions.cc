@@ -1,6 +1,7 @@
 // Exceptions of a C++ program that leave a callback: each passes through the library, after which
 // the handle turns and closes as before, nothing is told twice and no block of memory is lost.
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 
 #include <poll.h>

@@ -1,6 +1,7 @@
 /* A program that uses the library forks without exec. The child may not use the handle that it has
  * inherited. It starts no timer, keeps no lock and disturbs nobody, whether it lives longer than
  * its parent or closes its copy of the handle at once. */
+#include "durawheel/select.h"
 #include "faults/client.h"
 #include "faults/owner.h"
 

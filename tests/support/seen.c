@@ -49,3 +49,11 @@ void refused(const dw_options *options, int status, const char *word)
 	if (!strstr(message, word))
 		fail_msg("\"%s\" does not say \"%s\"", message, word);
 }
+
+uint64_t known_timers(const dw *d)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	assert_int_equal(dw_get_stats(d, &stats), DW_OK);
+	return stats.timers;
+}

@@ -27,6 +27,9 @@ void on_done(dw *, const dw_result *, void *user);
  * open. */
 dw *open_store(const char *url, dw_role role);
 
+/* known_timers: how many timers the owner knows that are not settled. */
+uint64_t known_timers(const dw *);
+
 /* refused: dw_open() must return status, put the word into its message and leave its output
  * alone. */
 void refused(const dw_options *, int status, const char *word);

@@ -202,7 +202,7 @@ void run_exec_say(const struct exec_job *job, dw *d)
 
 	run_exec_why(job, text);
 	for (size_t i = 0; i < job->count; i++)
-		(void)dw_why_of(d, &job->items[i].token, text); /* a delivery may be over */
+		(void)dw_set_why(d, &job->items[i].token, text); /* a delivery may be over */
 }
 
 void run_exec_tell(const struct exec_job *job)

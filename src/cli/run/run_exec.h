@@ -32,7 +32,7 @@ void run_exec_tell(const struct exec_job *);
 dw_verdict run_exec_verdict(const struct exec_job *);
 
 /* run_exec_why writes why a command has failed: its status, and the last line that it has written
- * to stderr. run_exec_say calls dw_why_of() with it for all its deliveries. */
+ * to stderr. run_exec_say calls dw_set_why() with it for all its deliveries. */
 #define EXEC_WHY_SIZE (DW_WHY_MAX + 80)
 void run_exec_why(const struct exec_job *, char ret_text[EXEC_WHY_SIZE]);
 void run_exec_say(const struct exec_job *, dw *);

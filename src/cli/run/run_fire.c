@@ -209,7 +209,7 @@ static void begin(struct runner *runner, struct backlog_entry *entry)
 	for (size_t i = 0; i < entry->count; i++) {
 		dw_firing *firing = &entry->firings[i];
 
-		if (dw_started(runner->d, firing->token) == DW_OK) {
+		if (dw_start(runner->d, firing->token) == DW_OK) {
 			firing->now = now;
 			entry->firings[count++] = *firing;
 		} else {

@@ -4,20 +4,15 @@
 #include <string.h>
 
 #include "cli/out/errors.h"
+#include "durawheel/topic.h"
 
-static bool has_timers(const struct run_idle *idle, dw *d)
+/* serves_all: timers of every topic count. */
+static bool serves_all(const struct run_idle *idle)
 {
-	for (size_t i = 0; i < idle->recipes->count; i++) {
-		const char *topic = idle->recipes->all[i]->topic;
-		uint64_t count = 0;
-
-		if (!idle->recipes->all[i]->is_served)
-			continue;
-		if (strcmp(topic, "*") == 0)
-			topic = NULL;
-		if (dw_count(d, topic, &count) != DW_OK || count > 0)
+	for (size_t i = 0; i < idle->recipes->count; i++)
+		if (idle->recipes->all[i]->is_served &&
+		    strcmp(idle->recipes->all[i]->topic, "*") == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -25,17 +20,47 @@ bool run_idle_is_quiet(const struct run_idle *idle, dw *d)
 {
 	dw_stats stats = {.size = sizeof stats};
 
-	return dw_get_stats(d, &stats) == DW_OK && !stats.recovering && stats.inflight == 0 &&
-	       !has_timers(idle, d);
+	return dw_get_stats(d, &stats) == DW_OK && stats.is_owner && !stats.recovering &&
+	       stats.inflight == 0 && (stats.timers == 0 || !serves_all(idle));
+}
+
+static void ask_next(struct run_idle *idle, dw *d);
+
+static void idle_topic_told(dw *d, int status, const dw_topic_info *topic, size_t count, void *user)
+{
+	struct run_idle *idle = user;
+
+	idle->asked = false;
+	if (status == DW_OK && (count == 0 || topic->pending + topic->due + topic->running == 0))
+		ask_next(idle, d);
+}
+
+/* ask_next asks about the next topic; behind the last one none has a timer. */
+static void ask_next(struct run_idle *idle, dw *d)
+{
+	const struct recipes *recipes = idle->recipes;
+	size_t i = idle->next;
+
+	while (i < recipes->count && !recipes->all[i]->is_served)
+		i++;
+	idle->next = i + 1;
+	if (i < recipes->count)
+		idle->asked =
+		    dw_topic_list(d, recipes->all[i]->topic, idle_topic_told, idle) == DW_OK;
+	else
+		idle->emptied = true;
 }
 
 static void idle_answered(dw *d, int status, const dw_store_status *store, void *user)
 {
+	dw_stats stats = {.size = sizeof stats};
 	struct run_idle *idle = user;
 
-	(void)d;
 	idle->asked = false;
-	idle->emptied = status == DW_OK && store->inbox == 0;
+	if (status != DW_OK || store->inbox > 0 || dw_get_stats(d, &stats) != DW_OK)
+		return;
+	idle->next = stats.timers == 0 ? idle->recipes->count : 0;
+	ask_next(idle, d);
 }
 
 bool run_idle_is_idle(struct run_idle *idle, dw *d)

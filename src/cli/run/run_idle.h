@@ -10,15 +10,19 @@
 
 struct run_idle {
 	const struct recipes *recipes; /* the topics whose timers count */
-	bool asked;                    /* the store's status was asked for */
-	bool emptied; /* the last answer: this handle has seen every change of a client */
+	size_t next;                   /* the topic that is asked about next */
+	bool asked;                    /* the store was asked, and has not answered */
+	bool
+	    emptied; /* the last answers: every change of a client was seen, and no timer is left */
 };
 
-/* run_idle_is_quiet: this handle has no timer of the topics left, and no operation is under way. */
+/* run_idle_is_quiet: this handle knows no timer, or some only of topics that do not count, and no
+ * operation is under way. */
 bool run_idle_is_quiet(const struct run_idle *, dw *);
 
-/* run_idle_is_idle: the handle is quiet, and the store has no timer of a client that this handle
- * has not seen. It returns true only some turns later, because it must ask the store. */
+/* run_idle_is_idle: the handle is quiet, no timer of the topics is left, and the store has none of
+ * a client that this handle has not seen. It returns true only some turns later, because it must
+ * ask the store. */
 bool run_idle_is_idle(struct run_idle *, dw *);
 
 /* run_idle_tell_damaged reports the number of damaged timers, because they have not fired. */

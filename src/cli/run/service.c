@@ -145,9 +145,9 @@ static void total_told(dw *d, int status, const dw_store_status *store, void *us
 /* loads: it is an owner that does not know all of its timers. */
 static bool loads(const dw *d, int health)
 {
-	uint64_t count;
+	dw_stats stats = {.size = sizeof stats};
 
-	return health == DW_EBUSY && dw_count(d, NULL, &count) == DW_OK;
+	return health == DW_EBUSY && dw_get_stats(d, &stats) == DW_OK && stats.is_owner;
 }
 
 /* describe_loading: the store is asked once how many timers it has. */

@@ -51,7 +51,7 @@ static int walk(dw *d, const dw_select *select, bool cancels, struct sweep *swee
 {
 	struct pollfd fds[] = {{.fd = dw_fd(d), .events = POLLIN},
 			       {.fd = sweep->interrupts.fd, .events = POLLIN}};
-	int status = (cancels ? dw_cancel_where : dw_count_where)(d, select, swept, sweep);
+	int status = (cancels ? dw_cancel_where : dw_count)(d, select, swept, sweep);
 
 	sweep->cancels = cancels;
 	sweep->code = EXIT_STORE;

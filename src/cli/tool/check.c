@@ -12,6 +12,7 @@
 #include "cli/out/table.h"
 #include "cli/out/text.h"
 #include "cli/out/tzdata.h"
+#include "durawheel/select.h"
 
 enum { ZONES_MAX = 100 }; /* shown */
 

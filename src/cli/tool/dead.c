@@ -112,12 +112,13 @@ static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t
 /* read_page reads the next page of at most limit letters. */
 static void read_page(struct dead *dead, const char *topic, size_t limit)
 {
+	const dw_dead_select select = {.size = sizeof select, .topic = topic};
 	const dw_cursor *after = dead->cursor.started ? &dead->cursor : NULL;
 	int status;
 
 	dead->count = 0;
 	dead->noted = 0;
-	status = dw_dead_list(dead->d, topic, after, limit, dead_page_answered, dead);
+	status = dw_dead_list(dead->d, &select, after, limit, dead_page_answered, dead);
 	if (status != DW_OK)
 		worsen(dead, complain(exit_of(status), "%s", why(dead->d, status)));
 	else

@@ -7,6 +7,7 @@
 
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
+#include "durawheel/journal.h"
 #include "cli/session.h"
 #include "cli/out/table.h"
 

@@ -15,6 +15,7 @@
 #include "cli/out/table.h"
 #include "cli/out/text.h"
 #include "cli/out/tzdata.h"
+#include "durawheel/select.h"
 
 struct list {
 	bool json;
@@ -125,8 +126,8 @@ static int list_page(dw *d, struct list *list, const dw_select *select, size_t l
 	int status;
 
 	list->code = EXIT_STORE;
-	status = dw_list_where(d, select, list->cursor.started ? &list->cursor : NULL, limit,
-			       list_command_answered, list);
+	status = dw_list(d, select, list->cursor.started ? &list->cursor : NULL, limit,
+			 list_command_answered, list);
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
 	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */

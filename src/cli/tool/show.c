@@ -122,13 +122,14 @@ static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_
  * that it did not die. */
 static void look_at_absent(dw *d, struct show *show)
 {
+	const dw_dead_select letter = {.size = sizeof letter, .id = show->id};
 	int status;
 
 	if (show->ending.is_known && show->ending.generation == 0) {
 		show->code = print_absent(show);
 		return;
 	}
-	status = dw_dead_get(d, show->id, show_letter_answered, show);
+	status = dw_dead_list(d, &letter, NULL, 1, show_letter_answered, show);
 	if (status != DW_OK)
 		show->code = complain(exit_of(status), "%s", why(d, status));
 }

@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "cli/out/table.h"
 #include "cli/out/text.h"
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 
 struct topic_command {
@@ -271,10 +272,11 @@ static void note_timer(dw *d, int status, const dw_info *timers, size_t count,
 /* is_seen: the topic has settings, or timers, or its owner has delivered some. */
 static bool is_seen(dw *d, const char *topic)
 {
+	const dw_select timers = {.size = sizeof timers, .topic = topic};
 	bool seen = false;
 
 	return dw_topic_list(d, topic, note_topic, &seen) != DW_OK ||
-	       dw_list(d, topic, NULL, 1, note_timer, &seen) != DW_OK ||
+	       dw_list(d, &timers, NULL, 1, note_timer, &seen) != DW_OK ||
 	       session_sync(d) != EXIT_DONE || seen;
 }
 

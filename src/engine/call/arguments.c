@@ -136,13 +136,14 @@ int arguments_timer(const dw_timer *timer, size_t data_max, char *message)
 	return status == DW_OK ? check_flags(timer, message) : status;
 }
 
+const dw_select arguments_all = {.size = sizeof arguments_all};
+const dw_dead_select arguments_all_letters = {.size = sizeof arguments_all_letters};
+
 int arguments_select(const dw_select *select, char *message)
 {
 	const unsigned states = 1u << DW_PENDING | 1u << DW_CLAIMED | 1u << DW_NEWER;
 	int status = DW_OK;
 
-	if (!select)
-		return message_refuse(message, "the selection is NULL");
 	if (grown_size_is_wrong(select->size, sizeof *select))
 		return message_refuse(message, "select.size is not sizeof(dw_select)");
 	if (grown_is_unknown(select, sizeof *select, select->size))
@@ -159,6 +160,23 @@ int arguments_select(const dw_select *select, char *message)
 	if (select->states & ~states)
 		return message_refuse(message, "unknown states 0x%x", select->states & ~states);
 	return DW_OK;
+}
+
+int arguments_dead_select(const dw_dead_select *select, char *message)
+{
+	int status = DW_OK;
+
+	if (grown_size_is_wrong(select->size, sizeof *select))
+		return message_refuse(message, "select.size is not sizeof(dw_dead_select)");
+	if (grown_is_unknown(select, sizeof *select, select->size))
+		return message_refuse(message, "a selection of a newer durawheel than " DW_VERSION);
+	if (select->topic)
+		status = check_name("the topic", select->topic, DW_TOPIC_MAX, message);
+	if (status == DW_OK && select->id)
+		status = arguments_letter(select->id, message);
+	if (status == DW_OK && select->topic && select->id)
+		return message_refuse(message, "a topic or an id, not both");
+	return status;
 }
 
 int arguments_token(const dw_token *token, char *message)

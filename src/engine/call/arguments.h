@@ -16,7 +16,12 @@ int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
 int arguments_token(const dw_token *, char *message);
 
+/* The selections of every timer, and of every dead letter. */
+extern const dw_select arguments_all;
+extern const dw_dead_select arguments_all_letters;
+
 int arguments_select(const dw_select *, char *message);
+int arguments_dead_select(const dw_dead_select *, char *message);
 
 /* arguments_letter checks the id of a dead letter. It may be any bytes, because the letter may be a
  * damaged timer. */

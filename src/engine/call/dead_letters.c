@@ -69,37 +69,31 @@ void dead_letters_show(struct engine *engine, const struct call *call)
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-int engine_dead_list(struct engine *engine, const char *topic, const dw_cursor *after, size_t limit,
-		     struct dead_lister lister)
+static dw_op *dead_scan_op(struct engine *engine, const dw_dead_select *select,
+			   const dw_cursor *after, size_t limit)
+{
+	dw_op *op;
+
+	if (!select->id)
+		return page_op(engine, DW_OP_DEAD_SCAN, select->topic, after, limit);
+	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, select->id, NULL, 0);
+	if (op)
+		op->limit = 1;
+	return op;
+}
+
+int engine_dead_list(struct engine *engine, const dw_dead_select *select, const dw_cursor *after,
+		     size_t limit, struct dead_lister lister)
 {
 	struct call *call;
 	int status = page_limit(engine, limit, "dead letters");
 
-	if (status != DW_OK)
-		return status;
-	status = call_new(engine, CALL_DEAD_LIST, "", &call);
-	if (status != DW_OK)
-		return status;
-	call->dead_lister = lister;
-	return call_ask(engine, call, page_op(engine, DW_OP_DEAD_SCAN, topic, after, limit));
-}
-
-int engine_dead_get(struct engine *engine, const char *id, struct dead_lister lister)
-{
-	struct call *call;
-	dw_op *op;
-	int status = arguments_letter(id, engine->events.error);
-
-	if (status != DW_OK)
-		return status;
-	status = call_new(engine, CALL_DEAD_LIST, id, &call);
+	if (status == DW_OK)
+		status = call_new(engine, CALL_DEAD_LIST, select->id ? select->id : "", &call);
 	if (status != DW_OK)
 		return status;
 	call->dead_lister = lister;
-	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, id, NULL, 0);
-	if (op)
-		op->limit = 1;
-	return call_ask(engine, call, op);
+	return call_ask(engine, call, dead_scan_op(engine, select, after, limit));
 }
 
 int engine_dead_drop(struct engine *engine, const char *id, uint64_t generation, struct done done)

@@ -39,7 +39,7 @@ int engine_say(struct engine *engine, const struct saying *saying)
 		return status;
 	if (!engine->delivery.firing)
 		return engine_fail(engine, DW_EINVAL, "%s is for inside a handler of one timer",
-				   saying->kind == SAID_WHY ? "dw_why" : "dw_result_is");
+				   saying->kind == SAID_WHY ? "dw_set_why" : "dw_set_result");
 	return keep_saying(engine, engine->delivery.firing, saying);
 }
 

@@ -7,7 +7,7 @@
 
 struct engine;
 
-/* A clean line of dw_why(), or the bytes of dw_result_is(). */
+/* A clean line of dw_set_why(), or the bytes of dw_set_result(). */
 enum said_kind { SAID_WHY, SAID_RESULT };
 struct saying {
 	enum said_kind kind;

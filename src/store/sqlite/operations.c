@@ -133,8 +133,8 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 	return run(statement, code);
 }
 
-/* tell replaces the text of dw_why() by that of the operation. Most timers have none, and none to
- * replace. */
+/* tell replaces the text of dw_set_why() by that of the operation. Most timers have none, and none
+ * to replace. */
 static int tell(struct sqlite_session *session, const dw_op *op, const struct stored *found,
 		const struct life_step *step)
 {

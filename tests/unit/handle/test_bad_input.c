@@ -1,6 +1,7 @@
 /* What a caller can do wrong: a defined error in words, and other timers undisturbed. (A handle
  * that was closed is freed: to use it is undefined, and no test can. Options of another size and
  * calls of another thread are in test_api.c.) */
+#include "durawheel/select.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -23,6 +24,24 @@ static void null_page(dw *d, int status, const dw_info *timers, size_t count, co
 	(void)user;
 }
 
+static void null_letters(dw *d, int status, const dw_dead *letters, size_t count,
+			 const dw_cursor *next, void *user)
+{
+	(void)d;
+	(void)status;
+	(void)letters;
+	(void)count;
+	(void)next;
+	(void)user;
+}
+
+static void null_tally(dw *d, const dw_tally *tally, void *user)
+{
+	(void)d;
+	(void)tally;
+	(void)user;
+}
+
 static void null_status(dw *d, int status, const dw_store_status *store, void *user)
 {
 	(void)d;
@@ -37,7 +56,6 @@ static void handle_null_is_refused_by_every_call(void **state)
 	dw_timer timer = {.size = sizeof timer, .topic = "t"};
 	dw_stats stats = {.size = sizeof stats};
 	dw_token token = {0};
-	uint64_t count;
 
 	(void)state;
 	assert_int_equal(dw_open(NULL, &options, NULL), DW_EINVAL);
@@ -51,7 +69,7 @@ static void handle_null_is_refused_by_every_call(void **state)
 	assert_int_equal(dw_get(NULL, "a", null_page, NULL), DW_EINVAL);
 	assert_int_equal(dw_list(NULL, NULL, NULL, 1, null_page, NULL), DW_EINVAL);
 	assert_int_equal(dw_get_stats(NULL, &stats), DW_EINVAL);
-	assert_int_equal(dw_count(NULL, NULL, &count), DW_EINVAL);
+	assert_int_equal(dw_count(NULL, NULL, null_tally, NULL), DW_EINVAL);
 	assert_int_equal(dw_get_status(NULL, null_status, NULL), DW_EINVAL);
 	assert_int_equal(dw_run(NULL), DW_EINVAL);
 	assert_int_equal(dw_turn(NULL), DW_EINVAL);
@@ -85,7 +103,6 @@ static void argument_null_is_named(void **state)
 	struct seen seen;
 	dw *d = open_memory(&seen);
 	dw_usec time;
-	uint64_t count;
 
 	(void)state;
 	says(d, dw_on(d, NULL, on_due, NULL), DW_EINVAL, "topic");
@@ -100,8 +117,7 @@ static void argument_null_is_named(void **state)
 	says(d, dw_list(d, NULL, NULL, 1, NULL, NULL), DW_EINVAL, "callback");
 	says(d, dw_get_status(d, NULL, NULL), DW_EINVAL, "callback");
 	says(d, dw_get_stats(d, NULL), DW_EINVAL, "statistics");
-	says(d, dw_count(d, "t", NULL), DW_EINVAL, "count");
-	assert_int_equal(dw_count(d, NULL, &count), DW_OK);
+	says(d, dw_count(d, NULL, NULL, NULL), DW_EINVAL, "callback");
 	assert_int_equal(dw_parse_duration(NULL, &time), DW_EINVAL);
 	assert_int_equal(dw_parse_time(NULL, &time), DW_EINVAL);
 	close_memory(d);
@@ -205,7 +221,7 @@ static void cancel_of_self_is_late_and_drops_the_retry(void **state)
 	assert_int_equal(dw_after(d, "t", "a", 0, NULL, 0), DW_OK);
 	while (seen.answers == 0 || count > 0) {
 		assert_int_equal(dw_turn(d), DW_OK);
-		assert_int_equal(dw_count(d, NULL, &count), DW_OK);
+		count = known_timers(d);
 	}
 	assert_int_equal(seen.status, DW_ELATE);
 	assert_int_equal(seen.starts, 1);
@@ -349,7 +365,7 @@ static void verdict_that_is_none_is_a_retry_and_logged(void **state)
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	while (count > 0) {
 		assert_int_equal(dw_turn(d), DW_OK);
-		assert_int_equal(dw_count(d, NULL, &count), DW_OK);
+		count = known_timers(d);
 	}
 	assert_int_equal(seen.attempt, 3);
 	assert_string_equal(line, "the handler of topic t returned 77, which is not a verdict: it "
@@ -393,6 +409,10 @@ static void page_of_no_size_is_refused_and_behind_the_end_is_empty(void **state)
 	char topic[300];
 	int pages = 0;
 
+	const dw_dead_select both = {.size = sizeof both, .topic = "t", .id = "a"};
+	const dw_dead_select none = {.size = 3};
+	const char *const topics[] = {topic, ""};
+
 	(void)state;
 	memset(topic, 'x', sizeof topic);
 	topic[sizeof topic - 1] = '\0';
@@ -400,10 +420,18 @@ static void page_of_no_size_is_refused_and_behind_the_end_is_empty(void **state)
 	says(d, dw_list(d, NULL, NULL, 0, empty_page, &pages), DW_EINVAL, "1 to 1000");
 	says(d, dw_list(d, NULL, NULL, DW_LIST_MAX + 1, empty_page, &pages), DW_EINVAL, "1001");
 	assert_int_equal(dw_list(d, NULL, &end, 1, empty_page, &pages), DW_OK);
-	assert_int_equal(dw_list(d, topic, NULL, 1, empty_page, &pages), DW_OK);
-	assert_int_equal(dw_list(d, "", NULL, 1, empty_page, &pages), DW_OK);
+	for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+		const dw_dead_select letters = {.size = sizeof letters, .topic = topics[i]};
+		const dw_select timers = {.size = sizeof timers, .topic = topics[i]};
+
+		says(d, dw_list(d, &timers, NULL, 1, empty_page, &pages), DW_EINVAL, "the topic");
+		says(d, dw_dead_list(d, &letters, NULL, 1, null_letters, NULL), DW_EINVAL,
+		     "the topic");
+	}
+	says(d, dw_dead_list(d, &both, NULL, 1, null_letters, NULL), DW_EINVAL, "not both");
+	says(d, dw_dead_list(d, &none, NULL, 1, null_letters, NULL), DW_EINVAL, "sizeof");
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
-	assert_int_equal(pages, 3);
+	assert_int_equal(pages, 1);
 	close_memory(d);
 }
 

@@ -1,4 +1,5 @@
 /* Dead letters as a program sees them: why, in which order, made timers again, forgotten. */
+#include "engine/call/arguments.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -43,9 +44,9 @@ static struct page list(struct harness *h, const dw_cursor *after, size_t limit)
 {
 	struct page page = {.status = 1};
 
-	assert_int_equal(
-	    engine_dead_list(h->engine, NULL, after, limit, (struct dead_lister){on_page, &page}),
-	    DW_OK);
+	assert_int_equal(engine_dead_list(h->engine, &arguments_all_letters, after, limit,
+					  (struct dead_lister){on_page, &page}),
+			 DW_OK);
 	harness_turn(h);
 	assert_int_equal(page.status, DW_OK);
 	return page;
@@ -255,7 +256,7 @@ static bool live(size_t nth, int always)
 	harness_turn(h);
 	h->fail_at = h->allocations + nth;
 	h->fail_always = always;
-	listed = engine_dead_list(h->engine, NULL, NULL, 2,
+	listed = engine_dead_list(h->engine, &arguments_all_letters, NULL, 2,
 				  (struct dead_lister){count_page, &pages}) == DW_OK;
 	moved = engine_move(h->engine, "m", h->wall + DW_MILLISECONDS(9), done) == DW_OK;
 	requeued =
@@ -287,11 +288,11 @@ static void bad_arguments_are_refused_in_words(void **state)
 	struct page page;
 
 	(void)state;
-	assert_int_equal(
-	    engine_dead_list(h->engine, NULL, NULL, 0, (struct dead_lister){on_page, &page}),
-	    DW_EINVAL);
+	assert_int_equal(engine_dead_list(h->engine, &arguments_all_letters, NULL, 0,
+					  (struct dead_lister){on_page, &page}),
+			 DW_EINVAL);
 	assert_non_null(strstr(engine_error(h->engine), "1 to 1000"));
-	assert_int_equal(engine_dead_list(h->engine, NULL, NULL, DW_LIST_MAX + 1,
+	assert_int_equal(engine_dead_list(h->engine, &arguments_all_letters, NULL, DW_LIST_MAX + 1,
 					  (struct dead_lister){on_page, &page}),
 			 DW_EINVAL);
 	assert_int_equal(engine_dead_requeue(h->engine, "", 0, 0, (struct done){NULL, NULL}),

@@ -1,4 +1,4 @@
-/* dw_ended_get(), dw_result_is() and DW_ONCE: what became of a timer. */
+/* dw_ended_get(), dw_set_result() and DW_ONCE: what became of a timer. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct trial {
 	const void *says; /* NULL: nothing */
 	size_t size;
 	dw_verdict verdict;
-	int said; /* of dw_result_is() */
+	int said; /* of dw_set_result() */
 	dw_token token;
 	uint32_t starts;
 	int put;    /* of the last put's answer */
@@ -33,7 +33,7 @@ static dw_verdict starts(dw *d, const dw_firing *firing, void *user)
 	trial->starts++;
 	trial->token = *firing->token;
 	if (trial->says)
-		trial->said = dw_result_is(d, trial->says, trial->size);
+		trial->said = dw_set_result(d, NULL, trial->says, trial->size);
 	return trial->verdict;
 }
 
@@ -41,10 +41,10 @@ static void starts_together(dw *d, dw_batch *batch, void *user)
 {
 	struct trial *trial = user;
 
-	trial->said = dw_result_is(d, "all", 3);
+	trial->said = dw_set_result(d, NULL, "all", 3);
 	for (size_t i = 0; i < batch->count; i++)
-		trial->starts += dw_result_of(d, batch->firings[i].token, batch->firings[i].id,
-					      strlen(batch->firings[i].id)) == DW_OK;
+		trial->starts += dw_set_result(d, batch->firings[i].token, batch->firings[i].id,
+					       strlen(batch->firings[i].id)) == DW_OK;
 }
 
 static void put_answered(dw *d, const dw_result *result, void *user)
@@ -222,13 +222,13 @@ static void end_of_a_cancelled_delivery_is_its_verdict(void **state)
 	(void)state;
 	begin(&trial, NULL, DW_HOLD);
 	assert_int_equal(put(&trial, 0, 0), DW_OK);
-	assert_int_equal(dw_result_of(trial.d, &trial.token, "held", 4), DW_OK);
+	assert_int_equal(dw_set_result(trial.d, &trial.token, "held", 4), DW_OK);
 	assert_int_equal(dw_cancel(trial.d, "a", NULL, NULL), DW_OK);
 	assert_int_equal(dw_settle(trial.d, &trial.token, DW_DONE, -1, NULL, NULL), DW_OK);
 	assert_int_equal(ask(&trial), DW_OK);
 	assert_int_equal(trial.ended.end, DW_END_DONE);
 	expect_result(&trial, "held");
-	assert_int_equal(dw_result_of(trial.d, &trial.token, "x", 1), DW_ESTALE);
+	assert_int_equal(dw_set_result(trial.d, &trial.token, "x", 1), DW_ESTALE);
 	end(&trial);
 }
 
@@ -332,17 +332,19 @@ static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 
 static void letter_is_found_without_an_end(void **state)
 {
+	dw_dead_select letter = {.size = sizeof letter, .id = "a"};
 	struct trial trial;
 	int status = 1;
 
 	(void)state;
 	begin(&trial, NULL, DW_DEAD);
 	assert_int_equal(put(&trial, 0, 0), DW_OK);
-	assert_int_equal(dw_dead_get(trial.d, "a", letter_told, &status), DW_OK);
+	assert_int_equal(dw_dead_list(trial.d, &letter, NULL, 1, letter_told, &status), DW_OK);
 	assert_int_equal(status, 1); /* not before the loop turns */
 	pass(&trial, 0);
 	assert_int_equal(status, DW_OK);
-	assert_int_equal(dw_dead_get(trial.d, "b", letter_told, &status), DW_OK);
+	letter.id = "b";
+	assert_int_equal(dw_dead_list(trial.d, &letter, NULL, 1, letter_told, &status), DW_OK);
 	pass(&trial, 0);
 	assert_int_equal(status, DW_ENOENT);
 	end(&trial);
@@ -351,28 +353,29 @@ static void letter_is_found_without_an_end(void **state)
 static void result_outside_of_a_handler_is_refused(void **state)
 {
 	struct trial trial;
+	dw_dead_select letter = {.size = sizeof letter, .id = "a"};
 	dw_token none = {0};
 
 	(void)state;
 	begin(&trial, NULL, DW_DONE);
-	assert_int_equal(dw_result_is(trial.d, "x", 1), DW_EINVAL);
+	assert_int_equal(dw_set_result(trial.d, NULL, "x", 1), DW_EINVAL);
 	assert_string_equal(dw_last_error(trial.d),
-			    "dw_result_is is for inside a handler of one timer");
-	assert_int_equal(dw_result_is(trial.d, NULL, 1), DW_EINVAL);
+			    "dw_set_result is for inside a handler of one timer");
+	assert_int_equal(dw_set_result(trial.d, NULL, NULL, 1), DW_EINVAL);
 	assert_string_equal(dw_last_error(trial.d), "the data is NULL");
-	assert_int_equal(dw_result_is(trial.d, "x", ALL), DW_EINVAL);
+	assert_int_equal(dw_set_result(trial.d, NULL, "x", ALL), DW_EINVAL);
 	assert_string_equal(dw_last_error(trial.d), "a result has at most 4096 bytes, not 8192");
-	assert_int_equal(dw_result_is(NULL, "x", 1), DW_EINVAL);
-	assert_int_equal(dw_result_of(trial.d, NULL, "x", 1), DW_EINVAL);
-	assert_int_equal(dw_result_of(trial.d, &none, "x", 1), DW_EINVAL);
+	assert_int_equal(dw_set_result(NULL, NULL, "x", 1), DW_EINVAL);
+	assert_int_equal(dw_set_result(trial.d, NULL, "x", 1), DW_EINVAL);
+	assert_int_equal(dw_set_result(trial.d, &none, "x", 1), DW_EINVAL);
 	assert_int_equal(dw_ended_get(trial.d, "a", NULL, NULL), DW_EINVAL);
 	assert_int_equal(dw_ended_get(trial.d, NULL, told, NULL), DW_EINVAL);
 	assert_int_equal(dw_ended_get(trial.d, "", told, NULL), DW_EINVAL);
 	assert_int_equal(dw_ended_get(NULL, "a", told, NULL), DW_EINVAL);
-	assert_int_equal(dw_dead_get(trial.d, "a", NULL, NULL), DW_EINVAL);
-	assert_int_equal(dw_dead_get(trial.d, NULL, letter_told, NULL), DW_EINVAL);
-	assert_int_equal(dw_dead_get(trial.d, "", letter_told, NULL), DW_EINVAL);
-	assert_int_equal(dw_dead_get(NULL, "a", letter_told, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_list(trial.d, &letter, NULL, 1, NULL, NULL), DW_EINVAL);
+	assert_int_equal(dw_dead_list(NULL, &letter, NULL, 1, letter_told, NULL), DW_EINVAL);
+	letter.id = "";
+	assert_int_equal(dw_dead_list(trial.d, &letter, NULL, 1, letter_told, NULL), DW_EINVAL);
 	end(&trial);
 }
 

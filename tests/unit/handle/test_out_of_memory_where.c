@@ -58,8 +58,8 @@ static bool lack_memory(size_t nth, bool always)
 	put(d, "t", "b", START);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	shortage_begin(&shortage, nth, always);
-	status[0] = dw_list_where(d, &select, NULL, 10, listed_scarce, &listed);
-	status[1] = dw_count_where(d, &select, tallied_scarce, &counted);
+	status[0] = dw_list(d, &select, NULL, 10, listed_scarce, &listed);
+	status[1] = dw_count(d, &select, tallied_scarce, &counted);
 	status[2] = dw_cancel_where(d, &select, tallied_scarce, &told);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(dw_turn(d), DW_OK);

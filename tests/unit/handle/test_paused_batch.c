@@ -61,7 +61,7 @@ static dw_verdict put_into_queue(dw *d, const dw_firing *firing, void *user)
 /* ask_to_start does what a program does when it comes to the delivery. */
 static int ask_to_start(struct program *program)
 {
-	int status = dw_started(program->d, &program->token);
+	int status = dw_start(program->d, &program->token);
 
 	assert_int_equal(dw_settle(program->d, &program->token,
 				   status == DW_OK ? DW_DONE : DW_RETRY, 0, NULL, NULL),

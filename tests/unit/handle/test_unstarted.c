@@ -161,7 +161,7 @@ static void unstarted_delivery_is_due(void **state)
 	assert_int_equal(program.mail.oldest, due);
 	assert_int_equal(program.mail.started, 0);
 	pass(&program, DW_SECONDS(8));
-	assert_int_equal(dw_started(program.d, &program.token), DW_OK);
+	assert_int_equal(dw_start(program.d, &program.token), DW_OK);
 	look(&program);
 	assert_int_equal(program.mail.due, 0);
 	assert_int_equal(program.mail.running, 1);
@@ -203,24 +203,24 @@ static void wrong_starts_are_refused(void **state)
 
 	(void)state;
 	begin(&program, DW_HOLD_UNSTARTED);
-	assert_int_equal(dw_started(program.d, NULL), DW_EINVAL);
-	assert_int_equal(dw_started(NULL, &program.token), DW_EINVAL);
+	assert_int_equal(dw_start(program.d, NULL), DW_EINVAL);
+	assert_int_equal(dw_start(NULL, &program.token), DW_EINVAL);
 	put(&program, "a", 0);
 	pass(&program, 0);
 	other = program.token;
 	other.attempt++;
-	assert_int_equal(dw_started(program.d, &other), DW_ESTALE);
+	assert_int_equal(dw_start(program.d, &other), DW_ESTALE);
 	other = program.token;
 	other.generation++;
-	assert_int_equal(dw_started(program.d, &other), DW_ESTALE);
+	assert_int_equal(dw_start(program.d, &other), DW_ESTALE);
 	(void)memcpy(other.id, "b", 2);
-	assert_int_equal(dw_started(program.d, &other), DW_ESTALE);
-	assert_int_equal(dw_started(program.d, &program.token), DW_OK);
-	assert_int_equal(dw_started(program.d, &program.token), DW_ESTALE);
+	assert_int_equal(dw_start(program.d, &other), DW_ESTALE);
+	assert_int_equal(dw_start(program.d, &program.token), DW_OK);
+	assert_int_equal(dw_start(program.d, &program.token), DW_ESTALE);
 	program.verdict = DW_HOLD;
 	put(&program, "c", 0);
 	pass(&program, 0);
-	assert_int_equal(dw_started(program.d, &program.token), DW_ESTALE);
+	assert_int_equal(dw_start(program.d, &program.token), DW_ESTALE);
 	end(&program);
 }
 

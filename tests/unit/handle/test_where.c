@@ -1,4 +1,4 @@
-/* dw_list_where, dw_count_where and dw_cancel_where: which timers are meant, and what is done
+/* dw_list, dw_count and dw_cancel_where: which timers are meant, and what is done
  * with them. */
 #include "support/cmocka.h"
 
@@ -32,7 +32,7 @@ static struct tallied count(dw *d, dw_select select)
 	struct tallied told = {0};
 
 	select.size = sizeof select;
-	assert_int_equal(dw_count_where(d, &select, tallied, &told), DW_OK);
+	assert_int_equal(dw_count(d, &select, tallied, &told), DW_OK);
 	assert_int_equal(told.calls, 0);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	assert_int_equal(told.calls, 1);
@@ -185,20 +185,19 @@ static void bad_selections_are_refused_in_words(void **state)
 	expect_refused(d, dw_cancel_where(d, &select, tallied, NULL), "dw_purge");
 	select.id_prefix = "";
 	expect_refused(d, dw_cancel_where(d, &select, tallied, NULL), "dw_purge");
-	expect_refused(d, dw_count_where(d, NULL, tallied, NULL), "NULL");
-	expect_refused(d, dw_count_where(d, &select, NULL, NULL), "callback");
-	expect_refused(d, dw_list_where(d, &select, NULL, 1, NULL, NULL), "callback");
-	expect_refused(d, dw_list_where(d, NULL, NULL, 1, NULL, NULL), "NULL");
+	expect_refused(d, dw_cancel_where(d, NULL, tallied, NULL), "dw_purge");
+	expect_refused(d, dw_count(d, &select, NULL, NULL), "callback");
+	expect_refused(d, dw_list(d, &select, NULL, 1, NULL, NULL), "callback");
 	select.id_prefix = prefix;
-	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "255");
+	expect_refused(d, dw_count(d, &select, tallied, NULL), "255");
 	select = (dw_select){.size = sizeof select, .topic = "\n"};
-	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "topic");
+	expect_refused(d, dw_count(d, &select, tallied, NULL), "topic");
 	select = (dw_select){.size = sizeof select, .due_from = 5, .due_to = 5};
-	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "due_to");
+	expect_refused(d, dw_count(d, &select, tallied, NULL), "due_to");
 	select = (dw_select){.size = sizeof select, .states = 8};
-	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "states 0x8");
+	expect_refused(d, dw_count(d, &select, tallied, NULL), "states 0x8");
 	select = (dw_select){.size = 3};
-	expect_refused(d, dw_count_where(d, &select, tallied, NULL), "sizeof");
+	expect_refused(d, dw_count(d, &select, tallied, NULL), "sizeof");
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 

@@ -1,4 +1,4 @@
-/* dw_why(): what a handler says of its failure is shown until its next verdict. */
+/* dw_set_why(): what a handler says of its failure is shown until its next verdict. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct trial {
 	dw *d;
 	const char *says; /* NULL: nothing */
 	dw_verdict verdict;
-	int status; /* of dw_why() */
+	int status; /* of dw_set_why() */
 	dw_token token;
 	uint32_t attempts;
 	char why[DW_WHY_MAX + 1], dead[DW_WHY_MAX + 1], event[DW_WHY_MAX + 1];
@@ -34,7 +34,7 @@ static dw_verdict fails(dw *d, const dw_firing *firing, void *user)
 	trial->attempts++;
 	trial->token = *firing->token;
 	if (trial->says)
-		trial->status = dw_why(d, trial->says);
+		trial->status = dw_set_why(d, NULL, trial->says);
 	return trial->verdict;
 }
 
@@ -43,10 +43,10 @@ static void fails_together(dw *d, dw_batch *batch, void *user)
 	struct trial *trial = user;
 	char text[32];
 
-	trial->status = dw_why(d, "all");
+	trial->status = dw_set_why(d, NULL, "all");
 	for (size_t i = 0; i < batch->count; i++) {
 		(void)snprintf(text, sizeof text, "%s failed", batch->firings[i].id);
-		trial->attempts += dw_why_of(d, batch->firings[i].token, text) == DW_OK;
+		trial->attempts += dw_set_why(d, batch->firings[i].token, text) == DW_OK;
 		batch->verdicts[i] = DW_RETRY;
 	}
 }
@@ -206,13 +206,13 @@ static void why_of_a_held_delivery_goes_with_its_settle(void **state)
 	(void)state;
 	begin(&trial, NULL, DW_HOLD);
 	pass(&trial, 0);
-	assert_int_equal(dw_why_of(trial.d, &trial.token, "no answer"), DW_OK);
+	assert_int_equal(dw_set_why(trial.d, &trial.token, "no answer"), DW_OK);
 	other = trial.token;
 	other.attempt++;
-	assert_int_equal(dw_why_of(trial.d, &other, "x"), DW_ESTALE);
+	assert_int_equal(dw_set_why(trial.d, &other, "x"), DW_ESTALE);
 	assert_int_equal(dw_settle(trial.d, &trial.token, DW_RETRY, DW_HOURS(1), NULL, NULL),
 			 DW_OK);
-	assert_int_equal(dw_why_of(trial.d, &trial.token, "too late"), DW_ESTALE);
+	assert_int_equal(dw_set_why(trial.d, &trial.token, "too late"), DW_ESTALE);
 	pass(&trial, 0);
 	expect(&trial, "no answer", "(no letter)");
 	end(&trial);
@@ -276,8 +276,8 @@ static dw_verdict talks(dw *d, const dw_firing *firing, void *user)
 	struct talk *talk = user;
 
 	(void)firing;
-	talk->refused += dw_why(d, "no such account") != DW_OK;
-	talk->refused += dw_result_is(d, "result", 6) != DW_OK;
+	talk->refused += dw_set_why(d, NULL, "no such account") != DW_OK;
+	talk->refused += dw_set_result(d, NULL, "result", 6) != DW_OK;
 	if (++talk->deliveries == TALKS)
 		dw_stop(d);
 	return DW_DONE;
@@ -314,16 +314,17 @@ static void why_outside_of_a_handler_is_refused(void **state)
 
 	(void)state;
 	begin(&trial, NULL, DW_DONE);
-	assert_int_equal(dw_why(trial.d, "x"), DW_EINVAL);
-	assert_string_equal(dw_last_error(trial.d), "dw_why is for inside a handler of one timer");
-	assert_int_equal(dw_why(trial.d, NULL), DW_EINVAL);
-	assert_int_equal(dw_why_of(trial.d, NULL, "x"), DW_EINVAL);
-	assert_int_equal(dw_why_of(trial.d, &trial.token, NULL), DW_EINVAL);
-	assert_int_equal(dw_why_of(trial.d, &trial.token, "x"), DW_EINVAL); /* it has no id */
+	assert_int_equal(dw_set_why(trial.d, NULL, "x"), DW_EINVAL);
+	assert_string_equal(dw_last_error(trial.d),
+			    "dw_set_why is for inside a handler of one timer");
+	assert_int_equal(dw_set_why(trial.d, NULL, NULL), DW_EINVAL);
+	assert_int_equal(dw_set_why(trial.d, NULL, "x"), DW_EINVAL);
+	assert_int_equal(dw_set_why(trial.d, &trial.token, NULL), DW_EINVAL);
+	assert_int_equal(dw_set_why(trial.d, &trial.token, "x"), DW_EINVAL); /* it has no id */
 	pass(&trial, 0);
-	assert_int_equal(dw_why_of(trial.d, &trial.token, "x"), DW_ESTALE);
+	assert_int_equal(dw_set_why(trial.d, &trial.token, "x"), DW_ESTALE);
 	end(&trial);
-	assert_int_equal(dw_why(NULL, "x"), DW_EINVAL);
+	assert_int_equal(dw_set_why(NULL, NULL, "x"), DW_EINVAL);
 }
 
 int main(void)

@@ -140,8 +140,8 @@ static struct life_caller caller_of(const struct model *m, int id, bool owner)
 						 m->inbox[id].open};
 }
 
-/* tell keeps the text of dw_why() as the value's tail: 16 is added to the form, and its size is the
- * last byte. */
+/* tell keeps the text of dw_set_why() as the value's tail: 16 is added to the form, and its size is
+ * the last byte. */
 static void tell(struct timer *timer, const struct group *group, enum life_why why)
 {
 	unsigned char *tail = timer->value + 36 + BODY_SIZE;

@@ -118,8 +118,8 @@ size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t
 	return size + text_size + 1;
 }
 
-/* cut_why finds the text of dw_why() at the end of a value, and returns the size without it; 0: it
- * cannot be there. */
+/* cut_why finds the text of dw_set_why() at the end of a value, and returns the size without it; 0:
+ * it cannot be there. */
 static size_t cut_why(const unsigned char *bytes, size_t size, struct why *ret_why)
 {
 	*ret_why = (struct why){0};

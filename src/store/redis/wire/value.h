@@ -12,7 +12,8 @@
  *	   form 2: late_after i64, topic, data
  *	   form 3: the whole record as src/timer/record.h has it; topic size is 0
  *
- * If 16 is added to the form, the text of dw_why() stands behind all this, and then its size u8.
+ * If 16 is added to the form, the text of dw_set_why() stands behind all this, and then its size
+ * u8.
  *
  * The check covers the header and the crc; the crc covers the record of src/timer/record.h. So a
  * flipped bit never makes another deadline, and a header never gets another body.
@@ -40,7 +41,7 @@ size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
  * that claimed the timer, or 0. */
 void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
 
-/* value_add_why puts a text of dw_why() behind a whole value of that size, which has room for
+/* value_add_why puts a text of dw_set_why() behind a whole value of that size, which has room for
  * text_size + 1 bytes. It returns the new size. */
 size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t text_size);
 

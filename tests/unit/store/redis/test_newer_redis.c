@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "store/redis/store.h"
 #include "store/redis/wire/value.h"
 #include "keyspace/store.h"
@@ -149,9 +150,11 @@ static void client_lists_a_newer_timer_and_cannot_change_it(void **state)
 	plant_value("it");
 	(void)command("HSET {%s:%02u}:m format 3", name, shard_of("it"));
 	open_as(&viewer, DW_CLIENT);
-	assert_int_equal(
-	    viewer_answer(&viewer, dw_list(viewer.d, "later", NULL, 8, viewer_page, &viewer)),
-	    DW_OK);
+	assert_int_equal(viewer_answer(&viewer, dw_list(viewer.d,
+							&(dw_select){.size = sizeof(dw_select),
+								     .topic = "later"},
+							NULL, 8, viewer_page, &viewer)),
+			 DW_OK);
 	assert_int_equal(viewer.count, 1);
 	assert_int_equal(viewer.states[0], DW_NEWER);
 	assert_string_equal(viewer.topics[0], "later");
@@ -320,8 +323,10 @@ static void newer_letter_is_listed_and_stays(void **state)
 	(void)command("HSET {%s:%02u}:m format 3", name, shard);
 	open_as(&viewer, DW_CLIENT);
 	for (int i = 0; i < 2; i++) {
-		viewer_sync(&viewer,
-			    dw_dead_list(viewer.d, "later", NULL, 8, viewer_letters, &viewer));
+		viewer_sync(&viewer, dw_dead_list(viewer.d,
+						  &(dw_dead_select){.size = sizeof(dw_dead_select),
+								    .topic = "later"},
+						  NULL, 8, viewer_letters, &viewer));
 		assert_int_equal(viewer.count, 1);
 		assert_int_equal(viewer.newer, 1);
 		assert_int_equal(viewer_answer(&viewer, dw_dead_requeue(viewer.d, "it", 0, 5,

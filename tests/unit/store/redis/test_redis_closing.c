@@ -7,6 +7,7 @@
 
 #include <hiredis/hiredis.h>
 
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"

@@ -10,6 +10,7 @@
 #include <hiredis/hiredis.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
@@ -274,7 +275,9 @@ static void look_at_all(struct session *session, dw *d)
 	session->answers = 0;
 	assert_int_equal(dw_get(d, "new", listed, session), DW_OK);
 	assert_int_equal(dw_list(d, NULL, NULL, 2, listed, session), DW_OK);
-	assert_int_equal(dw_list(d, "t", NULL, 1000, listed, session), DW_OK);
+	assert_int_equal(dw_list(d, &(dw_select){.size = sizeof(dw_select), .topic = "t"}, NULL,
+				 1000, listed, session),
+			 DW_OK);
 	assert_int_equal(dw_dead_list(d, NULL, NULL, 10, dead_listed, session), DW_OK);
 	assert_int_equal(dw_get_status(d, told, session), DW_OK);
 	assert_int_equal(dw_check(d, checked, session), DW_OK);

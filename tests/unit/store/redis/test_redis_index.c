@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "store/redis/store.h"
 #include "support/redis_server.h"
 
@@ -44,7 +45,9 @@ static void count_page(dw *d, int status, const dw_info *items, size_t count, co
 /* list_topic: how many timers the list of the topic has. */
 static size_t list_topic(struct indexed *t)
 {
-	assert_int_equal(dw_list(t->d, "t", NULL, 2 * TIMERS, count_page, t), DW_OK);
+	assert_int_equal(dw_list(t->d, &(dw_select){.size = sizeof(dw_select), .topic = "t"}, NULL,
+				 2 * TIMERS, count_page, t),
+			 DW_OK);
 	assert_int_equal(dw_sync(t->d, PATIENCE), DW_OK);
 	return t->listed;
 }

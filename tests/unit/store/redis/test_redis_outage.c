@@ -7,6 +7,7 @@
 #include <hiredis/hiredis.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "store/redis/store.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"

@@ -1,5 +1,6 @@
 /* A file in which a newer durawheel has stored timers, or somebody else what no call accepts: the
  * first are listed and left alone, the second are damage. */
+#include "durawheel/select.h"
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -155,9 +156,11 @@ static void client_lists_a_newer_timer_and_cannot_change_it(void **state)
 	make(f);
 	size = plant_newer(f, body);
 	open_as(f, &viewer, DW_CLIENT);
-	assert_int_equal(
-	    viewer_answer(&viewer, dw_list(viewer.d, "later", NULL, 8, viewer_page, &viewer)),
-	    DW_OK);
+	assert_int_equal(viewer_answer(&viewer, dw_list(viewer.d,
+							&(dw_select){.size = sizeof(dw_select),
+								     .topic = "later"},
+							NULL, 8, viewer_page, &viewer)),
+			 DW_OK);
 	assert_int_equal(viewer.count, 1);
 	assert_string_equal(viewer.ids[0], "it");
 	assert_string_equal(viewer.topics[0], "later");
@@ -227,8 +230,10 @@ static void newer_letter_is_listed_and_stays(void **state)
 	plant_dead(f->path, &head_of_it, body, size);
 	open_as(f, &viewer, DW_OWNER);
 	for (int i = 0; i < 2; i++) {
-		viewer_sync(&viewer,
-			    dw_dead_list(viewer.d, "later", NULL, 8, viewer_letters, &viewer));
+		viewer_sync(&viewer, dw_dead_list(viewer.d,
+						  &(dw_dead_select){.size = sizeof(dw_dead_select),
+								    .topic = "later"},
+						  NULL, 8, viewer_letters, &viewer));
 		assert_int_equal(viewer.count, 1);
 		assert_int_equal(viewer.newer, 1);
 		assert_int_equal(viewer.damaged, 0);

@@ -1,0 +1,44 @@
+/* The file of options.journal, which keeps what a program asks for while Redis is away: what is in
+ * it, and how an operator drops a row. The chapter JOURNAL of durawheel(7) says what rows mean. */
+#ifndef DURAWHEEL_JOURNAL_H
+#define DURAWHEEL_JOURNAL_H
+
+#include <stdint.h>
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One timer in a journal: what a program asked for while Redis was away. */
+typedef struct dw_journal_row {
+	size_t size;
+	const char *name; /* the namespace */
+	const char *id;
+	const char *what;  /* "put", "cancel", "move", "claim", "settle" or "retry" */
+	const char *topic; /* a put's topic, or "" */
+	dw_usec at;        /* when it was asked for */
+	dw_usec due;       /* the deadline of a put, a move or a retry, or 0 */
+} dw_journal_row;
+
+/* Valid during the call. */
+typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
+
+/* dw_journal_list calls fn for each row of the journal at path, in the order in which they were
+ * written. A program may have the file meanwhile. *ret_damaged, if not NULL, counts the rows that
+ * cannot be read. On failure ret_message (DW_MESSAGE_SIZE bytes, or NULL) says why: DW_EINVAL,
+ * DW_ENOENT, DW_ESTORE, DW_ENEWER, DW_ENOMEM. It waits for the disk. Any thread. */
+DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
+			   char *ret_message);
+
+/* dw_journal_drop forgets the row of id, or all rows if id is NULL, and counts them: Redis never
+ * gets what they say; or if id is "", which server they are for. DW_EOWNED: a program has it. */
+DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
+			   char *ret_message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
