@@ -652,12 +652,13 @@ typedef struct dw_cursor {
 	dw_usec due;
 	uint64_t generation;
 	int started;
-	int ended; /* nothing is behind this page */
+	int ended;       /* nothing is behind this page */
+	uint64_t looked; /* timers that the store has looked at since the first page, about */
 } dw_cursor;
 
 /* Called once for a page: count timers in the order of (deadline, insertion). The next page begins
- * at next, unless next->ended. A damaged timer is left out, with a DW_EVENT_CORRUPT. On failure
- * timers and next are NULL, and status says why. */
+ * at next, unless next->ended, even if this one has fewer than limit timers. A damaged timer is
+ * left out, with a DW_EVENT_CORRUPT. On failure timers and next are NULL, and status says why. */
 typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count,
 			   const dw_cursor *next, void *user);
 

@@ -662,7 +662,8 @@ struct selection {
 	std::string_view topic = {};
 	std::string_view id_prefix = {};
 	moment due_from = {}, due_to = {};
-	unsigned states = 0; /* as 1u << DW_PENDING; 0: any */
+	unsigned states = 0;    /* as 1u << DW_PENDING; 0: any */
+	bool recurring = false; /* only timers with a rule */
 };
 
 /* Which dead letters are meant: all, those of a topic, or the last one of an id. */
@@ -938,6 +939,7 @@ class c_selection
 		raw_.due_from = from.due_from.us;
 		raw_.due_to = from.due_to.us;
 		raw_.states = from.states;
+		raw_.recurring = from.recurring;
 	}
 
 	const dw_select *get()

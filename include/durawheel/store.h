@@ -73,7 +73,7 @@ typedef struct dw_row {
  *                    (the one before the claim)     DW_ESTALE (rows: the stored one)
  * SETTLE             id, generation, attempt,       DW_OK, DW_ENOENT, DW_ESTALE (rows)
  *                    started; body: its result;
- *                    KNOWN: due, topic
+ *                    KNOWN: topic
  * RETRY              the same, due; VERDICT, and    DW_OK (pending), DW_ENOENT, DW_ESTALE (rows)
  *                    body: the text of dw_set_why()
  * BURY               SETTLE's, reason; of RETRIES   DW_OK (count: old dead letters dropped),
@@ -97,9 +97,11 @@ typedef struct dw_row {
  * ENDED              id                             DW_OK (rows: one; body: see timer/ended.h),
  *                                                   DW_ENOENT
  * SCAN               after, limit, topic or NULL;   DW_OK (rows in order of (due, generation);
- *                    body: what the ids begin with; after: where the next page begins; less
- *                    head.due: only what is due     than limit: it was the last one)
- *                    before, 0: all; BY_GENERATION
+ *                    body: what the ids begin with; after: where the next page begins, and how
+ *                    head.due: only what is due     many timers it has looked at in all; less than
+ *                    before, 0: all; head.state: a  limit: it was the last one, or PART: it has
+ *                    bit for each state, 0: any;    looked at DW_SCAN_LOOKS timers)
+ *                    RECURRING; BY_GENERATION
  *                    (without these)
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
@@ -241,8 +243,8 @@ typedef enum dw_op_kind {
 #define DW_OP_DONE 32u
 /* CLAIM: head and body are exactly what is stored, unless a client has written the timer since. A
  * store that knows which timers clients wrote may then write the claimed timer without reading it.
- * SETTLE: it may delete the timer in the same way, if it keeps no end of it; head.due and topic are
- * what is stored. NEXT: it may write the next occurrence in the same way; after.due and topic. */
+ * SETTLE: it may delete the timer in the same way, if it keeps no end of it; topic is what is
+ * stored. NEXT: it may write the next occurrence in the same way; topic, too. */
 #define DW_OP_KNOWN 64u
 /* SCAN without a topic: the rows in the order of their generations. A store with
  * loads_by_generation reads all of its timers fastest in this order. */
@@ -254,7 +256,8 @@ typedef enum dw_op_kind {
 #define DW_OP_VITAL 512u
 /* CLAIM: a journal has given the generation, and the store may have another one. */
 #define DW_OP_PROVISIONAL 2048u
-/* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. */
+/* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. Answer of a
+ * SCAN: more timers may be behind it. */
 #define DW_OP_PART 4096u
 /* TAKE: nothing is taken; count: 1, there may be a message. */
 #define DW_OP_LOOK 8192u
@@ -270,6 +273,12 @@ typedef enum dw_op_kind {
  * needed, and no numbers. A store may answer only that, with PART; rows that are gone: the topic
  * was dropped. The first answer after OWN has all settings. */
 #define DW_OP_CHANGES 65536u
+/* SCAN: only timers with a rule. */
+#define DW_OP_RECURRING 131072u
+
+/* A store that leaves out timers answers a SCAN when it has looked at about this many, so that no
+ * step takes long. It goes on where it has no place to name: amid equal deadlines, for example. */
+#define DW_SCAN_LOOKS 1000u
 
 /* In dw_replay.flags. */
 #define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */

@@ -6,7 +6,6 @@
 local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local insert, sub = table.insert, string.sub
 local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
-local INDEX = sub(LEASE, 1, -2) .. 'k' -- of the timers, by topic
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local PAUSED = 9
 

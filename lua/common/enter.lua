@@ -3,7 +3,6 @@
 -- uses: base owner
 
 local function client_enters()
-	call('ZCARD', INDEX)
 	local session = call('HMGET', SESSION, 'conn', 'last')
 	local meta = call('HMGET', META, 'ver', 'shards', 'closed')
 	if session[1] ~= ARGV[2] or not meta[2] or ARGV[3] ~= '' and meta[2] ~= ARGV[3] then

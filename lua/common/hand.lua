@@ -21,7 +21,6 @@ end
 
 -- by_hand begins add and cancel_one, which have no session. Returns nil, or an error.
 local function by_hand(id)
-	call('ZCARD', INDEX)
 	local meta = call('HMGET', META, 'ver', 'shards')
 	if not meta[2] then
 		return redis.error_reply('ERR there is no ' .. META .. '; start its owner once')

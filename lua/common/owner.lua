@@ -15,10 +15,8 @@ local function begin(ver, count)
 	shards = tonumber(count)
 end
 
--- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer. The
--- ZCARD fails if the index is a key of another type: before the script has written anything.
+-- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer.
 local function owner_enters()
-	call('ZCARD', INDEX)
 	if call('GET', LEASE) ~= ARGV[2] then
 		return {'FENCED'}
 	end

@@ -2,32 +2,23 @@
 -- remove_timer has noted. Only scripts that change neither topic nor deadline write a value by
 -- themselves: a claim, for example.
 --
--- uses: base digits owner remove topic
+-- uses: base digits owner remove
 
-local scores, stored, indexed, places = {}, {}, {}, {}
+local scores, stored, places = {}, {}, {}
 
--- store_timer: before: the value that is stored, or false. A script may store an id more than once:
--- the last value counts.
-local function store_timer(id, value, place, before)
-	local name = member_of(id, value)
+-- store_timer: a script may store an id more than once: the last value counts.
+local function store_timer(id, value, place)
 	local at = places[id] or #stored + 1
-	local former = before and member_of(id, before)
-	if former and former ~= name then
-		insert(outdated, former)
-	end
 	places[id] = at
 	scores[at], scores[at + 1] = digits(place), id
 	stored[at], stored[at + 1] = id, value
-	indexed[at], indexed[at + 1] = '0', name
 end
 
 -- write_timers: the first write needs memory, so a full server refuses it, and nothing was done.
--- Outdated members go before the new ones, because a timer may have got one of them again.
 local function write_timers()
 	write('ZADD', TIMERS, scores)
 	write('HSET', VALUES, stored)
 	write_removed()
-	write('ZADD', INDEX, indexed)
 end
 
 -- store_new is the first write of scripts that add timers. Returns false, or the error of Redis:

@@ -1,4 +1,4 @@
--- topic: the topic in a value, and its place in the index by topic.
+-- topic: the topic in a value.
 --
 -- uses: base value
 
@@ -18,21 +18,4 @@ local function topic_of(value)
 		at = BODY + 34 + (id_size or 0)
 	end
 	return sub(value, at, at + (size or 0) - 1)
-end
-
--- member_of: the member that a timer has in the index: its topic, a zero byte, its score as 8 bytes
--- with the highest one first, and its id. So the timers of a topic stand by deadline. A value alone
--- decides its member, even a damaged one.
-local function member_of(id, value)
-	local topic, d0, d1 = topic_of(value), 0, 0
-	if string.find(topic, '\0', 1, true) then -- it is damaged
-		topic = ''
-	end
-	if #value >= 24 then
-		d0, d1 = words_of('<I4I4', value, 17)
-	end
-	if d1 < 2097152 and d0 + d1 > 0 then -- the usual case, faster
-		return topic .. '\0' .. pack('>I4I4', d1, d0) .. id
-	end
-	return topic .. '\0' .. pack('>I8', score(d0, d1)) .. id
 end

@@ -157,7 +157,7 @@ if value and decode(value) and is_same(value, sub(value, 1, BODY - 1) .. body) t
 end
 local v0, v1 = halves(next_ver(''))
 local d0, d1 = halves(due)
-store_timer(id, encode(open and 256 or 0, 0, v0, v1, d0, d1, 0, 0, crc) .. body, due, value)
+store_timer(id, encode(open and 256 or 0, 0, v0, v1, d0, d1, 0, 0, crc) .. body, due)
 write_timers()
 post_by_hand(id, last)
 return digits(last)

@@ -33,7 +33,7 @@ if decode(value) then
 	end_timer(id, value, CANCELLED, 0, NEVER, '')
 end
 
-remove_timer(id, value)
+remove_timer(id)
 write_removed()
 write_ends()
 post_by_hand(id, open and -ver or ver)

@@ -1,8 +1,8 @@
 -- mend: repairs orphans (see orphans). An entry without a value is deleted. A value without an
--- entry gets an entry in the order again, a member of the index, and an entry in the inbox, so that
--- the owner reads it. If the value is damaged, the owner then moves it to the dead letters.
+-- entry gets an entry in the order again, and an entry in the inbox, so that the owner reads it. If
+-- the value is damaged, the owner then moves it to the dead letters.
 --
--- uses: args base digits owner remove store topic value
+-- uses: args base digits owner remove store value
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
@@ -33,8 +33,6 @@ for k = 1, #ids do
 
 		insert(scores, digits(flags and flags % 256 == 1 and -rank or rank))
 		insert(scores, ids[k])
-		insert(indexed, '0')
-		insert(indexed, member_of(ids[k], values[k]))
 		insert(told, digits(flags and score(v0, v1) or 1))
 		insert(told, ids[k])
 		item = 0

@@ -1,19 +1,21 @@
--- page: the timers after a place, by deadline. Reads only.
+-- page: the timers after a place, by deadline, or those of them that are wanted. Reads only.
 --
 -- A place is a score and a member, because a rank would skip a timer if another one before it were
 -- deleted between two pages. The place is found again even if its member is gone.
 --
--- uses: base
+-- uses: base topic value
 --
 -- KEYS      the nine of the shard
--- ARGV      1 '+' pending, '-' claimed   2 limit (at most 1000)
+-- ARGV      1 '+' pending, '-' claimed   2 how many it looks at (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start
---           5 's': return all scores   6 what ids begin with: return '' for the values of others
--- returns   {{id, ...}, {value or false, ...}, score of the last one, or {score, ...} of all}; {}
---           after the end. Pending timers come by score and member, claimed ones in the reverse
---           order. All scores are returned only on request, because writing them takes more time
---           than all the rest, and the values contain the deadlines too
--- cost      O(log N + limit)
+--           5 's': return all scores. Else which timers are wanted, may be left out: 'r': those
+--           whose value may have a rule; '': any   6 what their ids begin with   7 their topic
+-- returns   {{id, ...}, {value or false, ...}, how many it looked at, score and member of the last
+--           of these}. Without the last two nothing is behind. With 's' {score, ...} is the third.
+--           Pending timers come by score and member, claimed ones in the reverse order. All scores
+--           are returned only on request, because writing them takes more time than all the rest,
+--           and the values contain the deadlines too. false: an entry without a value
+-- cost      O(log N + limit); 1 to 3 us of the server for each timer that it looks at
 local pending, limit, place, member = ARGV[1] == '+', tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local RANK = pending and 'ZRANK' or 'ZREVRANK'
 local RANGE = pending and 'ZRANGE' or 'ZREVRANGE'
@@ -68,17 +70,44 @@ else
 	from = call('ZCOUNT', TIMERS, 0, '+inf')
 end
 local ids = call(RANGE, TIMERS, from, from + limit - 1)
-if not ids[1] then
-	return {}
-end
-local values = call('HMGET', VALUES, unpack(ids))
-local prefix = ARGV[6]
-for k = 1, prefix and #ids or 0 do
-	if values[k] and sub(ids[k], 1, #prefix) ~= prefix then
-		values[k] = ''
+local looked, last = #ids, ids[limit]
+
+-- keep_prefix: the ids that begin with these bytes.
+local function keep_prefix(prefix)
+	local kept = {}
+	for k = 1, looked do
+		if sub(ids[k], 1, #prefix) == prefix then
+			insert(kept, ids[k])
+		end
 	end
+	return kept
 end
+
+-- keep_values: the ids and values of this topic, and with a rule.
+local function keep_values(values, ruled, topic)
+	local kept, bodies, count = {}, {}, 0
+	for k = 1, #ids do
+		local value = values[k]
+		if not value or ((not topic or topic_of(value) == topic) and
+			(not ruled or (string.byte(value, BODY) or 0) % WHY == 3)) then
+			count = count + 1
+			kept[count], bodies[count] = ids[k], value
+		end
+	end
+	return kept, bodies
+end
+
+if ARGV[6] and ARGV[6] ~= '' then
+	ids = keep_prefix(ARGV[6])
+end
+local values = ids[1] and call('HMGET', VALUES, unpack(ids)) or {}
 if ARGV[5] == 's' then
-	return {ids, values, call('ZMSCORE', TIMERS, unpack(ids))}
+	return {ids, values, ids[1] and call('ZMSCORE', TIMERS, unpack(ids)) or {}}
 end
-return {ids, values, call('ZSCORE', TIMERS, ids[#ids])}
+if ARGV[5] == 'r' or ARGV[7] then
+	ids, values = keep_values(values, ARGV[5] == 'r', ARGV[7])
+end
+if last then
+	return {ids, values, looked, call('ZSCORE', TIMERS, last), last}
+end
+return {ids, values, looked}

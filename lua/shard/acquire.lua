@@ -53,7 +53,6 @@ end
 local entries, letters = call('ZCARD', INBOX), call('ZCARD', DEAD)
 call('ZCARD', TIMERS)
 call('HLEN', VALUES)
-call('ZCARD', INDEX)
 call('HLEN', LETTERS)
 call('ZCARD', NAMES)
 
@@ -101,7 +100,7 @@ if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 	call('UNLINK', INBOX)
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
--- An older library has no index by topic and no recurring timers, so it must not own this shard.
+-- An older library has no recurring timers, so it must not own this shard.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
 	'holder', ARGV[5], 'since', digits(now()), 'shards', ARGV[6], 'era', era,
 	'conn', ARGV[2], 'format', RECORD)
@@ -117,6 +116,7 @@ if ARGV[10] == '1' then
 else
 	call('HDEL', META, 'fire')
 end
+call('UNLINK', sub(LEASE, 1, -2) .. 'k') -- an index that builds before 0.1.0 kept
 call('HDEL', META, 'late') -- with this fence, every change that waits is too late
 drop_journals()
 return {'OK', token, era, ver, digits(now()), entries, letters, meta[4] or '', jump or ''}

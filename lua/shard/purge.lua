@@ -18,7 +18,7 @@ touch()
 if newer then
 	count = 'NEWER'
 else
-	call('UNLINK', TIMERS, VALUES, INDEX, INBOX, DEAD, LETTERS, NAMES, ENDS, UNTILS)
+	call('UNLINK', TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, ENDS, UNTILS)
 	-- The messages go, too; the settings of their topics stay.
 	local prefix = sub(LEASE, 1, -2)
 	local topics = call('HGETALL', prefix .. 't')

@@ -10,7 +10,7 @@
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
 --           in the order, values, a number that is another one after each change of the settings
---           of topics, members of the index, the last number with a put that a pause has refused,
+--           of topics, the last number with a put that a pause has refused,
 --           or '0'};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
@@ -62,5 +62,4 @@ end
 forget_ends()
 return {'OK', meta[2] or '', meta[3] or '', digits(now()), count('ZCARD', INBOX),
 	count('ZCARD', DEAD), count('ZCARD', TIMERS), count('HLEN', VALUES),
-	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), count('ZCARD', INDEX),
-	meta[8] or '0'}
+	digits((meta[7] or 0) * 4096 + count('HLEN', TOPICS)), meta[8] or '0'}

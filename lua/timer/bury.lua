@@ -51,7 +51,7 @@ for k = 1, #ids do
 
 			number = congruent(now() > number and now() or number + 1)
 			gone[id] = true
-			remove_timer(id, values[k])
+			remove_timer(id)
 			add_letter(number, id, ver, reason, at, value)
 		end
 	end

@@ -70,7 +70,7 @@ for k = 1, #ids do
 	end
 	if item == 0 or (not value and item ~= LATE) then -- an entry without a value is deleted too
 		gone[id] = true
-		remove_timer(id, value)
+		remove_timer(id)
 		if value and decode(value) then
 			end_timer(id, value, CANCELLED, 0, NEVER, '')
 		end

@@ -62,7 +62,7 @@ for k = 1, #ids do
 			v0, v1 = halves(next_ver(ARGV[5 * k + 6]))
 			item = encode(open, attempt, v0, v1, d0, d1, b0, b1, crc)
 			made[id] = item .. body_of(value)
-			store_timer(id, made[id], score(d0, d1), value)
+			store_timer(id, made[id], score(d0, d1))
 			if not owner then
 				insert(news, last)
 				insert(news, id)

@@ -69,7 +69,7 @@ for k = 1, #ids do
 				end_timer(id, value, DONE, 0, started, said)
 			end
 			made[id] = item .. sub(given, BODY)
-			store_timer(id, made[id], rank, value)
+			store_timer(id, made[id], rank)
 		end
 	end
 	answer[k + 1] = item

@@ -7,8 +7,7 @@
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: its new score, id; then for each: its value at the next occurrence,
---           with the version to use; then for each: the member of the index that goes. Ids differ,
---           and the versions grow from each timer to the next
+--           with the version to use. Ids differ, and the versions grow from each timer to the next
 -- returns   {'OK'}: all of them are stored as given; {'LOOK'}: a client has written one of them, or
 --           one has no timer, or a version cannot be used, or a topic keeps the ends of its timers.
 --           No value was changed: the owner calls next.lua, which reads each of them; or a refusal
@@ -17,12 +16,12 @@ local refusal = owner_enters()
 if refusal then
 	return refusal
 end
-local count = (#ARGV - 6) / 4
-local VALUE, GONE = 6 + 2 * count, 6 + 3 * count -- both before the first
+local count = (#ARGV - 6) / 3
+local VALUE = 6 + 2 * count -- before the first
 
 -- keeps_an_end: is there a topic among these that does? The owner hears a little later of it.
 local function keeps_an_end()
-	for k = VALUE + 1, GONE do
+	for k = VALUE + 1, #ARGV do
 		if topic_keep(topic_of(ARGV[k])) > 0 then
 			return true
 		end
@@ -33,7 +32,7 @@ end
 -- are_new: can the versions be used? An operation that is repeated has a version of before.
 local function are_new()
 	local least = words_of('<I8', ARGV[VALUE + 1], 9)
-	local most = words_of('<I8', ARGV[GONE], 9)
+	local most = words_of('<I8', ARGV[#ARGV], 9)
 	return least > last and least >= now() - 2000000 and most <= now() + AHEAD
 end
 
@@ -49,13 +48,6 @@ if call('ZADD', TIMERS, 'XX', 'CH', unpack(ARGV, 7, VALUE)) ~= count then
 	return {'LOOK'}
 end
 call('HSET', VALUES, unpack(with_values(7, count)))
-call('ZREM', INDEX, unpack(ARGV, GONE + 1))
-local members = {}
-for k = 1, count do
-	members[2 * k - 1] = '0'
-	members[2 * k] = member_of(ARGV[6 + 2 * k], ARGV[VALUE + k])
-end
-call('ZADD', INDEX, unpack(members))
-last = words_of('<I8', ARGV[GONE], 9)
+last = words_of('<I8', ARGV[#ARGV], 9)
 leave({})
 return {'OK'}

@@ -74,12 +74,6 @@ local function store_plainly()
 		return type(made) == 'table' and made
 	end
 	call('HSET', VALUES, unpack(with_values(PAIRS, count)))
-	local members = {}
-	for k = 1, count do
-		members[2 * k - 1] = '0'
-		members[2 * k] = member_of(ARGV[PAIRS - 1 + 2 * k], value_of(k))
-	end
-	call('ZADD', INDEX, unpack(members))
 	touch()
 	last = version_of(count)
 	return true
@@ -182,7 +176,7 @@ local function one_by_one()
 			end
 			next_ver(version_of(k))
 			local value, rank = with_header(value_of(k), open, flags % 4 >= 2)
-			store_timer(id, value, rank, before)
+			store_timer(id, value, rank)
 			made[id] = value
 			answer[k + 1] = sub(value, 1, BODY - 1)
 			if not owner then

@@ -27,7 +27,7 @@ for k = 1, #ids do
 		local flags, _, v0, v1 = decode(values[k])
 
 		if not flags or v1 * WORD + v0 <= ver then
-			remove_timer(ids[k], values[k])
+			remove_timer(ids[k])
 			item = 0
 		end
 	end

@@ -86,7 +86,7 @@ local function post(sign)
 end
 
 local function store(header, rest, sign)
-	store_timer(id, header .. rest, (sign or 1) * score(d0, d1), value)
+	store_timer(id, header .. rest, (sign or 1) * score(d0, d1))
 end
 
 -- store_claim stores a delivery that has no verdict. Its claim becomes this owner's, if it holds.
@@ -104,7 +104,7 @@ end
 -- delete, by a client: its owner hears of it, and whether an earlier claim may start after it. Of
 -- the end, nobody knows any more when the handler started and what it said.
 local function delete(how)
-	remove_timer(id, value)
+	remove_timer(id)
 	if flags then
 		end_timer(id, value, how, 0, NEVER, '')
 	end

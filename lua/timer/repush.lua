@@ -61,7 +61,7 @@ for k = 1, #ids do
 			16777216 * tonumber(ARGV[at + 5]), attempt, v0, v1, d0, d1, c0, c1,
 			(words_of('<I4', body, 3)))
 		local rank = score(d0, d1)
-		store_timer(id, header .. body, state == 1 and -rank or rank, before)
+		store_timer(id, header .. body, state == 1 and -rank or rank)
 		if not owner then
 			insert(news, ARGV[at + 1])
 			insert(news, id)

@@ -52,7 +52,7 @@ for k = 1, #ids do
 			end
 			item = encode(flags - 1, attempt, v0, v1, e0, e1, 0, 0, crc)
 			made[id] = item .. body
-			store_timer(id, made[id], score(e0, e1), value)
+			store_timer(id, made[id], score(e0, e1))
 		end
 	end
 	answer[k + 1] = item

@@ -38,7 +38,7 @@ for k = 1, #ids do
 	end
 	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
 		gone[id] = true
-		remove_timer(id, value)
+		remove_timer(id)
 	end
 	answer[k + 1] = item
 end

@@ -1,11 +1,11 @@
 -- settle_known: deletes timers whose delivery is over, and which no client has written since they
--- were claimed. The owner tells their members of the index, so the script reads no values.
+-- were claimed. The owner tells their topics, so the script reads no values.
 --
 -- uses: base inbox keep owner
 --
 -- KEYS      the nine of the shard
 -- ARGV      1-6 as in README.md; role owner
---           7.. ids; then for each its member
+--           7.. ids; then for each its topic
 -- returns   {'OK'}: all of them are deleted; {'LOOK'}: a client has written one of them, or a topic
 --           keeps the ends of its timers. Nothing was done: the owner calls settle.lua, which reads
 --           each of them; or a refusal
@@ -19,8 +19,7 @@ local last_id = 6 + (#ARGV - 6) / 2
 -- keeps_an_end: is there a topic among these that does? The owner hears a little later of it.
 local function keeps_an_end()
 	for k = last_id + 1, #ARGV do
-		local topic = sub(ARGV[k], 1, (string.find(ARGV[k], '\0', 1, true) or 1) - 1)
-		if topic_keep(topic) > 0 then
+		if topic_keep(ARGV[k]) > 0 then
 			return true
 		end
 	end
@@ -36,6 +35,5 @@ call('ZCARD', TIMERS)
 touch()
 call('ZREM', TIMERS, unpack(ARGV, 7, last_id))
 call('HDEL', VALUES, unpack(ARGV, 7, last_id))
-call('ZREM', INDEX, unpack(ARGV, last_id + 1))
 use_up()
 return {'OK'}

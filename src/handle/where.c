@@ -141,7 +141,7 @@ static void ask(struct where *where)
 static bool is_empty(const dw_select *select)
 {
 	return !select->topic && (!select->id_prefix || !select->id_prefix[0]) &&
-	       !select->due_from && !select->due_to && !select->states;
+	       !select->due_from && !select->due_to && !select->states && !select->recurring;
 }
 
 static int check(const dw *d, const struct where_list *list)

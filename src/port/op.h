@@ -45,6 +45,12 @@ static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 	return op->head.due == 0 || due < op->head.due;
 }
 
+/* op_looks: how many timers a SCAN looks at, at most. */
+static inline size_t op_looks(const dw_op *op)
+{
+	return op->limit > DW_SCAN_LOOKS ? op->limit : DW_SCAN_LOOKS;
+}
+
 /* op_why: the text of dw_set_why() of a NEXT or a LETTER, of limit bytes; NULL: there is none. */
 static inline const char *op_why(const dw_op *op)
 {

@@ -17,7 +17,26 @@ struct way {
 	const char *prefix;
 	dw_usec end;
 	unsigned flags;
+	unsigned states;
 };
+
+/* next_page answers with the page behind *after, and moves it. False: it is the last one. */
+static bool next_page(struct ask *ask, struct way way, size_t limit, dw_cursor *after,
+		      dw_op **ret_op)
+{
+	dw_op *op = ask_scan(after, limit, way.topic);
+
+	op->flags = way.flags;
+	op->head.due = way.end;
+	op->head.state = (uint8_t)way.states;
+	op->body = way.prefix;
+	op->body_size = way.prefix ? strlen(way.prefix) : 0;
+	*ret_op = ask_done(ask, op);
+	assert_int_equal(op->status, DW_OK);
+	assert_true(op->row_count <= limit);
+	*after = op->after;
+	return op->row_count == limit || op->flags & DW_OP_PART;
+}
 
 /* expect_order scans to the end by pages of limit and compares with ids in order. */
 static void expect_order(struct contract *c, struct way way, size_t limit, const char *const *ids,
@@ -25,27 +44,18 @@ static void expect_order(struct contract *c, struct way way, size_t limit, const
 {
 	dw_cursor after = {0};
 	size_t found = 0;
-	size_t page;
+	bool goes_on;
+	dw_op *op;
 
 	do {
-		dw_op *op = ask_scan(&after, limit, way.topic);
-
-		op->flags = way.flags;
-		op->head.due = way.end;
-		op->body = way.prefix;
-		op->body_size = way.prefix ? strlen(way.prefix) : 0;
-		ask_done(&c->owner, op);
-		assert_int_equal(op->status, DW_OK);
-		page = op->row_count;
-		assert_true(page <= limit);
+		goes_on = next_page(&c->owner, way, limit, &after, &op);
 		for (dw_row *row = op->rows; row; row = row->next) {
 			assert_true(found < count);
 			assert_string_equal(row->id, ids[found++]);
 			assert_int_equal(row->status, DW_OK);
 		}
-		after = op->after;
 		ask_free(op);
-	} while (page == limit);
+	} while (goes_on);
 	assert_int_equal(found, count);
 }
 
@@ -117,6 +127,8 @@ static void scan_of_a_topic_leaves_the_others_out(void **state)
 	expect_pages(c, 1, "mail", mail, 2);
 	expect_pages(c, 10, "mail", mail, 2);
 	expect_pages(c, 10, "fax", NULL, 0);
+	expect_pages(c, 10, "", NULL, 0);
+	expect_pages(c, 10, "mai", NULL, 0);
 }
 
 static uint64_t put_of(struct contract *c, const char *id, const char *topic, dw_usec due)
@@ -398,6 +410,168 @@ static void scan_ends_before_a_deadline(void **state)
 	}
 }
 
+static void scan_of_states_leaves_the_others_out(void **state)
+{
+	static const char *const ids[] = {"b", "a", "c"};
+	struct contract *c = *state;
+	uint64_t generation = put_of(c, "a", "mail", 200);
+
+	put_of(c, "b", "mail", 100);
+	put_of(c, "c", "sms", 300);
+	assert_int_equal(ask_status(&c->owner, ask_about(DW_OP_CLAIM, "a", generation, 0)), DW_OK);
+	expect_order(c, (struct way){.states = 1u << DW_CLAIMED}, 2, ids + 1, 1);
+	expect_order(c, (struct way){.states = 1u << DW_CLAIMED, .topic = "sms"}, 2, NULL, 0);
+	expect_order(c, (struct way){.states = 1u << DW_PENDING, .topic = "mail"}, 2, ids, 1);
+	expect_order(c, (struct way){.states = 1u << DW_PENDING | 1u << DW_CLAIMED}, 2, ids, 3);
+	expect_order(c, (struct way){.states = 1u << DW_NEWER}, 2, NULL, 0);
+	expect_order(c, (struct way){.flags = DW_OP_RECURRING}, 2, NULL, 0);
+}
+
+/* ---- Few among many ---- */
+
+/* A crowd of timers of which one in EACH is wanted. */
+enum { EACH = 100, STEP = 32 };
+
+static const char *crowd_id(char id[24], unsigned number)
+{
+	(void)snprintf(id, 24, "%s%u", number % EACH ? "no:" : "yes:", number);
+	return id;
+}
+
+static dw_usec crowd_due(unsigned number)
+{
+	return 1000 + number / 3;
+}
+
+static unsigned crowd_size(void)
+{
+	return EACH * (unsigned)environment_scaled(80);
+}
+
+/* put_crowd puts those from `first` on, of which each is STEPth, as far as `end`. */
+static void put_crowd(struct contract *c, unsigned first, unsigned end)
+{
+	dw_op *ops[STEP];
+	char id[24];
+
+	for (unsigned at = first; at < end; at += STEP) {
+		unsigned count = end - at < STEP ? end - at : STEP;
+
+		for (unsigned i = 0; i < count; i++) {
+			ops[i] = ask_put_full(crowd_id(id, at + i), (at + i) % EACH ? "no" : "yes",
+					      crowd_due(at + i), "");
+			if (i > 0)
+				ops[i - 1]->next = ops[i];
+		}
+		ask_send(&c->owner, ops[0]);
+		for (unsigned i = 0; i < count; i++) {
+			assert_int_equal(ask_await(&c->owner, ops[i])->status, DW_OK);
+			ask_free(ops[i]);
+		}
+	}
+}
+
+/* A page looks at about DW_SCAN_LOOKS timers, and says how far it has looked. What was left out
+ * counts. With Redis some pages more are on their way. */
+static void expect_steps(struct contract *c, struct way way, uint64_t wanted)
+{
+	uint64_t most = DW_SCAN_LOOKS * (c->kind->served ? 4 : 1), found = 0;
+	dw_cursor after = {0};
+	dw_usec from = 0;
+	bool goes_on;
+	dw_op *op;
+
+	do {
+		uint64_t before = after.looked;
+
+		goes_on = next_page(&c->owner, way, 1000, &after, &op);
+		found += op->row_count;
+		ask_free(op);
+		assert_true(after.looked - before <= most);
+		assert_true(!goes_on || after.due > from);
+		from = after.due;
+	} while (goes_on);
+	assert_int_equal(found, wanted);
+	assert_int_equal(after.looked, crowd_size());
+}
+
+static void scan_of_few_among_many_goes_in_steps(void **state)
+{
+	struct contract *c = *state;
+
+	put_crowd(c, 0, crowd_size());
+	expect_steps(c, (struct way){.topic = "yes"}, crowd_size() / EACH);
+	expect_steps(c, (struct way){.topic = "none"}, 0);
+	expect_steps(c, (struct way){.prefix = "yes:"}, crowd_size() / EACH);
+	expect_steps(c, (struct way){.prefix = "none"}, 0);
+	expect_steps(c, (struct way){.flags = DW_OP_RECURRING}, 0);
+	expect_steps(c, (struct way){.states = 1u << DW_PENDING}, crowd_size());
+}
+
+/* change_crowd ends and adds timers before, at and behind the place: those that are wanted among
+ * them have a number of their own. */
+static void change_crowd(struct contract *c, unsigned turn, dw_usec due)
+{
+	char id[24];
+
+	for (int i = -1; i <= 1; i++) {
+		(void)snprintf(id, sizeof id, "yes:new%u%d", turn, i);
+		put_of(c, id, "yes", due + i);
+		(void)ask_status(&c->owner, ask_cancel(crowd_id(id, 1 + turn * EACH), 0));
+	}
+}
+
+/* Timers come and go between the pages. Each timer that was there all the time is told once, and in
+ * order. */
+static void scan_in_steps_tells_each_timer_once(void **state)
+{
+	struct contract *c = *state;
+	unsigned next = 0, turn = 0;
+	dw_cursor after = {0};
+	bool goes_on;
+	dw_op *op;
+
+	put_crowd(c, 0, crowd_size());
+	do {
+		goes_on = next_page(&c->owner, (struct way){.topic = "yes"}, 7, &after, &op);
+		for (const dw_row *row = op->rows; row; row = row->next) {
+			char id[24];
+
+			if (strncmp(row->id, "yes:new", 7) == 0)
+				continue;
+			assert_string_equal(row->id, crowd_id(id, next));
+			next += EACH;
+		}
+		ask_free(op);
+		change_crowd(c, turn++, after.due);
+	} while (goes_on);
+	assert_int_equal(next, crowd_size());
+}
+
+/* A handle that has not read the pages before goes on at their place. */
+static void scan_goes_on_where_another_handle_has_ended(void **state)
+{
+	struct contract *c = *state;
+	unsigned next = 1, turn = 0;
+	dw_cursor after = {0};
+	bool goes_on;
+	dw_op *op;
+
+	put_crowd(c, 0, crowd_size());
+	do {
+		goes_on = next_page(turn++ % 2 ? &c->client : &c->owner,
+				    (struct way){.topic = "no"}, 1000, &after, &op);
+		for (const dw_row *row = op->rows; row; row = row->next) {
+			char id[24];
+
+			assert_string_equal(row->id, crowd_id(id, next++));
+			next += next % EACH == 0;
+		}
+		ask_free(op);
+	} while (goes_on);
+	assert_int_equal(next, crowd_size() + 1);
+}
+
 /* ---- All ---- */
 
 const struct contract_case contract_pages[] = {
@@ -410,6 +584,10 @@ const struct contract_case contract_pages[] = {
     CONTRACT_CASE(scan_of_a_topic_answers_in_order_of_due_then_insertion, false),
     CONTRACT_CASE(scan_of_a_prefix_leaves_the_others_out, false),
     CONTRACT_CASE(scan_ends_before_a_deadline, false),
+    CONTRACT_CASE(scan_of_states_leaves_the_others_out, false),
+    CONTRACT_CASE(scan_of_few_among_many_goes_in_steps, false),
+    CONTRACT_CASE(scan_in_steps_tells_each_timer_once, false),
+    CONTRACT_CASE(scan_goes_on_where_another_handle_has_ended, true),
     CONTRACT_CASE(scan_follows_a_retry_to_its_new_place, false),
     CONTRACT_CASE(scan_by_generation_answers_in_order_of_insertion, false),
     CONTRACT_CASE(inbox_shows_what_clients_wrote, true),

@@ -106,8 +106,7 @@ static bool is_same(const struct both *, const redisReply *, const struct reply 
 /* is_unordered: the answer has the order of the server's tables. */
 static bool is_unordered(const struct both *both)
 {
-	static const char *const all[] = {"orphans", "index", "queue_check", "topic_list",
-					  "topic_changes"};
+	static const char *const all[] = {"orphans", "queue_check", "topic_list", "topic_changes"};
 
 	for (size_t i = 0; both->script && i < sizeof all / sizeof *all; i++)
 		if (strcmp(both->script, all[i]) == 0)

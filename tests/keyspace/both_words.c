@@ -6,7 +6,6 @@
  *	v a	its version and attempt, as far as they are known.   y: the version, or 0
  *	F	the fence of its claim
  *	l	the version of one of its dead letters, or 0
- *	m	a member of the index by topic, mostly its own
  *	P	the flags of a put. U: score and value of the put are made, and the score is said.
  *		K: score and value of a claim. V: the value. x: the version for the flag 8
  *	W B	another value; the body of one.   X: its value, damaged, or with rare numbers
@@ -89,7 +88,6 @@ static dw_usec any_due(struct both *both)
 struct pick {
 	struct both *both;
 	char key[32];
-	bool is_own; /* its name ends with the present id */
 	char name[512];
 	size_t size; /* 0: none */
 	char value[32];
@@ -98,22 +96,18 @@ struct pick {
 static void look(void *user, const struct keyspace_field *field)
 {
 	struct pick *pick = user;
-	size_t size = strlen(pick->both->id);
 
 	if (strcmp(field->key, pick->key) != 0 || field->name.size > sizeof pick->name ||
-	    both_draw(pick->both, 3) == 0 ||
-	    (pick->is_own &&
-	     (field->name.size < size ||
-	      memcmp(field->name.at + field->name.size - size, pick->both->id, size) != 0)))
+	    both_draw(pick->both, 3) == 0)
 		return;
 	memcpy(pick->name, field->name.at, field->name.size);
 	pick->size = field->name.size;
 	(void)snprintf(pick->value, sizeof pick->value, "%s", field->value.at);
 }
 
-static struct pick pick(struct both *both, const char *end, bool is_own)
+static struct pick pick(struct both *both, const char *end)
 {
-	struct pick pick = {.both = both, .is_own = is_own};
+	struct pick pick = {.both = both};
 
 	(void)snprintf(pick.key, sizeof pick.key, "%s", key_at(both, end));
 	keyspace_dump(both->keyspace, look, &pick);
@@ -301,23 +295,16 @@ static void say_fence(struct both *both)
 
 static void say_letter_version(struct both *both)
 {
-	struct pick letter = pick(both, "d", false);
+	struct pick letter = pick(both, "d");
 	size_t size = strlen(both->id);
 	bool is_its = letter.size > size && memcmp(letter.name, both->id, size + 1) == 0;
 
 	both_number(both, is_its ? strtoull(letter.name + size + 1, NULL, 10) : 0);
 }
 
-static void say_member(struct both *both)
-{
-	struct pick member = pick(both, "k", both_draw(both, 8) > 0);
-
-	both_bytes(both, member.name, member.size);
-}
-
 static void say_letter(struct both *both)
 {
-	struct pick letter = pick(both, "d", false);
+	struct pick letter = pick(both, "d");
 
 	both_text(both, letter.value);
 	both_bytes(both, letter.name, letter.size);
@@ -442,7 +429,6 @@ static void (*const letters[128])(struct both *) = {['i'] = say_id,
 						    ['v'] = say_version,
 						    ['a'] = say_attempt,
 						    ['l'] = say_letter_version,
-						    ['m'] = say_member,
 						    ['P'] = say_flags,
 						    ['U'] = say_put_score,
 						    ['K'] = say_claim_score,

@@ -286,34 +286,6 @@ bool keyspace_score(struct keyspace *keyspace, const char *key, const char *memb
 
 /* ---- Whether a shard is even --------------------------------------------------------------- */
 
-enum { SHARD_KEYS = 9 };
-
-/* finds_nothing: a script that looks for what is wrong, with a cursor. */
-static bool finds_nothing(struct keyspace *keyspace, const char *prefix, const char *what)
-{
-	static const char *const ends[SHARD_KEYS] = {"l", "m", "z", "h", "i", "d", "D", "e", "s"};
-	struct bytes words[SHARD_KEYS + 3] = {
-	    [SHARD_KEYS] = bytes_of(what), bytes_of("0"), bytes_of("")};
-	struct reply *reply = reply_new(&keyspace->alloc);
-	char keys[SHARD_KEYS][64];
-	bool is_even;
-
-	if (!reply)
-		abort();
-	for (int i = 0; i < SHARD_KEYS; i++) {
-		(void)snprintf(keys[i], sizeof keys[i], "%s%s", prefix, ends[i]);
-		words[i] = bytes_of(keys[i]);
-	}
-	interpreter_eval(keyspace, reply,
-			 &(struct script_call){.script = SCRIPT_INDEX,
-					       .keys = SHARD_KEYS,
-					       .count = SHARD_KEYS + 3,
-					       .words = words});
-	is_even = reply->kind == REPLY_ARRAY && reply->count == 1;
-	reply_free(reply);
-	return is_even;
-}
-
 bool keyspace_is_even(struct keyspace *keyspace, const char *prefix)
 {
 	char name[64];
@@ -326,6 +298,5 @@ bool keyspace_is_even(struct keyspace *keyspace, const char *prefix)
 	for (size_t i = 0; timers && i < timers->count; i++)
 		if (!key_entry(values, entry_name(timers->entries[i])))
 			return false;
-	return (timers ? timers->count : 0) == (values ? values->count : 0) &&
-	       finds_nothing(keyspace, prefix, "k") && finds_nothing(keyspace, prefix, "h");
+	return (timers ? timers->count : 0) == (values ? values->count : 0);
 }

@@ -87,8 +87,7 @@ const char *keyspace_string(struct keyspace *, const char *key, size_t *ret_size
 /* keyspace_score: that of a member of a sorted set; false: it is not there. */
 bool keyspace_score(struct keyspace *, const char *key, const char *member, double *ret_score);
 
-/* keyspace_is_even: in the shard whose keys begin so every timer has an entry, a value and a
- * member in the index by topic. */
+/* keyspace_is_even: in the shard whose keys begin so every timer has an entry and a value. */
 bool keyspace_is_even(struct keyspace *, const char *prefix);
 
 /* keyspace_copy: all that is stored, as a keyspace of its own; keyspace_set_back makes that what is

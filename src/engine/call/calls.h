@@ -54,7 +54,6 @@ struct call {
 	 * operation with the store's answer. */
 	dw_op *op;
 	struct done done;
-	unsigned states; /* list: as in dw_select */
 	/* A block of the part that made the call: struct take, struct answers, struct put_mode. */
 	void *extra;
 	union { /* by kind */

@@ -69,13 +69,10 @@ void query_show_page(struct engine *engine, const struct call *call)
 		return;
 	}
 	next = op->after;
-	for (const dw_row *row = op->rows; row; row = row->next) {
-		const dw_info *info = (const dw_info *)page.items + count;
-
-		count += show_row(&page, count, row) &&
-			 (call->states == 0 || call->states & 1u << info->state);
-	}
-	next.ended = op->kind == DW_OP_GET || op->row_count < op->limit;
+	for (const dw_row *row = op->rows; row; row = row->next)
+		count += show_row(&page, count, row);
+	next.ended =
+	    op->kind == DW_OP_GET || (op->row_count < op->limit && !(op->flags & DW_OP_PART));
 	call->lister.fn(engine->env.handle, DW_OK, page.items, count, &next, call->lister.user);
 }
 
@@ -147,6 +144,8 @@ static dw_op *scan_op(struct engine *engine, const dw_select *select, const dw_c
 	op->id = NULL;
 	op->limit = limit;
 	op->head.due = select->due_to;
+	op->head.state = (uint8_t)select->states;
+	op->flags = select->recurring ? DW_OP_RECURRING : 0;
 	if (after && after->started)
 		op->after = *after;
 	else if (select->due_from)
@@ -166,7 +165,6 @@ int engine_list(struct engine *engine, const dw_select *select, const dw_cursor 
 	if (status != DW_OK)
 		return status;
 	call->lister = lister;
-	call->states = select->states;
 	return call_ask(engine, call, scan_op(engine, select, after, limit));
 }
 

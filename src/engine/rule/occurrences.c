@@ -160,7 +160,6 @@ static dw_op *next_op(struct engine *engine, const struct timer *timer, const st
 	op->head = timer->head;
 	op->head.due = due_of(of->rule, of->calendar, timer->id, next->occurrence);
 	op->after.generation = timer->head.generation; /* the answer changes head */
-	op->after.due = timer->head.due;
 	return op;
 }
 

@@ -4,6 +4,7 @@
 
 #include "port/op.h"
 #include "store/status.h"
+#include "timer/selection.h"
 
 dw_row *table_row(struct timer_table *table, const struct stored_timer *timer)
 {
@@ -25,28 +26,29 @@ static struct skiplist_node *next_of_scan(const struct timer_table *table, const
 		   : table->order.first[0];
 }
 
-static bool scan_wants(const dw_op *op, const struct stored_timer *timer)
-{
-	return (!op->topic || strcmp(op->topic, timer->topic) == 0) &&
-	       (op->body_size == 0 || strncmp(timer->name.id, op->body, op->body_size) == 0);
-}
-
 void table_scan(struct timer_table *table, dw_op *op)
 {
+	uint64_t looked = op->after.looked, last = looked + op_looks(op);
 	struct skiplist_node *node;
 	dw_row **tail = &op->rows;
 
 	while (op->row_count < op->limit && (node = next_of_scan(table, op))) {
-		struct stored_timer *timer = stored_at(node);
+		dw_row *row;
 
 		if (!op_is_before_end(op, node->due))
 			return;
-
-		op->after =
-		    (dw_cursor){.due = node->due, .generation = node->generation, .started = 1};
-		if (!scan_wants(op, timer))
-			continue;
-		if (!op_add_row(&table->alloc, op, &tail, table_row(table, timer)))
+		if (looked == last) {
+			op->flags |= DW_OP_PART;
+			return;
+		}
+		op->after = (dw_cursor){.due = node->due,
+					.generation = node->generation,
+					.started = 1,
+					.looked = ++looked};
+		row = table_row(table, stored_at(node));
+		if (row && !selection_has(op, row))
+			rows_free(&table->alloc, row);
+		else if (!op_add_row(&table->alloc, op, &tail, row))
 			return;
 	}
 }

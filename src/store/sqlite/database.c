@@ -197,12 +197,6 @@ static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 	int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
 
 	code = code ? code : sqlite_schema_is_whole(handle, &whole);
-	if (code == SQLITE_OK && !whole) {
-		code = sqlite_schema_complete(handle);
-		code = code ? code : sqlite_schema_is_whole(handle, &whole);
-		if ((code & 0xff) == SQLITE_ERROR || (code & 0xff) == SQLITE_CORRUPT)
-			code = SQLITE_OK; /* more is missing than the index by topic */
-	}
 	if (code == SQLITE_OK && (reserved > 0 || !whole))
 		*ret_why = "is damaged in its first page: restore a backup, or save what is left "
 			   "with sqlite3 FILE .recover";

@@ -4,6 +4,7 @@
 #include "port/op.h"
 #include "store/sqlite/bind.h"
 #include "store/sqlite/row.h"
+#include "timer/selection.h"
 
 enum { COLUMN_INBOX_GENERATION = 13, COLUMN_INBOX_ID = 14 };
 enum { COLUMN_PLACE_DUE = 13, COLUMN_PLACE_GENERATION = 14 };
@@ -21,46 +22,61 @@ static bool is_behind(const dw_cursor *at, const dw_cursor *before)
 	       (at->due == before->due && at->generation > before->generation);
 }
 
-/* bind_filter binds where the scan ends, and with which bytes the ids begin. */
-static int bind_filter(sqlite3_stmt *statement, const dw_op *op)
+/* bind_range binds where the scan begins and ends, and how many rows it looks at: one more says
+ * whether there are more. */
+static int bind_range(sqlite3_stmt *statement, const dw_op *op)
 {
-	int code =
-	    sqlite3_bind_int64(statement, 5, op->head.due ? usec_sub(op->head.due, 1) : INT64_MAX);
+	const dw_cursor *after = &op->after;
+	int code = sqlite3_bind_int64(statement, 1, after->started ? after->due : INT64_MIN);
 
-	if (code != SQLITE_OK || op->body_size == 0)
-		return code ? code : sqlite3_bind_null(statement, 6);
-	return sqlite3_bind_blob64(statement, 6, op->body, op->body_size, SQLITE_STATIC);
+	code =
+	    code ? code
+		 : sqlite3_bind_int64(
+		       statement, 2, after->started ? (sqlite3_int64)after->generation : INT64_MIN);
+	code = code ? code
+		    : sqlite3_bind_int64(statement, 3,
+					 op->head.due ? usec_sub(op->head.due, 1) : INT64_MAX);
+	return code ? code : sqlite3_bind_int64(statement, 4, (sqlite3_int64)op_looks(op) + 1);
 }
 
-/* scan_by_due reads a page of the index of deadlines, or of a topic's. A damaged index could lead
- * back, and the scan would never end; so each row must be behind the one before. */
+/* place_of returns the place of the row in the index of deadlines, behind `last`. */
+static dw_cursor place_of(sqlite3_stmt *statement, const dw_cursor *last)
+{
+	return (dw_cursor){.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
+			   .generation =
+			       (uint64_t)sqlite3_column_int64(statement, COLUMN_PLACE_GENERATION),
+			   .started = 1,
+			   .looked = last->looked + 1};
+}
+
+/* scan_by_due reads a page of the index of deadlines. A damaged index could lead back, and the scan
+ * would never end; so each row must be behind the one before. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
-	sqlite3_stmt *statement =
-	    statement_of(session, op->topic ? SQL_TIMER_SCAN_TOPIC : SQL_TIMER_SCAN);
-	dw_cursor last = op->after;
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);
+	uint64_t last = op->after.looked + op_looks(op);
 	dw_row **tail = &op->rows;
-	int code = sqlite3_bind_int64(statement, 1, last.started ? last.due : INT64_MIN);
+	int code = bind_range(statement, op);
 
-	code = code ? code
-		    : sqlite3_bind_int64(statement, 2,
-					 last.started ? (sqlite3_int64)last.generation : INT64_MIN);
-	code = code ? code : bind_text(statement, 3, op->topic);
-	code = code ? code : sqlite3_bind_int64(statement, 4, limit_of(op));
-	code = code ? code : bind_filter(statement, op);
-	while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-		dw_cursor at = {.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
-				.generation = (uint64_t)sqlite3_column_int64(
-				    statement, COLUMN_PLACE_GENERATION),
-				.started = 1};
+	while (code == SQLITE_OK && op->row_count < op->limit &&
+	       (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		dw_cursor at = place_of(statement, &op->after);
+		dw_row *row;
 
-		code = is_behind(&at, &last) ? SQLITE_OK : SQLITE_CORRUPT_INDEX;
-		last = at;
-		if (code == SQLITE_OK &&
-		    !op_add_row(&session->alloc, op, &tail, copy_timer(session, statement)))
+		code = is_behind(&at, &op->after) ? SQLITE_OK : SQLITE_CORRUPT_INDEX;
+		if (code != SQLITE_OK)
+			break;
+		if (at.looked > last) {
+			op->flags |= DW_OP_PART;
+			break;
+		}
+		op->after = at;
+		row = copy_timer(session, statement);
+		if (row && !selection_has(op, row))
+			rows_free(&session->alloc, row);
+		else if (!op_add_row(&session->alloc, op, &tail, row))
 			break;
 	}
-	op->after = last;
 	return sqlite_db_finish(statement, code);
 }
 

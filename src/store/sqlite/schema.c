@@ -2,10 +2,8 @@
 
 #include <stdio.h>
 
-/* Version 1 was that of builds before the first release. */
-enum { SCHEMA_VERSION = 2 };
-
-#define TIMER_TOPIC "timer_topic ON timer(topic, due);"
+/* Versions 1 and 2 were those of builds before the first release. */
+enum { SCHEMA_VERSION = 3 };
 
 /* The generation is the rowid, so the order of the table is the order of insertion. Every write
  * keeps pending, claimed and dead in meta, so that nobody needs to count a million rows. */
@@ -16,7 +14,6 @@ static const char schema[] =
     " open INTEGER NOT NULL, claim INTEGER NOT NULL, seal INTEGER NOT NULL,"
     " body BLOB NOT NULL, why TEXT) STRICT;"
     "CREATE INDEX timer_due ON timer(due, generation);"
-    "CREATE INDEX " TIMER_TOPIC
     "CREATE TABLE inbox(generation INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
     " open INTEGER NOT NULL) STRICT;"
     "CREATE TABLE dead(number INTEGER PRIMARY KEY, reason TEXT NOT NULL, at INTEGER NOT NULL,"
@@ -96,17 +93,8 @@ static const char *const sql[SQL_COUNT] = {
 		       " FROM timer AS place INDEXED BY timer_due"
 		       " CROSS JOIN timer ON timer.generation = place.generation"
 		       " WHERE (place.due, place.generation) > (?1, ?2)"
-		       " AND place.due <= ?5"
-		       " AND (?6 IS NULL OR substr(CAST(timer.id AS BLOB), 1, length(?6)) = ?6)"
+		       " AND place.due <= ?3"
 		       " ORDER BY place.due, place.generation LIMIT ?4",
-    [SQL_TIMER_SCAN_TOPIC] =
-	"SELECT " TIMER ", place.due, place.generation"
-	" FROM timer AS place INDEXED BY timer_topic"
-	" CROSS JOIN timer ON timer.generation = place.generation"
-	" WHERE place.topic = ?3 AND (place.due, place.generation) > (?1, ?2)"
-	" AND place.due <= ?5 AND timer.topic = ?3"
-	" AND (?6 IS NULL OR substr(CAST(timer.id AS BLOB), 1, length(?6)) = ?6)"
-	" ORDER BY place.due, place.generation LIMIT ?4",
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
@@ -301,11 +289,6 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL,
 				   NULL); /* the transaction failed anyway */
 	return code;
-}
-
-int sqlite_schema_complete(sqlite3 *handle)
-{
-	return sqlite3_exec(handle, "CREATE INDEX IF NOT EXISTS " TIMER_TOPIC, NULL, NULL, NULL);
 }
 
 /* find_object: *ret_found is true if the database has an object with this name and text. */

@@ -36,7 +36,6 @@ enum sqlite_sql {
 	SQL_TIMER_DELETE,
 	SQL_TIMER_CLEAR,
 	SQL_TIMER_SCAN,
-	SQL_TIMER_SCAN_TOPIC,
 	SQL_TIMER_LOAD,
 	SQL_TIMER_NEXT_DUE,
 	SQL_TIMER_NEWER,
@@ -102,10 +101,6 @@ enum sqlite_sql {
 int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 		       const char **ret_why);
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
-
-/* sqlite_schema_complete adds the index by topic to a file from which another program has dropped
- * it. A file that has it is only read. */
-int sqlite_schema_complete(sqlite3 *);
 
 /* sqlite_schema_is_whole sets *ret_whole to true if the file has each of our tables and indexes
  * with our text. A flipped bit in the text of a table would make every timer look damaged. */

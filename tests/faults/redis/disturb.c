@@ -248,7 +248,7 @@ static void spoil_sessions(struct run *run)
 /* spoil_types spoils each key of one shard in turn. */
 static void spoil_types(struct run *run)
 {
-	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e", "k"};
+	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
 	char key[64];
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -273,15 +273,9 @@ static void strew(struct run *run)
 }
 
 /* sweep deletes the foreign data that the owner has not moved to the dead letters. Meanwhile the
- * owner may have given the lost value an entry, and both values members of the index. */
+ * owner may have given the lost value an entry. */
 static void sweep(struct run *run)
 {
-	static const char members[] =
-	    "for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do"
-	    " if string.find(member, 'lost$') or string.find(member, 'damaged$') then"
-	    " redis.call('ZREM', KEYS[1], member) end end";
-
-	admin_do(&run->server, "EVAL %s 1 {" RUN_NAME ":05}:k", members);
 	admin_do(&run->server, "HDEL {" RUN_NAME ":05}:h lost damaged");
 	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere lost damaged low high between");
 }

@@ -25,9 +25,9 @@ static const struct {
       "\t\t\tattempt = claimed and not mine and attempt - 1 or attempt\n"
       "\t\t\tif not claimed then\n"}},
     {BUG_PUSH_LOST,
-     {"repush", "store_timer(id, header .. body, state == 1 and -rank or rank, before)", ""}},
+     {"repush", "store_timer(id, header .. body, state == 1 and -rank or rank)", ""}},
     {BUG_PUSH_FRESH, {"repush", "math.max(attempt, tonumber(ARGV[at + 2]))", "0"}},
-    {BUG_DELETE_LOST, {"redelete", "remove_timer(ids[k], values[k])", ""}},
+    {BUG_DELETE_LOST, {"redelete", "remove_timer(ids[k])", ""}},
     {BUG_LOWER_FENCE,
      {"acquire", "{'HELD', lease or '',", "{'HELD', lease and " OTHER_TOKEN " or '',"}},
     {BUG_LOWER_FENCE, {"renew", "{'HELD', lease,", "{'HELD', " OTHER_TOKEN ","}},

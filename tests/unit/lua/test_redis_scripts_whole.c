@@ -111,7 +111,7 @@ static redisReply *page(struct scripts *s, bool pending, const char *score, cons
 
 static size_t size_of(const redisReply *page)
 {
-	return page->elements ? page->element[0]->elements : 0;
+	return page->element[0]->elements;
 }
 
 /* remove_some: entries before, at and behind the place. */
@@ -147,7 +147,7 @@ static void walk(struct scripts *s, struct rng *rng, struct entry *entries, bool
 			assert_int_equal(strtol(score, NULL, 10), entries[at].score);
 			assert_string_equal(value + 1, entries[at].id);
 		}
-		if (reply->elements == 0)
+		if (size_of(reply) == 0)
 			break;
 		remove_some(s, rng, entries, at - step);
 	}
@@ -172,21 +172,50 @@ static void pages_are_exact_while_entries_go(void **state)
 	}
 }
 
+static redisReply *page_of_prefix(struct scripts *s, const char *limit, const char *prefix)
+{
+	call(s, "page");
+	call_text(s, "+");
+	call_text(s, limit);
+	call_text(s, "");
+	call_text(s, "");
+	call_text(s, "");
+	call_text(s, prefix);
+	return call_go(s);
+}
+
 static void a_page_without_scores_has_the_last_one(void **state)
 {
 	struct scripts *s = *state;
 	redisReply *reply;
 
-	command(s, "ZADD {t:07}:z 5 a 6 b");
-	call(s, "page");
-	call_text(s, "+");
-	call_text(s, "7");
-	call_text(s, "");
-	call_text(s, "");
-	reply = call_go(s);
-	assert_int_equal(reply->elements, 3);
+	command(s, "ZADD {t:07}:z 5 a 6 b 7 ab");
+	reply = page_of_prefix(s, "7", "");
+	assert_int_equal(reply->elements, 3); /* it is the last page */
+	assert_int_equal(size_of(reply), 3);
+	reply = page_of_prefix(s, "2", "");
+	assert_int_equal(reply->elements, 5);
+	assert_string_equal(reply->element[3]->str, "6");
+	assert_string_equal(reply->element[4]->str, "b");
+}
+
+/* The place is that of the last timer that it has looked at, also if this one is left out. */
+static void a_page_of_a_prefix_says_how_far_it_has_looked(void **state)
+{
+	struct scripts *s = *state;
+	redisReply *reply;
+
+	command(s, "ZADD {t:07}:z 5 a 6 b 7 ab 8 c");
+	reply = page_of_prefix(s, "2", "a");
+	assert_int_equal(size_of(reply), 1);
+	assert_int_equal(reply->element[2]->integer, 2);
+	assert_string_equal(reply->element[4]->str, "b");
+	reply = page_of_prefix(s, "9", "a");
 	assert_int_equal(size_of(reply), 2);
-	assert_string_equal(reply->element[2]->str, "6");
+	assert_int_equal(reply->element[2]->integer, 4);
+	reply = page_of_prefix(s, "2", "none");
+	assert_int_equal(size_of(reply), 0);
+	assert_int_equal(reply->elements, 5);
 }
 
 static void a_page_shows_an_entry_without_a_value(void **state)
@@ -542,6 +571,7 @@ int main(void)
 	    cmocka_unit_test_setup(a_floor_near_the_time_is_the_version, scripts_empty),
 	    cmocka_unit_test_setup(pages_are_exact_while_entries_go, scripts_empty),
 	    cmocka_unit_test_setup(a_page_without_scores_has_the_last_one, scripts_empty),
+	    cmocka_unit_test_setup(a_page_of_a_prefix_says_how_far_it_has_looked, scripts_empty),
 	    cmocka_unit_test_setup(a_page_shows_an_entry_without_a_value, scripts_empty),
 	    cmocka_unit_test_setup(a_place_whose_member_has_moved_is_found, scripts_empty),
 	    cmocka_unit_test_setup(news_stay_until_their_version_is_acknowledged, scripts_empty),

@@ -39,7 +39,7 @@ static void from_the_start(struct shard *shard)
 /* keep_place remembers where the next page of this shard begins. An id that another program wrote
  * may be too long to keep. Then the next page skips all entries with its score; the next pass
  * through the shard reads them again. */
-static void keep_place(struct shard *shard, const struct reply *id, const struct reply *score)
+static void keep_place(struct shard *shard, const struct reply *score, const struct reply *id)
 {
 	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);
 
@@ -63,11 +63,6 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 
 		if (!row)
 			return false;
-		if (shard->audited.blind) {
-			suspect_tell_row(store, row->id);
-			rows_free(&store->alloc, row);
-			continue;
-		}
 		if (row->status != DW_ECORRUPT && row->head.due >= op->head.due) {
 			rows_free(&store->alloc, row);
 			*ret_passed = true;
@@ -84,18 +79,18 @@ static bool take_rows(struct redis_store *store, struct shard *shard, const stru
 	return true;
 }
 
-static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply,
-		      size_t page)
+static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
-	size_t count = reply->count > 0 ? reply->items[0].count : 0;
-	bool passed = count < page;
+	bool passed = page_is_last(reply);
 
-	if (count > 0 && !take_rows(store, shard, reply, &passed)) {
+	if (shard->audited.blind && !passed)
+		suspect_tell_row(store, reply->items[PAGE_MEMBER].bytes);
+	if (!take_rows(store, shard, reply, &passed)) {
 		store->audit.status = DW_ENOMEM;
 	} else if (passed) {
 		from_the_start(shard);
 	} else {
-		keep_place(shard, &reply->items[0].items[count - 1], &reply->items[2]);
+		keep_place(shard, &reply->items[PAGE_SCORE], &reply->items[PAGE_MEMBER]);
 		store->audit.more = true;
 	}
 }
@@ -106,7 +101,7 @@ static void audit_page_answered(struct redis_store *store, struct redis_request 
 	struct shard *shard = request->shard;
 
 	if (reply->kind != REPLY_ERROR) {
-		take_page(store, shard, reply, (size_t)(uintptr_t)request->context);
+		take_page(store, shard, reply);
 		shard->audited.blind = false;
 		shard->audited.suspect.closings = 0;
 	} else {

@@ -1,10 +1,9 @@
 /* Checks the whole namespace, shard after shard and a page at a time, so that the server serves
  * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
- * its value. 3. The values without an entry. 4. The members of the index by topic that are not
- * those of a timer, and timers without their member. 5. The ends without a time, and the times
- * without an end. 6. The dead letters. 7. The length of the inbox. 8. The queues of topics, and
- * their messages. At the end, all shards are asked for the settings of the topics, which must be
+ * its value. 3. The values without an entry. 4. The ends without a time, and the times without an
+ * end. 5. The dead letters. 6. The length of the inbox. 7. The queues of topics, and their
+ * messages. At the end, all shards are asked for the settings of the topics, which must be
  * intact and the same. The check only reads. Timers come and go meanwhile, but each page shows one
  * moment, so this never looks like a flaw; and settings that have just changed are not compared. */
 #include "store/redis/heal/check.h"
@@ -27,8 +26,6 @@ enum stage {
 	STAGE_CLAIMED,
 	STAGE_PENDING,
 	STAGE_VALUES,
-	STAGE_INDEX,
-	STAGE_UNINDEXED,
 	STAGE_ENDS,
 	STAGE_UNTILS,
 	STAGE_LETTERS,
@@ -154,8 +151,6 @@ static bool is_readable(const struct store_check *check)
 	    [STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
 	    [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
 	    [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-	    [STAGE_INDEX] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
-	    [STAGE_UNINDEXED] = KEY_BIT(KEY_INDEX) | KEY_BIT(KEY_H),
 	    [STAGE_ENDS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
 	    [STAGE_UNTILS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
 	    [STAGE_LETTERS] = KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
@@ -206,8 +201,6 @@ static void check_ids(struct redis_store *store, struct store_check *check,
 {
 	static const char *const flaws[STAGES] = {
 	    [STAGE_VALUES] = "has a value, but no entry in the sorted set",
-	    [STAGE_INDEX] = "has a member in the index by topic that differs from the timer",
-	    [STAGE_UNINDEXED] = "has no member in the index by topic",
 	    [STAGE_ENDS] = "has an end that nobody knows how long to keep",
 	    [STAGE_UNTILS] = "has the time of an end, but no end"};
 
@@ -304,7 +297,7 @@ static void check_queues(struct redis_store *store, struct store_check *check,
 static void check_timers(struct redis_store *store, struct store_check *check,
 			 const struct reply *reply)
 {
-	size_t count = reply->count > 0 ? reply->items[0].count : 0;
+	size_t count = reply->items[0].count;
 
 	for (size_t i = 0; i < count; i++)
 		look_at_timer(store, check, &reply->items[0].items[i], &reply->items[1].items[i],
@@ -403,13 +396,6 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 				    : check->stage == STAGE_ENDS ? "E"
 								 : "x");
 		command_text(words, check->place.score[0] ? check->place.score : "0");
-		return;
-	case STAGE_INDEX:
-	case STAGE_UNINDEXED:
-		call_begin_rare(store, SCRIPT_INDEX, shard);
-		command_text(words, check->stage == STAGE_INDEX ? "k" : "h");
-		command_text(words, check->place.score[0] ? check->place.score : "0");
-		command_text(words, ""); /* change nothing */
 		return;
 	case STAGE_LETTERS:
 		walk_letters(store, shard, check->page, &check->place);

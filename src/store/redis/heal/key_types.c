@@ -10,9 +10,9 @@
 #define LOOK_EVERY DW_SECONDS(1)
 
 static const char *const types[KEY_COUNT] = {
-    [KEY_LEASE] = "string", [KEY_META] = "hash",  [KEY_Z] = "zset",       [KEY_H] = "hash",
-    [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset",  [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
-    [KEY_SESSION] = "hash", [KEY_INDEX] = "zset", [KEY_ENDS] = "hash",    [KEY_UNTILS] = "zset"};
+    [KEY_LEASE] = "string", [KEY_META] = "hash", [KEY_Z] = "zset",       [KEY_H] = "hash",
+    [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset", [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
+    [KEY_SESSION] = "hash", [KEY_ENDS] = "hash", [KEY_UNTILS] = "zset"};
 
 bool key_types_differ(const struct reply *reply, unsigned key, char *ret_words)
 {

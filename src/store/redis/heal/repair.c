@@ -1,18 +1,14 @@
-/* Finds and repairs entries without a value, values without an entry, and differences between the
- * values and the index by topic. An entry is a member of a shard's sorted set; its value is in the
- * hash. Only another program that writes or deletes below our keys can separate them. The owner
- * compares the ids of both, and each member of the index with the value of its id, shard after
- * shard and a page at a time, so that it has seen the whole namespace within PASS. Counting is not
- * enough: three entries and three other values may be missing. But if the counts are equal and
- * each entry has a value, each value has an entry; and if each member is that of a value, each
- * value has its member. So normally only entries and members are read.
+/* Finds and repairs entries without a value, and values without an entry. An entry is a member of a
+ * shard's sorted set; its value is in the hash. Only another program that writes or deletes below
+ * our keys can separate them. The owner compares the ids of both, shard after shard and a page at a
+ * time, so that it has seen the whole namespace within PASS. Counting is not enough: three entries
+ * and three other values may be missing. But if the counts are equal and each entry has a value,
+ * each value has an entry. So normally only entries are read.
  *
  * A shard that is known to be inconsistent is next, without pauses: two renewals in a row counted
  * different numbers, or an entry without a value was read. The engine may know the timer of such
  * an entry. So it first writes all that it knows of the shard, and then the shard is compared once
- * more. An entry that still has no value is deleted. A value without an entry gets one. The index
- * needs no engine, because the values say what it must be: index.lua deletes and adds members. So
- * it also builds the index of a shard that has none. */
+ * more. An entry that still has no value is deleted. A value without an entry gets one. */
 #include "store/redis/heal/repair.h"
 
 #include <stdio.h>
@@ -21,8 +17,8 @@
 #include "store/redis/core.h"
 
 #define PASS DW_SECONDS(40)
-#define PACE_MIN DW_MILLISECONDS(5) /* more than 2 million timers take longer than PASS */
-#define PAGE 500u                   /* ids in a page of orphans.lua, or of index.lua */
+#define PACE_MIN DW_MILLISECONDS(5) /* more than 4 million timers take longer than PASS */
+#define PAGE 500u                   /* ids in a page of orphans.lua */
 
 static bool is_due(const struct shard *shard)
 {
@@ -37,7 +33,7 @@ static dw_usec pace(const struct redis_store *store)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		if (is_due(&store->shards[i]))
 			return 0;
-		pages += 2 * store->shards[i].counts.entries / PAGE;
+		pages += store->shards[i].counts.entries / PAGE;
 	}
 	return usec_max(PASS / (dw_usec)pages, PACE_MIN);
 }
@@ -60,11 +56,6 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 			 "shard %u: another program has deleted entries or values of timers: "
 			 "restoring those that are known",
 			 shard->number);
-	if (repair->indexed > 0)
-		complain(store,
-			 "shard %u: the index by topic did not match the timers: %u members "
-			 "corrected",
-			 shard->number, repair->indexed);
 	shard->counts.differs = 0;
 	shard->repair.is_due = shard->repair.is_second = repair->needs_engine;
 	if (repair->needs_engine)
@@ -97,52 +88,29 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 	repair->found++;
 }
 
-static bool is_of_index(const struct repair *repair)
-{
-	return repair->stage == REPAIR_INDEX || repair->stage == REPAIR_UNINDEXED;
-}
-
-/* note_corrected: so many members were deleted or added. If some were deleted, others may be
- * missing. */
-static void note_corrected(struct repair *repair, struct shard *shard, size_t count)
-{
-	repair->indexed += (unsigned)count;
-	if (count > 0)
-		shard->repair.is_due = true;
-}
-
 static void take_page(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct repair *repair = &store->repair;
 
-	if (is_of_index(repair))
-		note_corrected(repair, shard, reply->count - 1);
-	else
-		for (size_t i = 1; i < reply->count; i++)
-			repair_id(store, shard, &reply->items[i]);
+	for (size_t i = 1; i < reply->count; i++)
+		repair_id(store, shard, &reply->items[i]);
 	(void)snprintf(repair->cursor, sizeof repair->cursor, "%s", reply->items[0].bytes);
 	if (strcmp(repair->cursor, "0") != 0)
 		return;
-	if (repair->stage == REPAIR_UNINDEXED ||
-	    (repair->stage == REPAIR_INDEX && !shard->repair.is_due))
+	if (repair->stage == REPAIR_VALUES || !shard->repair.is_due)
 		end_shard(store, shard);
 	else
-		repair->stage++;
+		repair->stage = REPAIR_VALUES;
 }
 
 /* add_page asks for the next page of the stage. */
 static void add_page(struct redis_store *store, const struct shard *shard)
 {
 	const struct repair *repair = &store->repair;
-	bool members = repair->stage == REPAIR_INDEX;
 
-	call_begin(store, is_of_index(repair) ? SCRIPT_INDEX : SCRIPT_ORPHANS, shard);
-	command_text(&store->pipeline.words, members                           ? "k"
-					     : repair->stage == REPAIR_ENTRIES ? "z"
-									       : "h");
+	call_begin(store, SCRIPT_ORPHANS, shard);
+	command_text(&store->pipeline.words, repair->stage == REPAIR_ENTRIES ? "z" : "h");
 	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
-	if (is_of_index(repair))
-		command_text(&store->pipeline.words, shard->lease.token);
 }
 
 static void repair_page_answered(struct redis_store *store, struct redis_request *request,

@@ -1,4 +1,4 @@
-/* Compares the entries of the shards' sorted sets, the values and the indexes by topic. */
+/* Compares the entries of the shards' sorted sets with the values. */
 #ifndef DW_STORE_REDIS_REPAIR_H
 #define DW_STORE_REDIS_REPAIR_H
 
@@ -9,8 +9,8 @@
 struct redis_store;
 struct shard;
 
-/* What is read of a shard. The last two stages only follow if something is wrong. */
-enum repair_stage { REPAIR_ENTRIES, REPAIR_INDEX, REPAIR_VALUES, REPAIR_UNINDEXED };
+/* What is read of a shard. The values only if something is wrong. */
+enum repair_stage { REPAIR_ENTRIES, REPAIR_VALUES };
 
 /* The pass through all shards, a page at a time. */
 struct repair {
@@ -19,7 +19,6 @@ struct repair {
 	bool under_way;    /* a page was asked for */
 	char cursor[24];   /* "": at the start */
 	unsigned found;    /* ids of this shard that mend.lua was given */
-	unsigned indexed;  /* members of this shard's index that were deleted or added */
 	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */
 	dw_usec at;        /* steady; when the next page is asked for */
 };
@@ -34,8 +33,8 @@ struct shard_repair {
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_soon is called when the shard is inconsistent, because an entry without a value or a wrong
- * member was read, or the counts differ. It is compared next. */
+/* repair_soon is called when the shard is inconsistent, because an entry without a value was read,
+ * or the counts differ. It is compared next. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

@@ -36,7 +36,7 @@ static void add_place(struct redis_command *words, const struct walk_place *plac
 /* walk_add_blind: no id begins with a control character. */
 void walk_add_blind(struct redis_command *words)
 {
-	command_text(words, ""); /* not all scores */
+	command_text(words, ""); /* any value */
 	command_text(words, "\n");
 }
 
@@ -47,17 +47,6 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 
 	call_begin(store, SCRIPT_PAGE, shard);
 	command_text(words, sign == '+' ? "+" : "-");
-	command_number(words, (int64_t)count);
-	add_place(words, place);
-}
-
-void walk_topic(struct redis_store *store, const struct shard *shard, const char *topic,
-		size_t count, const struct walk_place *place)
-{
-	struct redis_command *words = &store->pipeline.words;
-
-	call_begin(store, SCRIPT_TOPIC_PAGE, shard);
-	command_text(words, topic);
 	command_number(words, (int64_t)count);
 	add_place(words, place);
 }

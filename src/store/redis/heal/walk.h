@@ -26,16 +26,21 @@ bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *me
 /* walk_restart frees the place; the next page begins at the start. */
 void walk_restart(struct redis_store *, struct walk_place *);
 
+/* The items of a reply of page.lua. The last page has only the first three. */
+enum { PAGE_IDS, PAGE_VALUES, PAGE_LOOKED, PAGE_SCORE, PAGE_MEMBER };
+
+static inline bool page_is_last(const struct reply *reply)
+{
+	return reply->count <= PAGE_SCORE;
+}
+
 /* walk_add_blind asks for a page of walk_timers, or of SCRIPT_PAGE, without values. */
 void walk_add_blind(struct redis_command *);
 
-/* walk_timers, walk_topic and walk_letters make the command that reads the next page. sign: '+'
- * pending, '-' claimed. walk_topic: the place has the score of the first timer, or a member of the
- * index. */
+/* walk_timers and walk_letters make the command that reads the next page. sign: '+' pending, '-'
+ * claimed. */
 void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
 		 const struct walk_place *);
-void walk_topic(struct redis_store *, const struct shard *, const char *topic, size_t count,
-		const struct walk_place *);
 void walk_letters(struct redis_store *, const struct shard *, size_t count,
 		  const struct walk_place *);
 

@@ -251,18 +251,15 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-/* note_counts: if two renewals in a row count different numbers of entries, values and members of
- * the index, another program has deleted some of them. */
+/* note_counts: if two renewals in a row count different numbers of entries and values, another
+ * program has deleted some of them. */
 static void note_counts(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct entry_counts *counts = &shard->counts;
 	int64_t entries = reply_number(&reply->items[6]);
 
 	counts->entries = (uint64_t)entries;
-	counts->differs =
-	    entries == reply_number(&reply->items[7]) && entries == reply_number(&reply->items[9])
-		? 0
-		: counts->differs + 1;
+	counts->differs = entries == reply_number(&reply->items[7]) ? 0 : counts->differs + 1;
 	if (counts->differs >= 2)
 		shard_mark(store, shard, SHARD_UNEVEN);
 }

@@ -89,7 +89,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
 			shard_mark(store, shard, SHARD_SUSPECT);
 		else
-			owner_done(store, shard, mark, (uint64_t)reply_number(&reply->items[10]));
+			owner_done(store, shard, mark, (uint64_t)reply_number(&reply->items[9]));
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
 		shard_mark(store, shard,
 			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);

@@ -44,7 +44,7 @@ struct shard *shard_of(struct redis_store *store, const char *id)
 int shard_make_keys(struct redis_store *store, struct shard *shard)
 {
 	static const char *const ends[KEY_COUNT] = {"l", "m", "z",  "h", "i", "d",
-						    "D", "e", "s:", "k", "E", "x"};
+						    "D", "e", "s:", "E", "x"};
 	size_t room = sizeof store->names.name + sizeof store->names.nonce + 16;
 	char *at = alloc_new(&store->alloc, KEY_COUNT * room);
 

@@ -28,8 +28,7 @@ enum key {
 	KEY_LETTERS,
 	KEY_NAMES,
 	KEY_SESSION,
-	KEY_INDEX, /* the scripts know the names from here on; the keys before are sent */
-	KEY_ENDS,
+	KEY_ENDS, /* the scripts know the names from here on; the keys before are sent */
 	KEY_UNTILS,
 	KEY_COUNT
 };
@@ -43,7 +42,7 @@ enum shard_mark {
 	SHARD_SUSPECT = 1 << 3,     /* it was emptied or set back -> restore */
 	SHARD_SURE = 1 << 4,        /* it is still ours and has lost nothing -> restore */
 	SHARD_INCOMPLETE = 1 << 5,  /* it is still ours, but values are missing -> restore */
-	SHARD_UNEVEN = 1 << 6,      /* its entries, values and members differ in number -> repair */
+	SHARD_UNEVEN = 1 << 6,      /* its entries and values differ in number -> repair */
 	SHARD_HANDSHAKE = 1 << 7,   /* it needs a new handshake -> session */
 	SHARD_READY = 1 << 8,       /* its handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,      /* its keys have the right types again -> lease */

@@ -1,10 +1,13 @@
 /* Answers scans: pages of timers or dead letters, in order over all shards. Each shard has two
- * streams of timers, the claimed and the pending ones; or one, of a topic. A page is merged from
- * all streams. A stream comes in the order of a sorted set, where timers with equal deadlines
- * stand by name. So a group of equal deadlines is read to its end and sorted by generation before
- * any of it is given. If the index of a shard is damaged, a scan of a topic reads all timers
- * instead. Dead letters are a stream per shard, in the order of their numbers. A letter's number
- * is its score, because the letter itself may be damaged.
+ * streams of timers, the claimed and the pending ones. A page is merged from all streams. A stream
+ * comes in the order of a sorted set, where timers with equal deadlines stand by name. So a group
+ * of equal deadlines is read to its end and sorted by generation before any of it is given. Dead
+ * letters are a stream per shard, in the order of their numbers. A letter's number is its score,
+ * because the letter itself may be damaged.
+ *
+ * Each stream tells how far it has looked. A row is given when no stream can have an earlier one.
+ * A scan that has looked at DW_SCAN_LOOKS timers is answered with the rows that it has, and goes on
+ * behind the place that all streams have passed.
  *
  * A scan that has given its page stays for a moment, with the rows that it has read ahead, because
  * the next page is usually asked for at once. */
@@ -14,7 +17,7 @@
 #include <string.h>
 
 #include "store/redis/core.h"
-#include "timer/record.h"
+#include "timer/selection.h"
 
 #define AHEAD_MAX 32768u    /* rows, of all shards together */
 #define UNDER_WAY_MAX 1024u /* rows that a claim must wait for */
@@ -22,9 +25,12 @@
 
 static struct filter filter_of(const dw_op *op)
 {
-	struct filter filter = {.end = op->head.due};
+	struct filter filter = {.end = op->head.due,
+				.states = op->head.state,
+				.has_topic = op->topic != NULL,
+				.recurring = op->flags & DW_OP_RECURRING};
 
-	if (op->topic) /* whatever it is: is_wanted() looks again */
+	if (op->topic) /* whatever it is: selection_has() looks again */
 		(void)snprintf(filter.topic, sizeof filter.topic, "%s", op->topic);
 	if (op->body_size > 0)
 		memcpy(filter.prefix, op->body, op->body_size);
@@ -34,15 +40,16 @@ static struct filter filter_of(const dw_op *op)
 static bool filter_is_same(const struct filter *a, const struct filter *b)
 {
 	return strcmp(a->topic, b->topic) == 0 && strcmp(a->prefix, b->prefix) == 0 &&
-	       a->end == b->end;
+	       a->end == b->end && a->states == b->states && a->has_topic == b->has_topic &&
+	       a->recurring == b->recurring;
 }
 
-/* page_of returns how many rows a page of a stream has at most. Most of them may be left out. */
+/* page_of returns how many rows a page of a stream looks at, at most. */
 static size_t page_of(const struct scan *scan, const dw_op *op)
 {
-	bool filtered = scan->filter.prefix[0] || (op->topic && !scan->by_index);
+	bool is_short = op->limit < STREAM_PAGE / 4 && !filter_leaves_out(&scan->filter);
 
-	return op->limit < STREAM_PAGE / 4 && !filtered ? op->limit + 1 : STREAM_PAGE;
+	return is_short ? op->limit + 1 : STREAM_PAGE;
 }
 
 /* scan_new: signs: the streams of each shard (stream.h). */
@@ -58,7 +65,6 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 	scan->kind = op->kind;
 	scan->skips = op->kind == DW_OP_SCAN && !op->asked;
 	scan->filter = filter_of(op);
-	scan->by_index = signs[0] == 'k';
 	scan->last = after;
 	scan->page = page_of(scan, op);
 	scan->ahead = scan->page;
@@ -74,17 +80,22 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 
 /* ---- Giving ---------------------------------------------------------------------------------- */
 
-static bool is_wanted(const dw_op *op, const dw_row *row)
+/* reach_of: no row that the stream gives later has a lower score. */
+static int64_t reach_of(const struct stream *stream)
 {
-	size_t size = op->topic ? strlen(op->topic) : 0;
-	struct record record;
+	if (stream->ready.first)
+		return stream_score(stream->ready.first);
+	return stream->ended ? INT64_MAX : stream->reach;
+}
 
-	if (strncmp(row->id, op->body_size ? op->body : "", op->body_size) != 0)
-		return false;
-	if (!op->topic)
-		return true;
-	return record_of_row(row, &record) != DW_ECORRUPT && record.topic_size == size &&
-	       memcmp(record.topic, op->topic, size) == 0;
+/* floor_of: no row that the scan gives later has a lower score. INT64_MAX: it is at its end. */
+static int64_t floor_of(const struct scan *scan)
+{
+	int64_t floor = INT64_MAX;
+
+	for (unsigned i = 0; i < scan->count; i++)
+		floor = usec_min(floor, reach_of(&scan->streams[i]));
+	return floor;
 }
 
 /* next_row takes the first row of all streams. NULL: all rows are given (*ret_ended), or a stream
@@ -92,21 +103,20 @@ static bool is_wanted(const dw_op *op, const dw_row *row)
 static dw_row *next_row(struct scan *scan, bool *ret_ended)
 {
 	struct stream *least = NULL;
+	int64_t floor = INT64_MAX; /* of the streams that have no row ready */
 
-	*ret_ended = false;
 	for (unsigned i = 0; i < scan->count; i++) {
 		struct stream *stream = &scan->streams[i];
 
-		if (!stream->ready.first) {
-			if (!stream->ended)
-				return NULL;
-			continue;
-		}
-		if (!least || stream_row_is_before(stream->ready.first, least->ready.first))
+		if (!stream->ready.first)
+			floor = usec_min(floor, reach_of(stream));
+		else if (!least || stream_row_is_before(stream->ready.first, least->ready.first))
 			least = stream;
 	}
-	*ret_ended = !least;
-	return least ? rows_pop(&least->ready) : NULL;
+	*ret_ended = !least && floor == INT64_MAX;
+	if (!least || stream_score(least->ready.first) >= floor)
+		return NULL;
+	return rows_pop(&least->ready);
 }
 
 static void answer_scan(struct redis_store *store, struct scan *scan, int status)
@@ -122,7 +132,11 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 		op->rows = NULL;
 		op->row_count = 0;
 	} else {
+		uint64_t looked = op->after.looked + (scan->looked - scan->told);
+
+		scan->told = scan->looked;
 		op->after = scan->last;
+		op->after.looked = looked;
 	}
 	answer_behind(store, op, status);
 }
@@ -134,6 +148,24 @@ static dw_row **tail_of(dw_op *op)
 	while (*tail)
 		tail = &(*tail)->next;
 	return tail;
+}
+
+/* stop_early: true if the scan has looked at enough timers, and knows a place to go on from. */
+static bool stop_early(struct scan *scan)
+{
+	dw_op *op = scan->op;
+	dw_cursor *last = &scan->last;
+	int64_t floor = floor_of(scan);
+	dw_cursor place = {.due = floor - 1, .generation = INT64_MAX, .started = 1};
+
+	if (!filter_leaves_out(&scan->filter) || scan->looked - scan->told < DW_SCAN_LOOKS)
+		return false;
+	if (floor > 1 && (!last->started || place.due > last->due)) /* all lower scores are 1 */
+		*last = place;
+	else if (op->row_count == 0)
+		return false;
+	op->flags |= DW_OP_PART;
+	return true;
 }
 
 /* give fills the page. True: the scan is at its end. */
@@ -157,7 +189,7 @@ static bool give(struct redis_store *store, struct scan *scan)
 		    (dw_cursor){.due = row->head.due,
 				.generation = row->number ? row->number : row->head.generation,
 				.started = 1};
-		if (!is_wanted(op, row)) {
+		if (!selection_has(op, row)) {
 			rows_free(&store->alloc, row);
 			continue;
 		}
@@ -165,45 +197,45 @@ static bool give(struct redis_store *store, struct scan *scan)
 		tail = &row->next;
 		op->row_count++;
 	}
-	if (ended || op->row_count >= op->limit)
+	if (ended || op->row_count >= op->limit || stop_early(scan))
 		answer_scan(store, scan, DW_OK);
 	return ended;
 }
 
-/* read_on asks for the next page of each stream that has fewer rows than wanted. A claim waits
- * behind the rows that the server is reading, so only few are under way at a time. */
-static void read_on(struct redis_store *store, struct scan *scan, size_t wanted)
+/* next_stream returns the stream that must read next: of those that may, the one that is least far.
+ * Or the next one behind `before`, in this order. NULL: none. */
+static struct stream *next_stream(struct scan *scan, const struct stream *before)
 {
-	for (unsigned i = 0; i < scan->count && scan->rows_under_way < UNDER_WAY_MAX; i++) {
-		struct stream *stream = &scan->streams[i];
+	struct stream *least = NULL;
 
-		if (!stream->ended && !stream->asked && stream->ready.count < wanted)
-			stream_ask(store, stream);
+	for (struct stream *stream = scan->streams; stream < scan->streams + scan->count;
+	     stream++) {
+		if (stream->ended || stream->asked || stream->ready.count >= scan->ahead)
+			continue;
+		if (before && (stream->reach < before->reach ||
+			       (stream->reach == before->reach && stream <= before)))
+			continue;
+		if (!least || stream->reach < least->reach)
+			least = stream;
 	}
+	return least;
 }
 
-/* read_all answers the scan's operation by a scan of all timers, because an index is damaged. */
-static void read_all(struct redis_store *store, struct scan *scan)
+/* read_on asks for the next pages of streams. A claim waits behind the rows that the server is
+ * reading, so only few are under way at a time. Nothing is read ahead of a scan that leaves out
+ * timers, because it may be far to the next row. */
+static void read_on(struct redis_store *store, struct scan *scan)
 {
-	dw_op *op = scan->op;
-	struct scan *all = op ? scan_new(store, op, "-+", scan->last) : NULL;
+	struct stream *stream = NULL;
 
-	if (all) {
-		all->op = op;
-		scan->op = NULL;
-		read_on(store, all, 1);
-	} else if (op) {
-		answer_scan(store, scan, DW_ENOMEM);
-	}
-	stream_give_up(store, scan);
+	if (!scan->op && filter_leaves_out(&scan->filter))
+		return;
+	while (scan->rows_under_way < UNDER_WAY_MAX && (stream = next_stream(scan, stream)))
+		stream_ask(store, stream);
 }
 
 static void scan_on(struct redis_store *store, struct scan *scan)
 {
-	if (scan->uneven) {
-		read_all(store, scan);
-		return;
-	}
 	if (scan->op && scan->failed)
 		answer_scan(store, scan, scan->failed);
 	if (scan->op && give(store, scan)) {
@@ -214,8 +246,7 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 		stream_give_up(store, scan);
 		return;
 	}
-	read_on(store, scan, 1);
-	read_on(store, scan, scan->ahead);
+	read_on(store, scan);
 }
 
 static bool goes_on(const struct scan *scan, const dw_op *op)
@@ -240,7 +271,9 @@ static const char *signs_of(const dw_op *op)
 {
 	if (op->kind == DW_OP_DEAD_SCAN)
 		return "d";
-	return op->topic ? "k" : "-+";
+	if (op->head.state == 1u << DW_PENDING)
+		return "+";
+	return op->head.state == 1u << DW_CLAIMED ? "-" : "-+";
 }
 
 void scan_begin(struct redis_store *store, dw_op *op)

@@ -1,6 +1,6 @@
-/* One stream of a scan: the claimed timers, the pending timers, the timers of a topic, or the dead
- * letters of one shard, read page by page. Timers with equal deadlines are sorted by version before
- * any of them is given. */
+/* One stream of a scan: the claimed timers, the pending timers, or the dead letters of one shard,
+ * read page by page. Timers with equal deadlines are sorted by version before any of them is given.
+ * The server leaves out timers that the scan does not want; so each page says how far it looked. */
 #include "store/redis/page/stream.h"
 
 #include <stdio.h>
@@ -18,6 +18,16 @@ bool stream_row_is_before(const dw_row *a, const dw_row *b)
 	if (a->head.due != b->head.due)
 		return a->head.due < b->head.due;
 	return a->head.generation < b->head.generation;
+}
+
+int64_t stream_score(const dw_row *row)
+{
+	return row->number ? (int64_t)row->number : value_score(row->head.due);
+}
+
+bool filter_leaves_out(const struct filter *filter)
+{
+	return filter->prefix[0] || filter->has_topic || filter->recurring || filter->states;
 }
 
 static void close_group(struct stream *stream)
@@ -47,6 +57,7 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 	if (!after->started)
 		return;
 	/* The first page begins where the cursor's own group of equal scores begins. */
+	stream->reach = sign == 'd' ? (int64_t)after->generation : score;
 	if (sign == 'd')
 		(void)snprintf(stream->place.score, sizeof stream->place.score, "%llu",
 			       (unsigned long long)after->generation);
@@ -95,7 +106,7 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 	if (!row)
 		return false;
 	if (row->status == DW_ECORRUPT && stream->sign != 'd')
-		row->head.due = score < 0 ? -score : score;
+		row->head.due = score;
 	if (!is_behind(stream->scan, row)) {
 		rows_free(&store->alloc, row);
 		return true;
@@ -105,6 +116,20 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 	stream->group_score = score;
 	rows_push(&stream->group, row);
 	return true;
+}
+
+/* keep_place notes where the page has ended. False: no memory. */
+static bool keep_place(struct redis_store *store, struct stream *stream, const struct reply *member,
+		       const char *text)
+{
+	int64_t score = strtoll(text, NULL, 10); /* the score of another program may be anything */
+
+	score = score == INT64_MIN ? INT64_MAX : score < 0 ? -score : score;
+	if (score > stream->reach)
+		stream->reach = score;
+	if (stream->group_score < stream->reach)
+		close_group(stream);
+	return walk_keep(store, &stream->place, member, text);
 }
 
 static bool take_letters(struct redis_store *store, struct stream *stream,
@@ -119,8 +144,8 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 			return false;
 	}
 	stream->ended = reply->count / 3 < stream->page;
-	return stream->ended || walk_keep(store, &stream->place, &items[reply->count - 3],
-					  items[reply->count - 2].bytes);
+	return stream->ended ||
+	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
 /* score_of returns the score of a row that was read; its deadline tells it. A damaged row gets the
@@ -128,79 +153,50 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 static int64_t score_of(const struct stream *stream, const dw_row *row)
 {
 	if (row->status != DW_ECORRUPT)
-		return stream->sign == '-' ? -value_score(row->head.due)
-					   : value_score(row->head.due);
-	return stream->group.first ? stream->group_score : strtoll(stream->place.score, NULL, 10);
+		return value_score(row->head.due);
+	return stream->group.first ? stream->group_score : stream->reach;
 }
 
-/* is_of_others: the filter leaves the timer out: then its value is empty in the reply. Of the
- * index, also a member without a timer is left out. */
-static bool is_of_others(const struct stream *stream, const struct reply *value)
+/* take_row adds the row of a timer. False: no memory. */
+static bool take_row(struct redis_store *store, struct stream *stream, const struct reply *id,
+		     const struct reply *value)
 {
-	if (value->kind != REPLY_BULK)
-		return stream->sign == 'k';
-	return stream->scan->filter.prefix[0] && value->size == 0;
-}
+	dw_row *row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
 
-/* note_index: the index has members that are not those of timers. */
-static void note_index(struct redis_store *store, struct stream *stream, const struct reply *value)
-{
-	if (stream->sign == 'k' && value->kind != REPLY_BULK)
+	if (!row)
+		return false;
+	token_note_row(stream->shard, row);
+	misplaced_row(store, stream->shard, row);
+	if (row->deleted)
 		repair_soon(store, stream->shard);
+	return add_row(store, stream, row, score_of(stream, row));
 }
 
-/* is_left_out: the row was only passed by. */
-static bool is_left_out(struct redis_store *store, const struct stream *stream,
-			const struct reply *id)
+/* is_beyond: the timers that will be read are not due before the end of the filter. */
+static bool is_beyond(const struct stream *stream)
 {
-	if (stream->blind)
-		suspect_tell_row(store, id->bytes);
-	return stream->blind;
+	dw_usec end = stream->scan->filter.end;
+
+	return end != 0 && stream->reach > value_score(usec_sub(end, 1));
 }
 
 static bool take_timers(struct redis_store *store, struct stream *stream, const struct reply *reply)
 {
-	const struct reply *ids = reply->count > 0 ? &reply->items[0] : reply;
-	const struct reply *values = reply->count > 0 ? &reply->items[1] : reply;
+	const struct reply *ids = &reply->items[PAGE_IDS];
+	const struct reply *values = &reply->items[PAGE_VALUES];
 
-	for (size_t i = 0; i < ids->count; i++) {
-		const struct reply *id = &ids->items[i];
-		const struct reply *value = &values->items[i];
-		dw_row *row;
-		int64_t score;
-
-		note_index(store, stream, value);
-		if (is_left_out(store, stream, id) || is_of_others(stream, value))
-			continue;
-		row = value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
-		score = row ? score_of(stream, row) : 0;
-		if (row) {
-			token_note_row(stream->shard, row);
-			misplaced_row(store, stream->shard, row);
-			if (row->deleted)
-				repair_soon(store, stream->shard);
-		}
-		if (row && row->status == DW_ECORRUPT && stream->sign == 'k')
-			rows_free(&store->alloc, row); /* its topic is not certain */
-		else if (!add_row(store, stream, row, score))
+	stream->scan->looked += (uint64_t)reply->items[PAGE_LOOKED].integer;
+	for (size_t i = 0; i < ids->count; i++)
+		if (!take_row(store, stream, &ids->items[i], &values->items[i]))
 			return false;
-	}
-	stream->ended = ids->count < stream->page;
+	stream->ended = page_is_last(reply);
 	if (stream->ended)
 		return true;
-	/* A member of the index has the deadline in it. */
-	return stream->sign == 'k' ? walk_keep(store, &stream->place, &reply->items[2], "")
-				   : walk_keep(store, &stream->place, &ids->items[ids->count - 1],
-					       reply->items[2].bytes);
-}
-
-/* take_index: the scan reads all timers instead if this shard's index is damaged. */
-static bool take_index(struct redis_store *store, struct stream *stream, const struct reply *reply)
-{
-	if (reply->count != 1)
-		return take_timers(store, stream, reply);
-	stream->scan->uneven = true;
-	repair_soon(store, stream->shard);
+	if (stream->blind) /* the row was only passed by */
+		suspect_tell_row(store, reply->items[PAGE_MEMBER].bytes);
+	if (!keep_place(store, stream, &reply->items[PAGE_MEMBER], reply->items[PAGE_SCORE].bytes))
+		return false;
+	stream->ended = is_beyond(stream);
 	return true;
 }
 
@@ -223,9 +219,7 @@ static void take_page(struct redis_store *store, struct redis_request *request,
 	if (scan->useless) {
 		stream_give_up(store, scan);
 	} else if (reply->kind != REPLY_ERROR) {
-		if (!(stream->sign == 'd'   ? take_letters
-		      : stream->sign == 'k' ? take_index
-					    : take_timers)(store, stream, reply))
+		if (!(stream->sign == 'd' ? take_letters : take_timers)(store, stream, reply))
 			scan->failed = DW_ENOMEM;
 		if (stream->ended)
 			close_group(stream);
@@ -266,16 +260,18 @@ static void skip(struct stream *stream)
 	stream->scan->partial = true;
 }
 
-/* add_filter: the values of other timers stay in the server. */
+/* add_filter: other timers stay in the server. */
 static void add_filter(struct redis_command *words, const struct stream *stream)
 {
-	const char *prefix = stream->scan->filter.prefix;
+	const struct filter *filter = &stream->scan->filter;
 
 	if (stream->blind) {
 		walk_add_blind(words);
-	} else if (prefix[0]) {
-		command_text(words, ""); /* not all scores */
-		command_text(words, prefix);
+	} else if (filter_leaves_out(filter)) {
+		command_text(words, filter->recurring ? "r" : "");
+		command_text(words, filter->prefix);
+		if (filter->has_topic)
+			command_text(words, filter->topic);
 	}
 }
 
@@ -293,21 +289,6 @@ static bool look_ahead(struct redis_store *store, struct stream *stream)
 	return false;
 }
 
-/* ask_index asks for timers of the topic that are due before the end of the filter, or at it: in
- * the index, very early or late deadlines are equal. */
-static void ask_index(struct redis_store *store, struct stream *stream)
-{
-	const struct filter *filter = &stream->scan->filter;
-	struct redis_command *words = &store->pipeline.words;
-
-	walk_topic(store, stream->shard, filter->topic, stream->page, &stream->place);
-	if (filter->end)
-		command_number(words, value_score(filter->end) + 1);
-	else
-		command_text(words, "");
-	command_text(words, filter->prefix);
-}
-
 void stream_ask(struct redis_store *store, struct stream *stream)
 {
 	if (shard_is_cut_off(stream->shard)) {
@@ -320,8 +301,6 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 	stream->page = suspect_rows(store, stream->page);
 	if (stream->sign == 'd') {
 		walk_letters(store, stream->shard, stream->page, &stream->place);
-	} else if (stream->sign == 'k') {
-		ask_index(store, stream);
 	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
 		add_filter(&store->pipeline.words, stream);

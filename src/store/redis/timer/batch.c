@@ -249,11 +249,11 @@ bool batch_is_known(const dw_op *op)
 		((op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT) && op->topic));
 }
 
-/* cost_of_put: a timer that replaces one has two members of the index, and the old one is read. A
- * client does not know whether it replaces one. */
+/* cost_of_put: of a timer that replaces one the old one is read. A client does not know whether it
+ * replaces one. */
 static unsigned cost_of_put(const dw_op *op)
 {
-	return op->flags & (DW_OP_ABSENT | DW_OP_NEW) && op->head.generation == 0 ? 11 : 25;
+	return op->flags & (DW_OP_ABSENT | DW_OP_NEW) && op->head.generation == 0 ? 7 : 16;
 }
 
 unsigned batch_cost(const dw_op *op)
@@ -292,9 +292,7 @@ bool batch_is_good(const struct op_queue *queue)
 static size_t room_of(const dw_op *op)
 {
 	if (op->kind == DW_OP_SETTLE)
-		return batch_is_known(op) ? known_member_size(op) : 0;
-	if (op->kind == DW_OP_NEXT && batch_is_known(op))
-		return VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) + known_member_size(op);
+		return 0;
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 

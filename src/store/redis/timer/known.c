@@ -3,8 +3,6 @@
  * (batch_is_known). */
 #include "store/redis/timer/known.h"
 
-#include <string.h>
-
 #include "store/redis/core.h"
 #include "timer/record.h"
 
@@ -37,43 +35,16 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 	return true;
 }
 
-/* A member has a zero byte and a score between topic and id. */
-size_t known_member_size(const dw_op *op)
-{
-	return strlen(op->topic) + 1 + sizeof(uint64_t) + strlen(op->id);
-}
-
-/* write_member writes the member of a timer in the index by topic (lua/README.md), and returns its
- * size. due: the deadline that is stored. */
-static size_t write_member(const dw_op *op, dw_usec due, unsigned char *member)
-{
-	uint64_t score = (uint64_t)value_score(due);
-	size_t id_size = strlen(op->id);
-	size_t at = strlen(op->topic);
-
-	memcpy(member, op->topic, at);
-	member[at++] = 0;
-	for (int shift = 56; shift >= 0; shift -= 8)
-		member[at++] = (unsigned char)(score >> shift);
-	memcpy(member + at, op->id, id_size);
-	return at + id_size;
-}
-
 static void add_known_settles(struct redis_store *store, const dw_op *first, size_t count)
 {
 	struct redis_command *words = &store->pipeline.words;
-	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
 		command_text(words, op->id);
 	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = write_member(op, op->head.due, at);
-
-		command_bytes(words, at, size);
-		at += size;
-	}
+	for (size_t i = 0; i < count; i++, op = op->next)
+		command_text(words, op->topic);
 }
 
 /* add_known_nexts adds the timers as they are to be stored for their next occurrences. False: one
@@ -95,13 +66,6 @@ static bool add_known_nexts(struct redis_store *store, const struct shard *shard
 
 		if (size == 0)
 			return false;
-		command_bytes(words, at, size);
-		at += size;
-	}
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = write_member(op, op->after.due, at);
-
 		command_bytes(words, at, size);
 		at += size;
 	}

@@ -9,10 +9,6 @@
 struct redis_store;
 struct shard;
 
-/* known_member_size returns the size of the member that the timer of a SETTLE or NEXT has in the
- * index. */
-size_t known_member_size(const dw_op *);
-
 /* known_add adds the words of operations of one kind. batch.packed has room for their bodies.
  * False: one body is not a record. */
 bool known_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);

@@ -24,8 +24,8 @@ void command_begin(struct redis_store *store, enum redis_command_id command)
 /* add_keys: the number of keys stands before them, and call_add_key() writes it again. */
 static void add_keys(struct redis_command *words, const struct shard *shard)
 {
-	command_number(words, KEY_INDEX);
-	for (unsigned i = 0; i < KEY_INDEX; i++)
+	command_number(words, KEY_ENDS);
+	for (unsigned i = 0; i < KEY_ENDS; i++)
 		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
 }
 

@@ -12,7 +12,7 @@
  *	a  an integer, or an array of two b
  *
  * The items behind '/' are repeated: once for each operation of the command, or any number of times
- * if the command has no operations. All arrays (B, V) in one reply have the same length, not 0. */
+ * if the command has no operations. All arrays (B, V) in one reply have the same length. */
 #include "store/redis/wire/shape.h"
 
 #include <assert.h>
@@ -46,22 +46,21 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_ENDED] = {"ended", "OK:v"},
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
-    [SCRIPT_INDEX] = {"index", ":b/b"},
     [SCRIPT_LETTER] = {"letter", "OK:i"},
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
     [SCRIPT_NEXT] = {"next", "OK:/k" REFUSED},
     [SCRIPT_NEXT_KNOWN] = {"next_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
-    [SCRIPT_PAGE] = {"page", ":|:BVb"},
-    [COMMAND_PAGE_SCORES] = {"page_scores", ":|:BVB"},
+    [SCRIPT_PAGE] = {"page", ":BVi|:BVibb"},
+    [COMMAND_PAGE_SCORES] = {"page_scores", ":BVB"},
     [SCRIPT_PURGE] = {"purge", "OK:n" REFUSED},
     [SCRIPT_PUSH] = {"push", "OK:/ii|TYPE:bbb"},
     [SCRIPT_PUT] = {"put", "OK:|OK:/k" REFUSED},
     [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
     [SCRIPT_QUEUE_CHECK] = {"queue_check", ":bb/bb"},
     [SCRIPT_RELEASE] = {"release", "OK:i"},
-    [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibib|HELD:bibb|ERA:bn"},
+    [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibb|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
     [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
@@ -76,9 +75,8 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i|TYPE:bbb"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:i/bbb"},
-    [SCRIPT_TOPIC_PAGE] = {"topic_page", ":|UNEVEN:|:BVb"},
     [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:|TYPE:bbb"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbb"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)
@@ -104,10 +102,10 @@ static bool is_plain(const struct reply *item, char letter)
 	}
 }
 
-/* is_array_of: true if the item is an array with at least one item, all of that letter. */
+/* is_array_of: true if the item is an array, all of that letter. */
 static bool is_array_of(const struct reply *item, char letter)
 {
-	if (item->kind != REPLY_ARRAY || item->count == 0)
+	if (item->kind != REPLY_ARRAY)
 		return false;
 	for (size_t i = 0; i < item->count; i++)
 		if (!is_plain(&item->items[i], letter))
@@ -137,7 +135,7 @@ static bool is_item(const struct reply *item, char letter)
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
-	size_t length = 0; /* length of the arrays seen so far */
+	size_t length = SIZE_MAX; /* of the arrays seen so far */
 
 	for (size_t i = 0; i < count; i++) {
 		char letter = letters[i < fixed ? i : fixed + 1 + (i - fixed) % repeated];
@@ -146,7 +144,7 @@ static bool are_items(const struct reply *items, size_t count, const char *lette
 			return false;
 		if (letter != 'B' && letter != 'V')
 			continue;
-		if (length > 0 && items[i].count != length)
+		if (length != SIZE_MAX && items[i].count != length)
 			return false;
 		length = items[i].count;
 	}

@@ -9,13 +9,11 @@
 #include "store/sqlite/bind.h"
 
 /* The queries read the table itself, and each index alone. */
-static const char by_table[] = "SELECT generation, due, id, state, topic FROM timer NOT INDEXED";
+static const char by_table[] = "SELECT generation, due, id, state FROM timer NOT INDEXED";
 static const char by_due[] =
     "SELECT generation, due FROM timer INDEXED BY timer_due ORDER BY due, generation";
 static const char by_id[] = "SELECT generation, id FROM timer INDEXED BY sqlite_autoindex_timer_1"
 			    " ORDER BY id";
-static const char by_topic[] = "SELECT generation, topic, due FROM timer INDEXED BY timer_topic "
-			       "ORDER BY topic, due, generation";
 static const char letters[] = "SELECT count(*) FROM dead NOT INDEXED";
 static const char ends[] = "SELECT count(*) FROM ended";
 static const char queues[] = "SELECT count(*) FROM topic WHERE messages <>"
@@ -31,7 +29,6 @@ static const char rename_one[] =
 struct tally {
 	uint64_t dues;
 	uint64_t ids;
-	uint64_t topics;
 	int64_t pending;
 	int64_t claimed;
 	int64_t dead;
@@ -43,7 +40,7 @@ struct tally {
 	bool any;
 	int64_t due;
 	int64_t generation;
-	char id[DW_ID_MAX + 1]; /* or the topic */
+	char id[DW_ID_MAX + 1];
 	size_t id_size;
 };
 
@@ -62,20 +59,12 @@ static uint64_t mark_of_id(sqlite3_stmt *statement, int column, sqlite3_int64 ge
 			  (size_t)sqlite3_column_bytes(statement, column));
 }
 
-static uint64_t mark_of_topic(sqlite3_stmt *statement, int column, int due)
-{
-	return mark_of_id(statement, column,
-			  (sqlite3_int64)mark_of_due(sqlite3_column_int64(statement, due),
-						     sqlite3_column_int64(statement, 0)));
-}
-
 static void add_timer(struct tally *tally, sqlite3_stmt *statement)
 {
 	sqlite3_int64 generation = sqlite3_column_int64(statement, 0);
 
 	tally->dues += mark_of_due(sqlite3_column_int64(statement, 1), generation);
 	tally->ids += mark_of_id(statement, 2, generation);
-	tally->topics += mark_of_topic(statement, 4, 1);
 	*(sqlite3_column_int64(statement, 3) == DW_PENDING ? &tally->pending : &tally->claimed) +=
 	    1;
 }
@@ -88,7 +77,7 @@ static int compare_due(const struct tally *tally, int64_t due, int64_t generatio
 	return tally->generation < generation ? -1 : 1;
 }
 
-/* compare_text does so for an id or a topic. One that is too long was never ours. */
+/* compare_text does so for an id. One that is too long was never ours. */
 static int compare_text(const struct tally *tally, const void *text, size_t size)
 {
 	size_t common = size < tally->id_size ? size : tally->id_size;
@@ -134,22 +123,6 @@ static void add_id(struct tally *tally, sqlite3_stmt *statement)
 		tally->disordered = true;
 	keep_text(tally, id, size);
 	tally->ids += mark_of_id(statement, 1, sqlite3_column_int64(statement, 0));
-}
-
-static void tally_topic(struct tally *tally, sqlite3_stmt *statement)
-{
-	int64_t generation = sqlite3_column_int64(statement, 0);
-	const void *topic = sqlite3_column_text(statement, 1);
-	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
-	int64_t due = sqlite3_column_int64(statement, 2);
-	int order = tally->any ? compare_text(tally, topic, size) : -1;
-
-	if (size > DW_ID_MAX || order > 0 ||
-	    (order == 0 && compare_due(tally, due, generation) >= 0))
-		tally->disordered = true;
-	keep_text(tally, topic, size);
-	keep_due(tally, due, generation);
-	tally->topics += mark_of_topic(statement, 1, 2);
 }
 
 static void add_letters(struct tally *tally, sqlite3_stmt *statement)
@@ -208,12 +181,10 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : read_all(session, queues, &table, add_queues);
 	code = code ? code : read_index(session, by_due, &index, add_due);
 	code = code ? code : read_index(session, by_id, &index, add_id);
-	code = code ? code : read_index(session, by_topic, &index, tally_topic);
 	code = code ? code : read_index(session, ends, &index, add_ends);
 	if (!sqlite3_get_autocommit(session->db.handle))
 		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
-	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids &&
-		    table.topics == index.topics;
+	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids;
 	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
 		       table.dead == meta->dead && index.ended == meta->ended &&
 		       table.miscounted == 0;

@@ -80,9 +80,6 @@ static unsigned shard_of(const char *id)
 	return crc16_of(id) % 16;
 }
 
-/* MEMBER: how the member of the timer in the index begins: its topic, and due. */
-#define MEMBER "later\0\0\0\0\0\0\0\0\5", (size_t)14
-
 /* plant_value: as a client of a newer version does it, but for the mark. */
 static void plant_value(const char *id)
 {
@@ -92,7 +89,6 @@ static void plant_value(const char *id)
 
 	(void)command("ZADD {%s:%02u}:z 5 %s", name, shard, id);
 	(void)command("HSET {%s:%02u}:h %s %b", name, shard, id, bytes, size);
-	(void)command("ZADD {%s:%02u}:k 0 %b%s", name, shard, MEMBER, id);
 	(void)command("ZADD {%s:%02u}:i 4000000000000000 %s", name, shard, id);
 	(void)command("PUBLISH {%s}:wake %u", name, shard);
 }
@@ -117,7 +113,6 @@ static void take_away(const char *id)
 
 	assert_int_equal(command("ZREM {%s:%02u}:z %s", name, shard, id), 1);
 	assert_int_equal(command("HDEL {%s:%02u}:h %s", name, shard, id), 1);
-	assert_int_equal(command("ZREM {%s:%02u}:k %b%s", name, shard, MEMBER, id), 1);
 	(void)command("HDEL {%s:%02u}:m format", name, shard);
 }
 

@@ -49,9 +49,9 @@ static int count_page(struct link *link, int count, const char *const *words, co
 
 	(void)sizes;
 	(void)now;
-	assert_true(count > KEY_INDEX + 4 && strcmp(words[0], "EVALSHA") == 0);
+	assert_true(count > KEY_ENDS + 4 && strcmp(words[0], "EVALSHA") == 0);
 	silent->pages++;
-	silent->rows += strtol(words[KEY_INDEX + 4], NULL, 10);
+	silent->rows += strtol(words[KEY_ENDS + 4], NULL, 10);
 	return DW_OK;
 }
 

@@ -151,11 +151,11 @@ static size_t in_a_command(dw_op_kind kind, unsigned flags, uint64_t generation,
 static void a_command_is_bounded_by_what_it_costs(void **state)
 {
 	(void)state;
-	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 100), 181);
-	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_NEW, 0, 100), 181);
-	assert_int_equal(in_a_command(DW_OP_PUT, 0, 0, 100), 80);
-	assert_int_equal(in_a_command(DW_OP_PUT, 0, 7, 100), 80);
-	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 2048), 153);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 100), 285);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_NEW, 0, 100), 285);
+	assert_int_equal(in_a_command(DW_OP_PUT, 0, 0, 100), 125);
+	assert_int_equal(in_a_command(DW_OP_PUT, 0, 7, 100), 125);
+	assert_int_equal(in_a_command(DW_OP_PUT, DW_OP_ABSENT, 0, 2048), 222);
 	assert_int_equal(in_a_command(DW_OP_CANCEL, 0, 0, 0), 125);
 	assert_int_equal(in_a_command(DW_OP_MOVE, 0, 7, 0), 80);
 	assert_int_equal(in_a_command(DW_OP_CLAIM, DW_OP_KNOWN, 7, 0), 400);

@@ -102,7 +102,7 @@ static void schema_of_a_newer_version_is_refused_to_all(void **state)
 	struct viewer viewer = {0};
 
 	make(f);
-	fixture_raw(f, "PRAGMA user_version = 3");
+	fixture_raw(f, "PRAGMA user_version = 4");
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
 		assert_int_equal(try_open(f, &viewer, roles[i]), DW_ENEWER);
 		assert_non_null(strstr(viewer.message, "newer durawheel"));

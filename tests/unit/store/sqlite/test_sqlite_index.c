@@ -56,11 +56,6 @@ static void change_id(const struct fixture *f, const char *sql)
 	change_index(f, "sqlite_autoindex_timer_1", "id, place", sql);
 }
 
-static void change_topic(const struct fixture *f, const char *sql)
-{
-	change_index(f, "timer_topic", "topic, due, place", sql);
-}
-
 /* fill leaves three timers in a file that nobody has open. */
 static void fill(struct fixture *f)
 {
@@ -71,11 +66,11 @@ static void fill(struct fixture *f)
 	ask_end(&f->owner);
 }
 
-/* expect_list: a scan shows all three in their order. topic NULL: by deadline. */
-static void expect_list(struct ask *ask, const char *topic)
+/* expect_list: a scan shows all three in their order. */
+static void expect_list(struct ask *ask)
 {
 	static const char *const ids[] = {"order-a", "order-b", "order-c"};
-	dw_op *scan = ask_done(ask, ask_scan(NULL, 10, topic));
+	dw_op *scan = ask_done(ask, ask_scan(NULL, 10, NULL));
 	const dw_row *row = scan->rows;
 
 	assert_int_equal(scan->row_count, 3);
@@ -95,8 +90,7 @@ static void expect_sound(struct fixture *f)
 {
 	dw_op *check;
 
-	expect_list(&f->owner, NULL);
-	expect_list(&f->owner, "topic");
+	expect_list(&f->owner);
 	check = ask_done(&f->owner, ask_plain(DW_OP_CHECK));
 	assert_int_equal(check->count, 0);
 	ask_free(check);
@@ -117,20 +111,11 @@ static const char *const of_id[] = {
     "INSERT INTO entry VALUES('order-bb', 7)",
 };
 
-static const char *const of_topic[] = {
-    "DELETE FROM entry WHERE due = 200",
-    "UPDATE entry SET topic = 'other' WHERE due = 200",
-    "UPDATE entry SET due = 9000 WHERE due = 200",
-    "UPDATE entry SET place = place + 1000000 WHERE due = 200",
-    "INSERT INTO entry VALUES('topic', 50, 1)",
-};
-
 static void index_that_does_not_match_is_rebuilt_by_an_owner(void **state)
 {
 	struct fixture *f = *state;
 	size_t dues = sizeof of_due / sizeof *of_due;
-	size_t ids = sizeof of_id / sizeof *of_id;
-	size_t all = dues + ids + sizeof of_topic / sizeof *of_topic;
+	size_t all = dues + sizeof of_id / sizeof *of_id;
 
 	fill(f);
 	for (size_t i = 0; i < all; i++) {
@@ -138,10 +123,8 @@ static void index_that_does_not_match_is_rebuilt_by_an_owner(void **state)
 
 		if (i < dues)
 			change_due(f, of_due[i]);
-		else if (i < dues + ids)
-			change_id(f, of_id[i - dues]);
 		else
-			change_topic(f, of_topic[i - dues - ids]);
+			change_id(f, of_id[i - dues]);
 		fixture_open(f, &f->owner, DW_OWNER);
 		assert_non_null(strstr(f->owner.logged, "rebuilt"));
 		first = ask_done(&f->owner, ask_get("order-a"));
@@ -189,21 +172,6 @@ static void client_passes_over_an_entry_without_a_timer(void **state)
 	assert_int_equal(scan->status, DW_OK);
 	assert_int_equal(scan->row_count, 2);
 	ask_free(scan);
-}
-
-/* The index by topic is younger than the schema: a client adds it, too. */
-static void file_without_the_index_by_topic_gets_it(void **state)
-{
-	struct fixture *f = *state;
-
-	fill(f);
-	fixture_raw(f, "DROP INDEX timer_topic");
-	fixture_open(f, &f->other, DW_CLIENT);
-	expect_list(&f->other, "topic");
-	ask_end(&f->other);
-	fixture_open(f, &f->owner, DW_OWNER);
-	assert_string_equal(f->owner.logged, "");
-	expect_sound(f);
 }
 
 /* patch_id changes the id that stands in the table, which is the first one with the topic behind
@@ -275,7 +243,6 @@ int main(void)
 	    CASE(index_that_does_not_match_is_rebuilt_by_an_owner),
 	    CASE(index_that_breaks_under_an_owner_is_rebuilt),
 	    CASE(client_passes_over_an_entry_without_a_timer),
-	    CASE(file_without_the_index_by_topic_gets_it),
 	    CASE(damaged_timer_with_anothers_id_gets_a_new_one),
 	    CASE(new_owner_counts_afresh),
 	};

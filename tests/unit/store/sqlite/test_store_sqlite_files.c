@@ -66,7 +66,7 @@ static void file_of_a_newer_version_is_refused(void **state)
 
 	fixture_open(f, &f->owner, DW_OWNER);
 	ask_end(&f->owner);
-	fixture_raw(f, "PRAGMA user_version = 3");
+	fixture_raw(f, "PRAGMA user_version = 4");
 	expect_status(f, DW_ENEWER, "newer durawheel");
 }
 
@@ -81,6 +81,8 @@ static void file_of_an_older_version_is_refused(void **state)
 	fixture_raw(f, "PRAGMA user_version = -1");
 	expect_refusal(f, "has no schema version");
 	fixture_raw(f, "PRAGMA user_version = 1");
+	expect_refusal(f, "before its first release");
+	fixture_raw(f, "PRAGMA user_version = 2"); /* with an index by topic */
 	expect_refusal(f, "before its first release");
 }
 
