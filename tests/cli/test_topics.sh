@@ -502,11 +502,11 @@ test_killed_owner_makes_each_message_once() {
 	is_counted ids "$(wc -l <lines)"
 }
 
-# has_no_numbers TOPIC: it is listed, and nobody tells how many timers it has.
-has_no_numbers() {
+# is_tallied TOPIC N: the command has counted so many timers of it, and knows nothing else of them.
+is_tallied() {
 	durawheel topic list --json >listed
-	grep -q "\"topic\":\"$1\".*\"waiting\":0" listed &&
-		! grep -qE '"(pending|due|running|started|done|oldest|late_p99_us)"' listed
+	grep -q "\"topic\":\"$1\".*\"pending\":$2,\"due\":0,\"running\":0,\"waiting\":0" listed &&
+		! grep -qE '"(started|done|dead|oldest|late_p99_us)"' listed
 }
 
 # has_numbers TOPIC: an owner tells how many timers it has.
@@ -517,17 +517,24 @@ has_numbers() {
 # numbers_go_with_the_owner: whether it was stopped, killed, or another one has purged the store.
 numbers_go_with_the_owner() {
 	expect 0 durawheel topic set t --keep 1h
-	has_no_numbers t # before the first owner
+	is_tallied t 0 # before the first owner
 	expect 0 durawheel add --topic t --id a --in 1h
 	expect 0 durawheel add --topic u --id b --in 1h
 	start
 	await has_numbers t
 	await has_numbers u
 	stop_owner
-	has_no_numbers t
-	lacks '"topic":"u"' listed
+	is_tallied t 1
+	is_tallied u 1
+	expect 0 durawheel add --topic sooner --id c --in 0
 	expect 0 durawheel topic list
-	grep -q '^t  *set  *no  *-  *-  *-  *0  *0  *0$' out
+	sed 1d out >rows
+	grep -q '^sooner  *-  *no  *0  *1  *0  *0  *0  *0$' rows
+	grep -q '^t  *set  *no  *1  *0  *0  *0  *0  *0$' rows
+	grep -q '^u  *-  *no  *1  *0  *0  *0  *0  *0$' rows
+	LC_ALL=C sort -c rows
+	says 'no process owns the store: all 3 timers were read to count them'
+	expect 0 durawheel cancel c
 	expect 0 durawheel topic show t
 	lacks '^(pending|due|running|done|retried|dead)' out
 	expect 3 durawheel topic show u
@@ -537,9 +544,9 @@ numbers_go_with_the_owner() {
 	start
 	await has_numbers t
 	kill_owner
-	await has_no_numbers t
+	await is_tallied t 1
 	expect 0 durawheel purge --yes
-	has_no_numbers t
+	is_tallied t 0
 	start
 	expect 0 durawheel topic list --json
 	lacks '"topic":"u"|"pending":1' out

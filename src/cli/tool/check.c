@@ -130,15 +130,16 @@ static void check_zones_answered(dw *d, int status, const dw_info *timers, size_
 	check->cursor = *next;
 }
 
-/* look_at_zones reads all timers, because the store does not know what a rule says. False: damage
+/* look_at_zones reads all recurring timers, because the store does not know zones. False: damage
  * does not let it; it says so, and the report is printed without zones. */
 static bool look_at_zones(dw *d, struct check *check)
 {
+	const dw_select recurring = {.size = sizeof recurring, .recurring = 1};
 	int status;
 
 	check->zones = json_object();
 	do {
-		status = dw_list(d, NULL, check->cursor.started ? &check->cursor : NULL,
+		status = dw_list(d, &recurring, check->cursor.started ? &check->cursor : NULL,
 				 DW_LIST_MAX, check_zones_answered, check);
 		if (status == DW_OK)
 			status = dw_sync(d, SESSION_PATIENCE);

@@ -81,8 +81,6 @@ static void print_page(struct list *list, const dw_info *timers, size_t count)
 	if (!list->json)
 		fit(list, timers, count);
 	for (size_t i = 0; i < count && list->left > 0 && list->code == EXIT_DONE; i++) {
-		if (list->recurring && !timers[i].rule)
-			continue;
 		list->left--;
 		if (!print_one(list, &timers[i]))
 			list->code = complain(EXIT_FAILED, "out of memory");
@@ -143,6 +141,7 @@ int command_list(const struct options *options)
 	int code = select_of_options(options, "list", &select);
 	dw *d;
 
+	select.recurring = list.recurring;
 	if (code == EXIT_DONE && options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &list.left);
 	if (code == EXIT_DONE)
@@ -154,8 +153,7 @@ int command_list(const struct options *options)
 		return code;
 	do {
 		code =
-		    list_page(d, &list, &select,
-			      list.left < DW_LIST_MAX && !list.recurring ? list.left : DW_LIST_MAX);
+		    list_page(d, &list, &select, list.left < DW_LIST_MAX ? list.left : DW_LIST_MAX);
 	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
 	if (code == EXIT_DONE && list.damaged)
 		code = EXIT_FAILED;

@@ -1,4 +1,4 @@
-/* durawheel topic: sets, lists, pauses and drops topics. */
+/* durawheel topic: sets, pauses and drops topics. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -7,20 +7,11 @@
 #include <string.h>
 
 #include "cli/out/errors.h"
-#include "cli/out/line.h"
-#include "cli/out/objects.h"
 #include "cli/session.h"
-#include "cli/out/table.h"
-#include "cli/out/text.h"
 #include "durawheel/select.h"
 #include "durawheel/topic.h"
 
 struct topic_command {
-	bool json;
-	bool shows; /* one topic, in rows */
-	const char *name;
-	struct line line;
-	size_t count;
 	int code;
 };
 
@@ -132,7 +123,6 @@ static int end_change(dw *d, struct topic_command *command, int status)
 		command->code = complain(exit_of(status), "%s", why(d, status));
 	else
 		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
-	line_free(&command->line);
 	return session_close(d, command->code);
 }
 
@@ -260,24 +250,41 @@ static void note_topic(dw *d, int status, const dw_topic_info *topics, size_t co
 		    topics[i].pending + topics[i].due + topics[i].running + topics[i].done > 0;
 }
 
+/* Whether a timer of the topic was seen; and where the look goes on. */
+struct sight {
+	bool seen;
+	dw_cursor next;
+};
+
 static void note_timer(dw *d, int status, const dw_info *timers, size_t count,
 		       const dw_cursor *next, void *user)
 {
+	struct sight *sight = user;
+
 	(void)d;
 	(void)timers;
-	(void)next;
-	*(bool *)user |= status == DW_OK && count > 0;
+	sight->seen = status != DW_OK || count > 0;
+	if (status == DW_OK)
+		sight->next = *next;
 }
 
-/* is_seen: the topic has settings, or timers, or its owner has delivered some. */
+/* is_seen: the topic has settings, or timers, or its owner has delivered some. True also if the
+ * store does not say. */
 static bool is_seen(dw *d, const char *topic)
 {
 	const dw_select timers = {.size = sizeof timers, .topic = topic};
-	bool seen = false;
+	struct sight sight = {0};
+	int status = dw_topic_list(d, topic, note_topic, &sight.seen);
 
-	return dw_topic_list(d, topic, note_topic, &seen) != DW_OK ||
-	       dw_list(d, &timers, NULL, 1, note_timer, &seen) != DW_OK ||
-	       session_sync(d) != EXIT_DONE || seen;
+	while (status == DW_OK) {
+		if (session_sync(d) != EXIT_DONE)
+			return true;
+		if (sight.seen || sight.next.ended)
+			return sight.seen;
+		status = dw_list(d, &timers, sight.next.started ? &sight.next : NULL, 1, note_timer,
+				 &sight);
+	}
+	return true;
 }
 
 static void tell_pause(const char *topic, unsigned paused)
@@ -338,150 +345,4 @@ int command_topic_drop(const struct options *options)
 		return code;
 	return end_change(d, &command,
 			  dw_topic_drop(d, options->words[1], topic_changed, &command));
-}
-
-/* ---- Looking ------------------------------------------------------------------------------- */
-
-enum { COUNT_SIZE = 24 };
-
-/* count_text_of: "-" without an owner, who counts the timers. */
-static const char *count_text_of(const dw_topic_info *info, uint64_t count, char text[COUNT_SIZE])
-{
-	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* fits */
-	return info->is_counted ? text : "-";
-}
-
-static void print_line(const dw_topic_info *info)
-{
-	char name[TEXT_STEP_SIZE * DW_TOPIC_MAX];
-	char pending[COUNT_SIZE], due[COUNT_SIZE], running[COUNT_SIZE];
-	const char *kind = info->settings.queue ? "queue" : info->is_set ? "set" : "-";
-
-	name[text_escape(info->name, strlen(info->name), name, sizeof name)] = '\0';
-	(void)printf(
-	    "%-24s %-6s %-9s %9s %7s %7s %9" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n", name, kind,
-	    pause_name(info->settings.paused), count_text_of(info, info->pending, pending),
-	    count_text_of(info, info->due, due), count_text_of(info, info->running, running),
-	    info->waiting, info->taken, info->dropped + info->expired); /* session_close() checks */
-}
-
-static void row_of_span(const char *name, dw_usec span)
-{
-	if (span > 0)
-		table_row_span(name, span);
-}
-
-static void print_queue(const dw_topic_info *info)
-{
-	const dw_topic_settings *settings = &info->settings;
-	const char *overflow = settings->overflow == DW_REFUSE ? "refuse" : "drop-oldest";
-
-	table_row_count("max", settings->max ? settings->max : 100000);
-	table_row_text("overflow", overflow, strlen(overflow));
-	row_of_span("expire", settings->expire_us);
-	if (settings->hide_us == DW_AT_MOST_ONCE)
-		table_row_text("hide", "never", sizeof "never" - 1);
-	else
-		table_row_span("hide", settings->hide_us ? settings->hide_us : DW_SECONDS(30));
-	table_row_count("waiting", info->waiting);
-	table_row_count("taken", info->taken);
-	table_row_count("later", info->later);
-	table_row_count("dropped", info->dropped);
-	table_row_count("expired", info->expired);
-	if (info->oldest_message)
-		table_row_time("oldest message", info->oldest_message);
-}
-
-static void print_timers(const dw_topic_info *info)
-{
-	table_row_count("pending", info->pending);
-	table_row_count("due", info->due);
-	if (info->waits)
-		table_row_text("due waits", waits_words(info->waits),
-			       strlen(waits_words(info->waits)));
-	table_row_count("running", info->running);
-	table_row_count("done", info->done);
-	table_row_count("retried", info->retried);
-	table_row_count("dead", info->dead);
-	row_of_span("lateness p50", info->late_p50_us);
-	row_of_span("lateness p99", info->late_p99_us);
-	row_of_span("lateness max", info->late_max_us);
-	row_of_span("handler p50", info->took_p50_us);
-	row_of_span("handler p99", info->took_p99_us);
-	row_of_span("handler max", info->took_max_us);
-	if (info->oldest)
-		table_row_time("oldest due", info->oldest);
-}
-
-/* print_rows: the numbers of timers are missing without an owner, who counts them. */
-static void print_rows(const dw_topic_info *info)
-{
-	const dw_topic_settings *settings = &info->settings;
-	const char *paused = pause_name(settings->paused);
-
-	table_row_text("topic", info->name, strlen(info->name));
-	table_row_text("paused", paused, strlen(paused));
-	table_row_count("retries max", settings->retries_max == DW_NO_RETRIES ? 0
-				       : settings->retries_max ? settings->retries_max
-							       : DW_RETRIES_MAX);
-	row_of_span("backoff", settings->backoff_first_us);
-	row_of_span("backoff max", settings->backoff_max_us);
-	row_of_span("time limit", settings->limit_us);
-	row_of_span("keep", settings->keep_us);
-	if (info->is_counted)
-		print_timers(info);
-	if (settings->queue || info->waiting + info->taken + info->later > 0)
-		print_queue(info);
-}
-
-static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
-{
-	struct topic_command *command = user;
-
-	(void)d;
-	command->code = EXIT_DONE;
-	if (status != DW_OK)
-		command->code = complain(exit_of(status), "%s", dw_strerror(status));
-	else if (command->shows && count == 0)
-		command->code =
-		    complain(EXIT_ABSENT, "%s has no settings, and no owner knows timers of it",
-			     command->name);
-	if (!command->json && !command->shows && status == DW_OK)
-		(void)puts("TOPIC                    KIND   PAUSED      PENDING     DUE RUNNING"
-			   "   WAITING   TAKEN     LOST"); /* session_close() checks */
-	for (size_t i = 0; i < count; i++) {
-		if (command->shows && !command->json)
-			print_rows(&topics[i]);
-		else if (!command->json)
-			print_line(&topics[i]);
-		else if (line_of(&command->line, object_of_topic(&topics[i])))
-			(void)fwrite(command->line.bytes, 1, command->line.size,
-				     stdout); /* session_close() checks */
-		else
-			command->code = complain(EXIT_FAILED, "out of memory");
-	}
-}
-
-static int look(const struct options *options, const char *name)
-{
-	struct topic_command command = {.json = options->value[OPT_JSON] != NULL,
-					.shows = name != NULL,
-					.name = name,
-					.code = EXIT_STORE};
-	dw *d;
-	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
-
-	if (code != EXIT_DONE)
-		return code;
-	return end_change(d, &command, dw_topic_list(d, name, topics_told, &command));
-}
-
-int command_topic_list(const struct options *options)
-{
-	return look(options, NULL);
-}
-
-int command_topic_show(const struct options *options)
-{
-	return look(options, options->words[1]);
 }
