@@ -13,10 +13,6 @@
 #define SHARED_FOR DW_SECONDS(1)
 #define COMING_FOR DW_SECONDS(10)
 #define SCHEDULES_PATIENCE DW_MILLISECONDS(500) /* then what is found so far is shown */
-/* Of a page below 128, Redis reads no more than that from each shard in one go. With 512 from each
- * of 16 shards, claims of the owner waited for 10 ms. */
-#define WALK_PAGE 127
-
 void asks_open(struct asks *asks, dw *d, dw *lists, dw *owner)
 {
 	*asks = (struct asks){.d = d, .lists = lists, .owner = owner};
@@ -232,12 +228,14 @@ static void walk_told(dw *d, int status, const dw_info *timers, size_t count, co
 static void walk_on(struct asks *asks, dw_usec steady)
 {
 	const struct schedules *schedules = &asks->schedules;
+	const dw_select recurring = {.size = sizeof recurring, .recurring = 1};
 	int status;
 
 	asks->is_listing = true;
 	asks->walk_began = steady;
-	status = dw_list(asks->lists, NULL, schedules->cursor.started ? &schedules->cursor : NULL,
-			 WALK_PAGE, walk_told, asks);
+	status =
+	    dw_list(asks->lists, &recurring, schedules->cursor.started ? &schedules->cursor : NULL,
+		    DW_LIST_MAX, walk_told, asks);
 	if (status != DW_OK)
 		walk_told(asks->lists, status, NULL, 0, NULL, asks);
 }

@@ -68,6 +68,8 @@ struct ask {
 #define LISTS_WAITING_MAX 8
 /* A list ends before it has more data than that. Of a row with more than is left, it has none. */
 #define LIST_DATA_MAX ((size_t)1024 * 1024)
+/* A list of timers ends before the store has looked at more of them. The answer says how far. */
+#define LIST_LOOKS 20000u
 
 struct asks {
 	dw *d;

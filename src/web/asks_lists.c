@@ -6,7 +6,15 @@
 #include "durawheel/ended.h"
 #include "durawheel/select.h"
 
-enum { STEP_FIRST = 16, STEP_MAX = 127 }; /* see WALK_PAGE */
+/* Of a page below 128, Redis reads no more than that from each shard in one go. */
+enum { STEP_FIRST = 16, STEP_MAX = 127 };
+
+/* looks_enough: the page is asked for again every 2 s, so one question looks at no more than
+ * LIST_LOOKS timers. A step looks at some thousand at most. */
+static bool looks_enough(const struct ask *ask)
+{
+	return ask->list.next.looked + LIST_LOOKS / 4 > LIST_LOOKS;
+}
 
 static json_t *cursor_of(const dw_cursor *next)
 {
@@ -50,17 +58,27 @@ static bool add_row(struct ask *ask, json_t *object, size_t size)
 	return json_array_append_new(list->rows, object) == 0;
 }
 
+/* value_of_rows takes the rows. */
+static json_t *value_of_rows(const struct ask *ask, json_t *rows)
+{
+	const dw_cursor *next = &ask->list.next;
+	bool is_cut = !next->ended && looks_enough(ask);
+
+	if (ask->question.kind != ASK_TIMERS)
+		return json_pack("{s:o, s:o}", "letters", rows, "next", cursor_of(next));
+	return json_pack("{s:o, s:o, s:I, s:o}", "timers", rows, "next", cursor_of(next), "looked",
+			 (json_int_t)next->looked, "looked_to",
+			 is_cut ? json_integer(next->due) : json_null());
+}
+
 /* answer_rows answers with the rows, or with why there are none. */
 static void answer_rows(struct ask *ask, int status)
 {
-	const char *name = ask->question.kind == ASK_TIMERS ? "timers" : "letters";
 	json_t *rows = ask->list.rows;
 
 	ask->list.rows = NULL;
 	if (status == DW_OK && ask->state != ASK_ANSWERED) {
-		asks_answer(
-		    ask, DW_OK,
-		    json_pack("{s:o, s:o}", name, rows, "next", cursor_of(&ask->list.next)));
+		asks_answer(ask, DW_OK, value_of_rows(ask, rows));
 		return;
 	}
 	json_decref(rows);
@@ -90,7 +108,9 @@ static void step_told(dw *d, struct ask *ask, int status, const dw_cursor *next)
 	}
 	if (status == DW_OK) {
 		ask->list.next = *next;
-		step = next->ended || ask->state == ASK_ANSWERED ? 0 : step_of(ask);
+		step = next->ended || looks_enough(ask) || ask->state == ASK_ANSWERED
+			   ? 0
+			   : step_of(ask);
 	}
 	if (step > 0)
 		status = send_step(d, ask, step);

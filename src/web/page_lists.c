@@ -278,12 +278,26 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 	html_put(html, "</tr>\n");
 }
 
+/* put_looks says how far the list has looked, if that is not as far as there are timers. */
+static void put_looks(struct html *html, const struct web_page *page)
+{
+	if (!json_is_integer(json_object_get(page->part, "looked_to")))
+		return;
+	html_put(html, "<p class=\"none\">Looked at ");
+	html_count(html, (uint64_t)page_integer(page->part, "looked"));
+	html_put(html, " timers, as far as ");
+	html_time(html, page_integer(page->part, "looked_to"), page->now);
+	html_put(html, ". Next goes on from there.</p>\n");
+}
+
 static void put_timer_list(struct html *html, const struct web_page *page)
 {
 	const json_t *timers = json_object_get(page->part, "timers");
 
+	put_looks(html, page);
 	if (json_array_size(timers) == 0) {
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
+		put_rest(html, page, 0, false);
 		return;
 	}
 	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Timers\" tabindex=\"0\">"

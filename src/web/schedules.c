@@ -80,13 +80,13 @@ void schedules_note(struct schedules *schedules, int status, const dw_info *time
 		    const dw_cursor *next)
 {
 	for (size_t i = 0; i < count && status == DW_OK; i++)
-		if (timers[i].rule && json_object_size(schedules->found) < SCHEDULES_MAX)
+		if (json_object_size(schedules->found) < SCHEDULES_MAX)
 			status = add(schedules, &timers[i]) ? (int)DW_OK : (int)DW_ENOMEM;
 	if (status != DW_OK) {
 		schedules_end(schedules, status);
 		return;
 	}
-	schedules->looked_at += count;
+	schedules->looked_at = next->looked;
 	schedules->cursor = *next;
 	if (next->ended || json_object_size(schedules->found) >= SCHEDULES_MAX)
 		schedules_end(schedules, DW_OK);
