@@ -115,7 +115,7 @@ test_waits_for_a_zone() {
 }
 
 has_topic_of_zone() {
-	durawheel stats --json | grep -qF '"waits":[0,0,0,0,0,0,0,1]'
+	durawheel stats --json | grep -qF '"waits":[0,0,0,0,0,0,0,0,1]'
 }
 
 test_waits_in_redis() {

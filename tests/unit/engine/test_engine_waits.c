@@ -46,7 +46,7 @@ static void missing_handler_is_the_reason(void **state)
 	harness_turn(h);
 	assert_waits(h, DW_WAITS_HANDLER, 1, 0);
 	engine_report(h->engine, report);
-	assert_non_null(strstr(report, "\"waits\":[0,0,1,0,0,0,0,0]"));
+	assert_non_null(strstr(report, "\"waits\":[0,0,1,0,0,0,0,0,0]"));
 	pause(h, DW_PAUSE_DELIVERY);
 	assert_waits(h, DW_WAITS_PAUSED, 1, 1);
 	pause(h, 0);
