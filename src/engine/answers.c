@@ -28,7 +28,7 @@ static void account(struct engine *engine, const dw_op *op)
 		trouble_failed(engine, op->status, op->id);
 	else if (op->status == DW_OK || op->status == DW_EOWNED || op->status == DW_EFENCED ||
 		 op->status == DW_ENEWER)
-		trouble_over(engine);
+		trouble_over(&engine->trouble);
 }
 
 /* report_repair: the store has repaired itself, but the operator should look at the disk. */

@@ -59,11 +59,11 @@ static bool place_allowed(const struct timer *timer)
 }
 
 /* slot_agrees: true if the schedule that the timer names holds it. */
-static bool slot_agrees(const struct engine *engine, const struct timer *timer)
+static bool slot_agrees(const struct timers *timers, const struct timer *timer)
 {
-	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &engine->timers.claim
-					  : timer->place == PLACE_FIRE ? &engine->timers.fire
-								       : &engine->timers.work;
+	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &timers->claim
+					  : timer->place == PLACE_FIRE ? &timers->fire
+								       : &timers->work;
 
 	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE && timer->place != PLACE_WORK)
 		return timer->slot == 0;
@@ -106,7 +106,7 @@ static int check_timer(const struct engine *engine, const struct timer *timer)
 		return RULE_INDEX;
 	if (!place_allowed(timer))
 		return RULE_PLACE;
-	if (!slot_agrees(engine, timer))
+	if (!slot_agrees(&engine->timers, timer))
 		return RULE_SLOT;
 	if (timer->state == TIMER_ABSENT && idle(timer) && !engine->drive.closing)
 		return RULE_ABSENT;
@@ -219,14 +219,14 @@ static void look_at_topic(struct topic *topic, void *user)
 }
 
 /* check_topics: the list has all topics with waiting timers, those with handlers first. */
-static int check_topics(const struct engine *engine, const struct sums *sums)
+static int check_topics(const struct topics *topics, const struct sums *sums)
 {
-	struct topics topics = engine->topics; /* topics_each may change it */
+	struct topics copy = *topics; /* topics_each may change it */
 	struct topic_sums found = {0};
 	uint64_t count = 0;
 
-	topics_each(&topics, look_at_topic, &found);
-	for (const struct topic *topic = topics.waiting; topic; topic = topic->next) {
+	topics_each(&copy, look_at_topic, &found);
+	for (const struct topic *topic = copy.waiting; topic; topic = topic->next) {
 		count++;
 		if (!topic->waiting || topic->is_full ||
 		    (topic->prev && topic_is_served(topic) && !topic_is_served(topic->prev)))
@@ -243,22 +243,22 @@ static int check_topics(const struct engine *engine, const struct sums *sums)
 		   : RULE_TOPICS;
 }
 
-static int check_open(const struct engine *engine, const struct sums *sums)
+static int check_open(const struct calls *calls, const struct sums *sums)
 {
 	uint64_t count = 0;
 	uint64_t again = 0;
 	size_t bytes = 0;
 
-	for (const struct call *call = engine->calls.open; call; call = call->next_open) {
+	for (const struct call *call = calls->open; call; call = call->next_open) {
 		if (call->next_open && call->next_open->prev_open != call)
 			return RULE_OPEN;
 		count++;
 		again += call->internal;
 		bytes += call->bytes;
 	}
-	if (again != engine->calls.internal_count || bytes != engine->calls.bytes)
+	if (again != calls->internal_count || bytes != calls->bytes)
 		return RULE_OPEN;
-	return count == engine->calls.count && sums->calls <= count ? 0 : RULE_OPEN;
+	return count == calls->count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
 /* check_work: the timers that wait for workers are in their schedule. A job may have lost its
@@ -310,9 +310,9 @@ int engine_check(const struct engine *engine)
 	if (broken == 0)
 		broken = check_work(engine, &sums);
 	if (broken == 0)
-		broken = check_topics(engine, &sums);
+		broken = check_topics(&engine->topics, &sums);
 	if (broken == 0)
-		broken = check_open(engine, &sums);
+		broken = check_open(&engine->calls, &sums);
 	if (broken == 0 && (dw_wheel_check(engine->timers.claim.wheel) != 0 ||
 			    dw_wheel_check(engine->timers.fire.wheel) != 0))
 		broken = RULE_WHEEL;

@@ -91,13 +91,13 @@ void engine_begin_close(struct engine *engine)
 	engine->drive.closing = true;
 	takes_close(engine);
 	walk_finish(engine);
-	walk_begin(engine, &closer);
+	walk_begin(&engine->walk, &closer);
 	engine_touch(engine);
 }
 
 void engine_abandon(struct engine *engine)
 {
-	workers_abandon(engine);
+	workers_abandon(&engine->delivery);
 	walk_finish(engine);
 	submit_collect(engine);
 	while (answers_next(engine)) {

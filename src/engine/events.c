@@ -136,15 +136,15 @@ static void note_event(struct engine *engine, const dw_event *event)
 }
 
 /* log_lost logs an event for which there is no memory: one of a page of damaged rows. */
-static void log_lost(struct engine *engine, const dw_event *event)
+static void log_lost(struct engine_env *env, const dw_event *event)
 {
 	char line[DW_MESSAGE_SIZE];
 
-	if (!engine->env.on_log)
+	if (!env->on_log)
 		return;
 	(void)snprintf(line, sizeof line, "no memory: event %s of %.100s is not reported",
 		       dw_event_name(event->kind), event->id ? event->id : "the handle");
-	engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
+	env->on_log(DW_LOG_ERROR, line, env->on_log_user);
 }
 
 void event_raise(struct engine *engine, const dw_event *event, const char *format, ...)
@@ -157,7 +157,7 @@ void event_raise(struct engine *engine, const dw_event *event, const char *forma
 		return;
 	notice = new_event(engine);
 	if (!notice) {
-		log_lost(engine, event);
+		log_lost(&engine->env, event);
 		return;
 	}
 	va_start(words, format);

@@ -35,16 +35,16 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 	memcpy(ret_stats, &stats, size < sizeof stats ? size : sizeof stats);
 }
 
-void report_took(struct engine *engine, struct topic *topic, dw_usec took)
+void report_took(struct report *report, struct topic *topic, dw_usec took)
 {
-	histogram_add(&engine->report.took, took);
+	histogram_add(&report->took, took);
 	topic_took(topic, took);
 }
 
 void report_held(struct engine *engine, const struct timer *timer)
 {
 	if (timer->started != 0)
-		report_took(engine, timer->topic,
+		report_took(&engine->report, timer->topic,
 			    usec_max(usec_sub(engine_now(engine), timer->started), 0));
 }
 
@@ -61,9 +61,9 @@ static enum health away_health(const struct engine *engine)
 	return engine->env.fires_away && lease_holds(engine) ? HEALTH_FIRES : HEALTH_HOLDS;
 }
 
-static enum health standby_health(const struct engine *engine)
+static enum health standby_health(const struct ownership *ownership)
 {
-	switch (engine->ownership.refused_by) {
+	switch (ownership->refused_by) {
 	case DW_EOWNED:
 		return HEALTH_STANDBY;
 	case DW_ENEWER:
@@ -83,7 +83,7 @@ enum health engine_health(const struct engine *engine)
 	if (journal.state == DW_JOURNAL_TAKES)
 		return away_health(engine);
 	if (engine->ownership.standby)
-		return standby_health(engine);
+		return standby_health(&engine->ownership);
 	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
 		return HEALTH_LOADS;
 	return lease_holds(engine) ? HEALTH_OK : HEALTH_LEASE;
@@ -243,7 +243,7 @@ void report_round(struct engine *engine, dw_usec now)
 	engine_report(engine, text);
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
-		submit_push(engine, op, false);
+		submit_push(&engine->submit, op, false);
 	engine->report.told = state_of(&engine->stats);
 	engine->report.at = usec_add(now, REPORT_IDLE_EVERY);
 	engine->report.early = false;

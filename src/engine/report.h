@@ -33,7 +33,7 @@ void report_round(struct engine *, dw_usec now);
 
 /* report_took counts how long a handler of this topic has taken; NULL: the topic is gone.
  * report_held: a delivery that was held has its verdict, so its handler's time is over. */
-void report_took(struct engine *, struct topic *, dw_usec took);
+void report_took(struct report *, struct topic *, dw_usec took);
 void report_held(struct engine *, const struct timer *);
 
 /* report_wake returns when the next report is written. */

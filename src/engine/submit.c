@@ -2,10 +2,10 @@
 
 #include "port/driven.h"
 
-void submit_push(struct engine *engine, dw_op *op, bool urgent)
+void submit_push(struct submit *submit, dw_op *op, bool urgent)
 {
 	ticket_of(op)->urgent = urgent;
-	op_queue_push(urgent ? &engine->submit.urgent : &engine->submit.ordinary, op);
+	op_queue_push(urgent ? &submit->urgent : &submit->ordinary, op);
 }
 
 void submit_round(struct engine *engine)
@@ -122,27 +122,25 @@ static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *infl
 	}
 }
 
-void submit_refuse_owners(struct engine *engine, unsigned term)
+void submit_refuse_owners(struct submit *submit, unsigned term)
 {
-	struct submit *submit = &engine->submit;
-
 	refuse(submit, &submit->urgent, &submit->urgent_inflight, term);
 	refuse(submit, &submit->ordinary, &submit->ordinary_inflight, term);
 }
 
-static void free_ops(struct engine *engine, dw_op *op)
+static void free_ops(struct alloc *alloc, dw_op *op)
 {
 	while (op) {
 		dw_op *next = op->next;
 
-		op_free(&engine->alloc, op);
+		op_free(alloc, op);
 		op = next;
 	}
 }
 
 void submit_free(struct engine *engine)
 {
-	free_ops(engine, engine->submit.urgent.first);
-	free_ops(engine, engine->submit.ordinary.first);
-	free_ops(engine, engine->submit.answers.first);
+	free_ops(&engine->alloc, engine->submit.urgent.first);
+	free_ops(&engine->alloc, engine->submit.ordinary.first);
+	free_ops(&engine->alloc, engine->submit.answers.first);
 }

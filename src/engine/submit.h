@@ -22,7 +22,7 @@ struct submit {
 	dw_usec progress_at; /* steady; when the store last answered, or began to owe an answer */
 };
 
-void submit_push(struct engine *, dw_op *, bool urgent);
+void submit_push(struct submit *, dw_op *, bool urgent);
 
 /* submit_round sends the turn's operations as one batch, the urgent ones first. */
 void submit_round(struct engine *);
@@ -34,7 +34,7 @@ void submit_answered(struct engine *, const dw_op *);
 
 /* submit_refuse_owners answers queued operations that only an owner may ask for with DW_EFENCED.
  * The others stay in the queues, and go to the store as a client's. */
-void submit_refuse_owners(struct engine *, unsigned term);
+void submit_refuse_owners(struct submit *, unsigned term);
 
 /* submit_has_room returns true if the store takes another ordinary operation. */
 bool submit_has_room(const struct engine *);

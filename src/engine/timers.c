@@ -171,20 +171,20 @@ static void put_in(struct timer *timer, enum timer_place place)
 		topic_ready(timer);
 }
 
-void timer_arm_fire(struct engine *engine, struct timer *timer, dw_usec at)
+void timer_arm_fire(struct timers *timers, struct timer *timer, dw_usec at)
 {
 	assert(timer->place == PLACE_NONE);
-	if (schedule_add(&engine->timers.fire, timer, at) == DW_OK)
+	if (schedule_add(&timers->fire, timer, at) == DW_OK)
 		put_in(timer, PLACE_FIRE);
 	else
-		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
+		list_push(&timers->unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
 /* keep counts a timer that is due, and that no other count shows. */
-static void keep(struct engine *engine, struct timer *timer, enum topic_keep reason)
+static void keep(struct report *report, struct timer *timer, enum topic_keep reason)
 {
 	topic_keep(timer, reason);
-	engine->report.outdated = true;
+	report->outdated = true;
 }
 
 void timer_suspend(struct engine *engine, struct timer *timer)
@@ -193,25 +193,25 @@ void timer_suspend(struct engine *engine, struct timer *timer)
 	topic_tried(timer);
 	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED)
-		keep(engine, timer, TOPIC_CUT_OFF);
+		keep(&engine->report, timer, TOPIC_CUT_OFF);
 }
 
 void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
 {
-	timer_arm_fire(engine, timer, at);
-	keep(engine, timer, TOPIC_REFUSED);
+	timer_arm_fire(&engine->timers, timer, at);
+	keep(&engine->report, timer, TOPIC_REFUSED);
 }
 
 void timer_await_resume(struct engine *engine, struct timer *timer)
 {
 	list_push(&engine->timers.overdue, timer, PLACE_OVERDUE);
-	keep(engine, timer, TOPIC_OVERDUE);
+	keep(&engine->report, timer, TOPIC_OVERDUE);
 }
 
 void timer_await_zone(struct engine *engine, struct timer *timer, dw_usec until)
 {
-	timer_arm_fire(engine, timer, until);
-	keep(engine, timer, TOPIC_ZONELESS);
+	timer_arm_fire(&engine->timers, timer, until);
+	keep(&engine->report, timer, TOPIC_ZONELESS);
 }
 
 void timer_await_handler(struct engine *engine, struct timer *timer)
@@ -296,7 +296,7 @@ void timer_retry_later(struct engine *engine, struct timer *timer)
 		timer->failures++;
 	timer_disarm(engine, timer);
 	topic_tried(timer);
-	timer_arm_fire(engine, timer,
+	timer_arm_fire(&engine->timers, timer,
 		       usec_add(engine_now(engine), usec_min(delay, RETRY_STORE_MAX)));
 	timer->backing_off = true;
 }

@@ -54,7 +54,7 @@ int timer_adopt(struct engine *, const struct record *, const void *body, struct
 void timer_release(struct engine *, struct timer *);
 
 void timer_arm_claim(struct engine *, struct timer *);
-void timer_arm_fire(struct engine *, struct timer *, dw_usec at);
+void timer_arm_fire(struct timers *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
 
 /* timer_unstart notes that the work of a held delivery has not begun; timer_start that it has. */

@@ -45,9 +45,9 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 
 /* leaves_earlier: true if an earlier timer of the id may still start. Only a client is told,
  * because an owner knows its own claims. */
-static bool leaves_earlier(const struct engine *engine, const dw_head *head)
+static bool leaves_earlier(const struct ownership *ownership, const dw_head *head)
 {
-	return engine->ownership.role != DW_OWNER && head->open;
+	return ownership->role != DW_OWNER && head->open;
 }
 
 /* vacate: the put was refused. Its timer object stays as an empty place for the id, and the call
@@ -78,7 +78,7 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 
 	vacate(head, call);
 	call->generation = its ? its->head.generation : 0;
-	call->earlier = its && leaves_earlier(engine, &its->head);
+	call->earlier = its && leaves_earlier(&engine->ownership, &its->head);
 	if (!ownership_is_current(&engine->ownership, op))
 		return head;
 	/* This comes before the row is learnt: if learning fails, the old timer still must not
@@ -139,7 +139,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	if (modes_again(engine, head, call, op))
 		return;
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(engine, &op->head);
+	call->earlier = leaves_earlier(&engine->ownership, &op->head);
 	if (op->status == DW_OK && op->flags & DW_OP_DONE)
 		head = learn_done(engine, head, call, op);
 	else if (op->status == DW_OK)
@@ -217,7 +217,7 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 	bool current = ownership_is_current(&engine->ownership, op) && !is_newer(head, op);
 
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(engine, &op->head);
+	call->earlier = leaves_earlier(&engine->ownership, &op->head);
 	if ((op->status == DW_OK || is_promised(op)) && current)
 		learn_moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)

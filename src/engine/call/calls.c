@@ -61,7 +61,7 @@ void call_free(struct engine *engine, struct call *call)
 		engine->calls.open = call->next_open;
 	if (call->next_open)
 		call->next_open->prev_open = call->prev_open;
-	patience_end(engine, call);
+	patience_end(&engine->patience, call);
 	engine->calls.count--;
 	engine->calls.internal_count -= call->internal;
 	engine->calls.bytes -= call->bytes;
@@ -117,7 +117,7 @@ static void drop_fresh(struct engine *engine, struct call *call)
 void call_answer(struct engine *engine, struct call *call, int status)
 {
 	call->status = status;
-	patience_end(engine, call);
+	patience_end(&engine->patience, call);
 	drop_fresh(engine, call);
 	events_push(engine, &call->notice);
 }
@@ -143,7 +143,7 @@ int call_ask(struct engine *engine, struct call *call, dw_op *op)
 	call_charge(&engine->calls, call, op);
 	ticket_of(op)->call = call;
 	op->asked = call->asked;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 	engine_touch(engine);
 	return DW_OK;
 }

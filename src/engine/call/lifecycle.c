@@ -9,7 +9,7 @@
 
 /* ---- Beginning a call ---------------------------------------------------------------------- */
 
-static void send_call(struct engine *engine, struct timer *timer, struct call *call)
+static void send_call(struct submit *submit, struct timer *timer, struct call *call)
 {
 	dw_op *op = call->op;
 
@@ -17,7 +17,7 @@ static void send_call(struct engine *engine, struct timer *timer, struct call *c
 	ticket_of(op)->call = call;
 	op->asked = call->internal ? 0 : call->asked;
 	timer->busy = true;
-	submit_push(engine, op, false);
+	submit_push(submit, op, false);
 }
 
 static void begin_put(struct engine *engine, struct timer *timer, struct call *call)
@@ -38,7 +38,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
 	    !call->fresh->topic->is_full && topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
-	send_call(engine, timer, call);
+	send_call(&engine->submit, timer, call);
 }
 
 static bool is_being_delivered(const struct timer *timer)
@@ -70,7 +70,7 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 	 * answer was lost. */
 	if (engine->ownership.role == DW_OWNER)
 		call->op->flags |= DW_OP_WITHDRAWN;
-	send_call(engine, timer, call);
+	send_call(&engine->submit, timer, call);
 }
 
 static bool holds(const struct timer *timer, uint64_t generation, uint32_t attempt)
@@ -110,7 +110,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 	timer->verdict = (uint8_t)call->verdict;
 	timer->retry_in = call->retry_in;
 	timer->settling = call;
-	patience_begin(engine, call);
+	patience_begin(&engine->patience, call);
 	urgent_verdict(engine, timer);
 }
 
@@ -125,7 +125,7 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 		begin_change(engine, timer, call);
 		break;
 	case CALL_REQUEUE:
-		send_call(engine, timer, call);
+		send_call(&engine->submit, timer, call);
 		break;
 	case CALL_SETTLE:
 	default:
@@ -163,7 +163,7 @@ static void await_start(struct engine *engine, struct timer *timer)
 	if (timer->topic->is_full && timer->trying)
 		timer_await_handler(engine, timer);
 	else
-		timer_arm_fire(engine, timer, timer->head.due);
+		timer_arm_fire(&engine->timers, timer, timer->head.due);
 }
 
 /* go_on does what the timer's state asks for, because no call waits. */
@@ -194,7 +194,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 	case TIMER_HELD:
 		/* An operation was backing off, and had the place of the hold's time-out. */
 		if (timer->place == PLACE_NONE && !engine->drive.closing)
-			timer_arm_fire(engine, timer,
+			timer_arm_fire(&engine->timers, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
 		break;
 	case TIMER_FIRING:
@@ -214,7 +214,7 @@ void lifecycle_resume(struct engine *engine, struct timer *timer)
 		struct call *call = timer->calls;
 
 		timer->calls = call->next;
-		patience_end(engine, call);
+		patience_end(&engine->patience, call);
 		begin(engine, timer, call);
 	}
 	if (rests(timer))
@@ -241,7 +241,7 @@ void lifecycle_start(struct engine *engine, struct timer *timer, struct call *ca
 		begin(engine, timer, call);
 	} else {
 		call_queue(timer, call);
-		patience_begin(engine, call);
+		patience_begin(&engine->patience, call);
 	}
 	lifecycle_resume(engine, timer);
 	engine_touch(engine);
@@ -257,7 +257,7 @@ void lifecycle_reschedule(struct engine *engine)
 
 		timer_disarm(engine, timer);
 		if (backing_off || timer->state == TIMER_HELD) {
-			timer_arm_fire(engine, timer,
+			timer_arm_fire(&engine->timers, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
 			timer->backing_off = backing_off;
 		} else {

@@ -61,7 +61,7 @@ void maintenance_purged(struct engine *engine, dw_op *op)
 	    (op->status != DW_OK && op->status != DW_EUNKNOWN))
 		purge_forgotten(engine);
 	else
-		walk_begin(engine, op->status == DW_OK ? &forgetter : &doubter);
+		walk_begin(&engine->walk, op->status == DW_OK ? &forgetter : &doubter);
 }
 
 int engine_purge(struct engine *engine, struct done done)

@@ -6,37 +6,37 @@
 
 /* next_link and prev_link return the links to the call's neighbours; NULL stands for the ends of
  * the list. */
-static struct call **next_link(struct engine *engine, struct call *call)
+static struct call **next_link(struct patience *patience, struct call *call)
 {
-	return call ? &call->next_patient : &engine->patience.first;
+	return call ? &call->next_patient : &patience->first;
 }
 
-static struct call **prev_link(struct engine *engine, struct call *call)
+static struct call **prev_link(struct patience *patience, struct call *call)
 {
-	return call ? &call->prev_patient : &engine->patience.last;
+	return call ? &call->prev_patient : &patience->last;
 }
 
 /* patience_begin: usually the call is the latest one, so its place is at the end of the list. */
-void patience_begin(struct engine *engine, struct call *call)
+void patience_begin(struct patience *patience, struct call *call)
 {
-	struct call *before = engine->patience.last;
+	struct call *before = patience->last;
 
 	assert(!call->patient);
 	while (before && before->asked > call->asked)
 		before = before->prev_patient;
 	call->prev_patient = before;
-	call->next_patient = before ? before->next_patient : engine->patience.first;
-	*next_link(engine, before) = call;
-	*prev_link(engine, call->next_patient) = call;
+	call->next_patient = before ? before->next_patient : patience->first;
+	*next_link(patience, before) = call;
+	*prev_link(patience, call->next_patient) = call;
 	call->patient = true;
 }
 
-void patience_end(struct engine *engine, struct call *call)
+void patience_end(struct patience *patience, struct call *call)
 {
 	if (!call->patient)
 		return;
-	*next_link(engine, call->prev_patient) = call->next_patient;
-	*prev_link(engine, call->next_patient) = call->prev_patient;
+	*next_link(patience, call->prev_patient) = call->next_patient;
+	*prev_link(patience, call->next_patient) = call->prev_patient;
 	call->patient = false;
 }
 

@@ -15,8 +15,8 @@ struct patience {
 };
 
 /* patience_begin puts a call into the list, patience_end takes it out. */
-void patience_begin(struct engine *, struct call *);
-void patience_end(struct engine *, struct call *);
+void patience_begin(struct patience *, struct call *);
+void patience_end(struct patience *, struct call *);
 
 /* patience_over returns the first call whose patience is over, or NULL. */
 struct call *patience_over(const struct engine *);

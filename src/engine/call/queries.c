@@ -76,14 +76,14 @@ void query_show_page(struct engine *engine, const struct call *call)
 	call->lister.fn(engine->env.handle, DW_OK, page.items, count, &next, call->lister.user);
 }
 
-void query_show_status(struct engine *engine, const struct call *call)
+void query_show_status(struct engine_env *env, const struct call *call)
 {
 	const dw_store_status *status = call->status == DW_OK ? call->op->store_status : NULL;
 
-	call->on_status(engine->env.handle, call->status, status, call->on_status_user);
+	call->on_status(env->handle, call->status, status, call->on_status_user);
 }
 
-void query_show_end(struct engine *engine, const struct call *call)
+void query_show_end(struct engine_env *env, const struct call *call)
 {
 	const dw_row *row = call->status == DW_OK ? call->op->rows : NULL;
 	struct ended_names names;
@@ -93,7 +93,7 @@ void query_show_end(struct engine *engine, const struct call *call)
 	if (row && !ended_read(row->body, row->body_size, &ended, &names))
 		status = DW_ECORRUPT;
 	ended.id = call->id;
-	call->end_asker.fn(engine->env.handle, status, status == DW_OK ? &ended : NULL,
+	call->end_asker.fn(env->handle, status, status == DW_OK ? &ended : NULL,
 			   call->end_asker.user);
 }
 
@@ -128,7 +128,7 @@ int engine_ended(struct engine *engine, const char *id, struct end_asker asker)
 }
 
 /* scan_op makes the operation that asks for a page of what is selected. NULL: no memory. */
-static dw_op *scan_op(struct engine *engine, const dw_select *select, const dw_cursor *after,
+static dw_op *scan_op(struct alloc *alloc, const dw_select *select, const dw_cursor *after,
 		      size_t limit)
 {
 	/* Every generation of the deadline before is before the selection. */
@@ -136,7 +136,7 @@ static dw_op *scan_op(struct engine *engine, const dw_select *select, const dw_c
 	    .due = usec_sub(select->due_from, 1), .generation = INT64_MAX, .started = 1};
 	const char *prefix = select->id_prefix ? select->id_prefix : "";
 	/* The operation owns its strings: the topic is stored where an id would be. */
-	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, select->topic, prefix, strlen(prefix));
+	dw_op *op = op_new(alloc, DW_OP_SCAN, select->topic, prefix, strlen(prefix));
 
 	if (!op)
 		return NULL;
@@ -165,7 +165,7 @@ int engine_list(struct engine *engine, const dw_select *select, const dw_cursor 
 	if (status != DW_OK)
 		return status;
 	call->lister = lister;
-	return call_ask(engine, call, scan_op(engine, select, after, limit));
+	return call_ask(engine, call, scan_op(&engine->alloc, select, after, limit));
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)

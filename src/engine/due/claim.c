@@ -14,11 +14,11 @@
 /* is_known: true if memory knows the stored timer to the last byte, because this owner has put or
  * scanned it and it was never claimed. While a scan is not over, another owner or a client may have
  * changed the timer. */
-static bool is_known(const struct engine *engine, const struct timer *timer)
+static bool is_known(const struct recovery *recovery, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
 
-	return recovery_is_over(&engine->recovery) && !timer->unsure && !timer->provisional &&
+	return recovery_is_over(recovery) && !timer->unsure && !timer->provisional &&
 	       timer->body_size > 0 && timer->body_size <= KNOWN_BODY_MAX &&
 	       head->state == DW_PENDING && head->attempt == 0 && head->retries == 0 &&
 	       head->crashes == 0 && head->open == 0;
@@ -26,7 +26,7 @@ static bool is_known(const struct engine *engine, const struct timer *timer)
 
 static dw_op *claim_op(struct engine *engine, struct timer *timer)
 {
-	bool known = is_known(engine, timer);
+	bool known = is_known(&engine->recovery, timer);
 	dw_op *op = op_new(&engine->alloc, DW_OP_CLAIM, timer->id, known ? timer->body : NULL,
 			   known ? timer->body_size : 0);
 
@@ -246,9 +246,9 @@ void claim_revive(struct engine *engine)
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
 /* longest_pause: after a failure. */
-static dw_usec longest_pause(const struct engine *engine)
+static dw_usec longest_pause(const struct claims *claims)
 {
-	return engine->claims.store_is_back ? 0 : RETRY_STORE_MAX;
+	return claims->store_is_back ? 0 : RETRY_STORE_MAX;
 }
 
 /* bring_forward: the wall clock was set back, so a hold or a pause would end too late, and a timer
@@ -256,14 +256,15 @@ static dw_usec longest_pause(const struct engine *engine)
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;
-	dw_usec latest = usec_add(now, backing_off ? longest_pause(engine) : engine->env.hold);
+	dw_usec latest =
+	    usec_add(now, backing_off ? longest_pause(&engine->claims) : engine->env.hold);
 
 	if (timer->slot_time <= latest)
 		return;
 	if (backing_off && engine->claims.store_is_back)
 		timer->failures = 0;
 	timer_disarm(engine, timer);
-	timer_arm_fire(engine, timer, latest);
+	timer_arm_fire(&engine->timers, timer, latest);
 	timer->backing_off = backing_off;
 }
 
@@ -272,7 +273,7 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 static void gather_again(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
-	timer_arm_fire(engine, timer, timer->head.due);
+	timer_arm_fire(&engine->timers, timer, timer->head.due);
 }
 
 /* recheck lets waiting timers that are not due any more wait for their deadlines again. They are

@@ -55,9 +55,9 @@ dw_firing delivery_firing(struct engine *engine, const struct timer *timer, dw_t
 
 /* waited_until: how long the timer waited on purpose: paused, or for its batch. That is no
  * lateness. */
-static float waited_until(const struct engine *engine, const struct timer *timer, dw_usec now)
+static float waited_until(const struct delivery *delivery, const struct timer *timer, dw_usec now)
 {
-	dw_usec until = usec_max(timer->topic->held_until, engine->delivery.held_until);
+	dw_usec until = usec_max(timer->topic->held_until, delivery->held_until);
 	dw_usec waited = usec_sub(usec_min(until, now), timer->head.due);
 
 	return waited > 0 ? (float)waited : 0;
@@ -101,7 +101,7 @@ void delivery_begin(struct engine *engine, struct timer *timer, dw_usec now, boo
 	timer_forget_said(timer, &engine->alloc);
 	timer->no_retry = false;
 	timer->started = now;
-	timer->waited = waited_until(engine, timer, now);
+	timer->waited = waited_until(&engine->delivery, timer, now);
 	engine->stats.fired++;
 	count_start(engine, timer);
 	if (on_worker)
@@ -152,7 +152,8 @@ static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 	/* If a call on the id is backing off, its timer is in the fire schedule; the hold's
 	 * time-out is armed after that. */
 	if (timer->place == PLACE_NONE)
-		timer_arm_fire(engine, timer, usec_add(engine_now(engine), engine->env.hold));
+		timer_arm_fire(&engine->timers, timer,
+			       usec_add(engine_now(engine), engine->env.hold));
 }
 
 static bool is_held(dw_verdict verdict)
@@ -167,7 +168,8 @@ static bool is_verdict(dw_verdict verdict)
 
 /* read_verdict: an invalid verdict counts as DW_RETRY, so nothing is lost. But the handler is
  * wrong, so this is logged. */
-static dw_verdict read_verdict(struct engine *engine, const struct timer *timer, dw_verdict verdict)
+static dw_verdict read_verdict(struct engine_env *env, const struct timer *timer,
+			       dw_verdict verdict)
 {
 	char line[DW_MESSAGE_SIZE];
 
@@ -177,8 +179,8 @@ static dw_verdict read_verdict(struct engine *engine, const struct timer *timer,
 		       "the handler of topic %s returned %d, which is not a verdict: it counts as "
 		       "DW_RETRY",
 		       timer->topic->name, (int)verdict);
-	if (engine->env.on_log)
-		engine->env.on_log(DW_LOG_ERROR, line, engine->env.on_log_user);
+	if (env->on_log)
+		env->on_log(DW_LOG_ERROR, line, env->on_log_user);
 	return DW_RETRY;
 }
 
@@ -192,7 +194,7 @@ static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict
 	if (is_held(verdict)) {
 		report_held(engine, timer);
 		settling->asked = engine_steady(engine);
-		patience_begin(engine, settling);
+		patience_begin(&engine->patience, settling);
 		return true;
 	}
 	timer->settling = NULL;
@@ -205,7 +207,7 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 {
 	struct call *settling = timer->settling;
 
-	verdict = read_verdict(engine, timer, verdict);
+	verdict = read_verdict(&engine->env, timer, verdict);
 	if (settling && take_settling(engine, timer, verdict)) {
 		verdict = settling->verdict;
 		retry_in = settling->retry_in;
@@ -217,9 +219,9 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 }
 
 /* topic_of: NULL: the timer was replaced meanwhile, and its topic is gone. */
-static struct topic *topic_of(const struct engine *engine, const dw_firing *firing)
+static struct topic *topic_of(const struct topics *topics, const dw_firing *firing)
 {
-	return topics_find(&engine->topics, firing->topic, strlen(firing->topic));
+	return topics_find(topics, firing->topic, strlen(firing->topic));
 }
 
 void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict verdict, dw_usec took)
@@ -234,7 +236,7 @@ void delivery_tell(struct engine *engine, const dw_firing *firing, dw_verdict ve
 			       .took_us = took};
 
 	if (!is_held(verdict))
-		report_took(engine, topic_of(engine, firing), took);
+		report_took(&engine->report, topic_of(&engine->topics, firing), took);
 	if (engine->env.on_firing_done)
 		engine->env.on_firing_done(engine->env.handle, &done,
 					   engine->env.on_firing_done_user);

@@ -17,7 +17,7 @@ void handlers_release(struct engine *engine, struct topic *topic)
 		struct timer *timer = topic->gathered;
 
 		timer_disarm(engine, timer);
-		timer_arm_fire(engine, timer, timer->head.due);
+		timer_arm_fire(&engine->timers, timer, timer->head.due);
 	}
 }
 

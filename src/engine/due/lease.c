@@ -25,10 +25,10 @@ dw_usec lease_wake(const struct engine *engine, dw_usec now)
 	return steady < lease ? usec_add(now, usec_sub(lease, steady)) : DW_NEVER;
 }
 
-static bool is_due(struct engine *engine, dw_usec now)
+static bool is_due(struct timers *timers, dw_usec now)
 {
-	return schedule_is_due(&engine->timers.fire, now) ||
-	       (timers_have_work(&engine->timers) && schedule_is_due(&engine->timers.work, now));
+	return schedule_is_due(&timers->fire, now) ||
+	       (timers_have_work(timers) && schedule_is_due(&timers->work, now));
 }
 
 void lease_watch(struct engine *engine, dw_usec now)
@@ -43,7 +43,7 @@ void lease_watch(struct engine *engine, dw_usec now)
 	if (engine_steady(engine) < usec_add(driven_lease(engine->store), LEASE_LOOK))
 		return;
 	if (engine->lease.notified || engine->drive.closing || engine->delivery.paused ||
-	    !is_due(engine, now))
+	    !is_due(&engine->timers, now))
 		return;
 	engine->lease.notified = true;
 	event_raise(engine, &event, "the lease is over: due timers wait until it is renewed");

@@ -61,10 +61,10 @@ static void tell_answer(struct engine *engine, struct call *call)
 		query_show_page(engine, call);
 		break;
 	case CALL_ENDED:
-		query_show_end(engine, call);
+		query_show_end(&engine->env, call);
 		break;
 	case CALL_STATUS:
-		query_show_status(engine, call);
+		query_show_status(&engine->env, call);
 		break;
 	case CALL_DEAD_LIST:
 		dead_letters_show(engine, call);

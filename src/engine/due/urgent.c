@@ -17,7 +17,7 @@ void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 	if (op->head.generation == 0)
 		op->head = timer->head;
 	timer->busy = true;
-	submit_push(engine, op, true);
+	submit_push(&engine->submit, op, true);
 }
 
 void urgent_give_back(struct engine *engine, struct timer *timer)
@@ -45,11 +45,10 @@ static dw_reason find_reason(const struct timer *timer)
 }
 
 /* verdict_op carries what the handler has said; NULL: nothing. */
-static dw_op *verdict_op(struct engine *engine, const struct timer *timer, dw_op_kind kind,
+static dw_op *verdict_op(struct alloc *alloc, const struct timer *timer, dw_op_kind kind,
 			 const struct said *said)
 {
-	return op_new(&engine->alloc, kind, timer->id, said ? said->bytes : NULL,
-		      said ? said->size : 0);
+	return op_new(alloc, kind, timer->id, said ? said->bytes : NULL, said ? said->size : 0);
 }
 
 /* is_claim_known: only a client can have changed the claim. The end of a timer that keeps it needs
@@ -61,11 +60,11 @@ static bool is_claim_known(const struct timer *timer)
 }
 
 /* settle_op: with the topic behind what the handler has said of the end. */
-static dw_op *settle_op(struct engine *engine, const struct timer *timer)
+static dw_op *settle_op(struct alloc *alloc, const struct timer *timer)
 {
 	size_t size = timer->result ? timer->result->size : 0;
 	size_t topic_size = strlen(timer->topic->name) + 1;
-	dw_op *op = op_new(&engine->alloc, DW_OP_SETTLE, timer->id, NULL, size + topic_size);
+	dw_op *op = op_new(alloc, DW_OP_SETTLE, timer->id, NULL, size + topic_size);
 
 	if (!op)
 		return NULL;
@@ -83,7 +82,7 @@ static dw_op *settle_op(struct engine *engine, const struct timer *timer)
  * or of the policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
-	dw_op *op = verdict_op(engine, timer, DW_OP_RETRY, timer->why);
+	dw_op *op = verdict_op(&engine->alloc, timer, DW_OP_RETRY, timer->why);
 	bool is_computed;
 
 	if (!op)
@@ -113,9 +112,9 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 	if (timer->recurs && !timer->no_retry)
 		status = occurrence_next(engine, timer, &op);
 	if (status == DW_ENOENT && timer->reason)
-		op = verdict_op(engine, timer, DW_OP_BURY, timer->why);
+		op = verdict_op(&engine->alloc, timer, DW_OP_BURY, timer->why);
 	else if (status == DW_ENOENT)
-		op = settle_op(engine, timer);
+		op = settle_op(&engine->alloc, timer);
 	if (!op)
 		return NULL;
 	/* A dead letter needs the stored value; a provisional generation may not be stored; and

@@ -11,16 +11,16 @@ bool workers_have_room(const struct engine *engine)
 	return engine->stats.running < engine->env.workers.count;
 }
 
-static dw_usec limit_of(const struct engine *engine, const struct job *job)
+static dw_usec limit_of(const struct topics *topics, const struct job *job)
 {
-	const struct topic *topic = topics_find(&engine->topics, job->topic, strlen(job->topic));
+	const struct topic *topic = topics_find(topics, job->topic, strlen(job->topic));
 
 	return topic && topic->settings.limit_us ? topic->settings.limit_us : DW_NEVER;
 }
 
 static void go_out(struct engine *engine, struct job *job)
 {
-	job->late_at = usec_add(engine_steady(engine), limit_of(engine, job));
+	job->late_at = usec_add(engine_steady(engine), limit_of(&engine->topics, job));
 	job->prev_out = NULL;
 	job->next_out = engine->delivery.out;
 	if (job->next_out)
@@ -28,9 +28,9 @@ static void go_out(struct engine *engine, struct job *job)
 	engine->delivery.out = job;
 }
 
-static void come_back(struct engine *engine, struct job *job)
+static void come_back(struct delivery *delivery, struct job *job)
 {
-	*(job->prev_out ? &job->prev_out->next_out : &engine->delivery.out) = job->next_out;
+	*(job->prev_out ? &job->prev_out->next_out : &delivery->out) = job->next_out;
 	if (job->next_out)
 		job->next_out->prev_out = job->prev_out;
 }
@@ -98,15 +98,15 @@ dw_usec workers_wake(const struct engine *engine, dw_usec now)
 			      : usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }
 
-void workers_abandon(struct engine *engine)
+void workers_abandon(struct delivery *delivery)
 {
 	struct job *next;
 
-	for (struct job *job = engine->delivery.out; job; job = next) {
+	for (struct job *job = delivery->out; job; job = next) {
 		next = job->next_out;
 		job->prev_out = job->next_out = NULL;
 	}
-	engine->delivery.out = NULL;
+	delivery->out = NULL;
 }
 
 /* ---- A job that comes back ------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ void job_judge(struct engine *engine, struct job *job)
 
 void workers_finish(struct engine *engine, struct job *job)
 {
-	come_back(engine, job);
+	come_back(&engine->delivery, job);
 	for (size_t i = 0; i < job->count && job->is_late; i++) {
 		job->verdicts[i] = DW_RETRY;
 		job->retry_in[i] = -1;

@@ -9,6 +9,7 @@
 #include "timer/timer.h"
 
 struct engine;
+struct delivery;
 
 /* workers_have_room returns true if a worker is free. */
 bool workers_have_room(const struct engine *);
@@ -24,7 +25,7 @@ void workers_round(struct engine *);
 dw_usec workers_wake(const struct engine *, dw_usec now);
 
 /* workers_abandon lets the jobs that are out end without anybody who waits for them. */
-void workers_abandon(struct engine *);
+void workers_abandon(struct delivery *);
 
 /* workers_finish takes a job back and frees it. */
 void workers_finish(struct engine *, struct job *);

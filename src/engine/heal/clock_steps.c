@@ -26,7 +26,7 @@ void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 	if (step < 0)
 		claim_clock_stepped_back(engine);
 	if (step < -DERIVED_AGAIN)
-		derive_again(engine);
+		derive_again(&engine->clock_steps);
 	/* Work that was put off until a wall time must not wait longer because the clock was set
 	 * back. */
 	recovery_hurry(&engine->recovery, now);

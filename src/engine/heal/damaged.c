@@ -23,7 +23,7 @@ static void bury(struct engine *engine, const char *id, uint64_t generation)
 		return;
 	op->head.generation = generation;
 	op->reason = DW_REASON_CORRUPT;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 void damaged_row(struct engine *engine, const dw_row *row)

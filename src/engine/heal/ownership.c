@@ -45,11 +45,11 @@ void ownership_lose(struct engine *engine, int status)
 	registry_stop(&engine->recovery.registry);
 	engine->ownership.at = engine_now(engine);
 	restore_stop(&engine->restore);
-	submit_refuse_owners(engine, engine->ownership.term - 1);
+	submit_refuse_owners(&engine->submit, engine->ownership.term - 1);
 	engine->ownership.lost_by = status;
 	engine->ownership.refused_by = status == DW_ENEWER ? DW_ENEWER : DW_EOWNED;
 	engine->ownership.dropped = 0;
-	walk_begin(engine, &dropper);
+	walk_begin(&engine->walk, &dropper);
 }
 
 /* ---- Giving way to a newer durawheel ------------------------------------------------------- */
@@ -83,7 +83,7 @@ void ownership_give_way(struct engine *engine)
 	tell_newer(engine, op->id);
 	ownership_lose(engine, DW_ENEWER);
 	engine->ownership.asked = true; /* so that no OWN overtakes the DISOWN */
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static void ask(struct engine *engine)
 	if (!op)
 		return; /* the next turn asks */
 	engine->ownership.asked = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 void ownership_round(struct engine *engine, dw_usec now)

@@ -51,7 +51,7 @@ static void ask_page(struct engine *engine)
 	op->limit = SCAN_LIMIT;
 	engine->recovery.state = RECOVERY_ASKED;
 	engine->recovery.page = op;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 /* ask_ahead lets the store read the next page while the engine learns this one. It does not if the
@@ -103,14 +103,14 @@ static void finish(struct engine *engine)
 
 /* fetch_ahead brings the index entries of the next rows into the cache. Without it each of a
  * million ids would be a cache miss. */
-static void fetch_ahead(const struct engine *engine, const dw_row *rows)
+static void fetch_ahead(const struct timers *timers, const dw_row *rows)
 {
 	const char *ids[FETCHED_AHEAD];
 	int count = 0;
 
 	for (const dw_row *row = rows; row && count < FETCHED_AHEAD; row = row->next)
 		ids[count++] = row->id;
-	timers_fetch(&engine->timers, ids, count);
+	timers_fetch(timers, ids, count);
 }
 
 /* report_unreadable tells the operator, and tries again later, because the store may be repaired
@@ -130,7 +130,7 @@ static bool learn_page(struct engine *engine, const dw_row *row)
 {
 	for (int i = 0; row; row = row->next, i++) {
 		if (i % FETCHED_AHEAD == 0)
-			fetch_ahead(engine, row);
+			fetch_ahead(&engine->timers, row);
 		if (learn_row(engine, row) != DW_OK)
 			return false;
 	}
@@ -190,7 +190,7 @@ static void ask_audit(struct engine *engine)
 	op->head.due = usec_sub(engine_now(engine), AUDIT_AGE);
 	op->limit = AUDIT_LIMIT;
 	engine->recovery.audit_asked = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 void recovery_audited(struct engine *engine, dw_op *op)
@@ -216,7 +216,7 @@ static void ask_inbox(struct engine *engine)
 		return; /* asked in the next turn */
 	op->limit = INBOX_LIMIT;
 	engine->recovery.inbox_asked = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 void recovery_inbox_read(struct engine *engine, dw_op *op)
@@ -242,7 +242,7 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 			continue;
 		}
 		ack->head.generation = row->head.generation;
-		submit_push(engine, ack, false);
+		submit_push(&engine->submit, ack, false);
 	}
 }
 

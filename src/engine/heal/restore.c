@@ -18,7 +18,7 @@ static void ask(struct engine *engine)
 	if (!op)
 		return; /* asked in the next turn */
 	engine->restore.asked = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 void restore_asked(struct engine *engine, const dw_op *op)
@@ -45,7 +45,7 @@ static void write_again(struct engine *engine, struct timer *timer)
 	engine->restore.under_way++;
 	engine->restore.written++;
 	/* Urgent, so that it overtakes the operations that wait until the store is whole again. */
-	submit_push(engine, op, true);
+	submit_push(&engine->submit, op, true);
 }
 
 static void restore_timer(struct timer *timer, void *user)

@@ -53,9 +53,9 @@ static void tell_back(struct engine *engine)
 
 /* trouble_over: a store may do one operation and fail the next one. It is back when it has failed
  * none for a while. */
-void trouble_over(struct engine *engine)
+void trouble_over(struct trouble *trouble)
 {
-	engine->trouble.succeeds = engine->trouble.failing && !engine->trouble.declared;
+	trouble->succeeds = trouble->failing && !trouble->declared;
 }
 
 /* look_whether_over: what was done after the last failure counts. */
@@ -134,9 +134,9 @@ void trouble_tell(struct engine *engine)
 }
 
 /* slow_after: what a firing waits for is answered sooner than a mass of puts. */
-static dw_usec slow_after(const struct engine *engine)
+static dw_usec slow_after(const struct submit *submit)
 {
-	return engine->submit.urgent_inflight > 0 ? SLOW_AFTER : SLOW_PUTS_AFTER;
+	return submit->urgent_inflight > 0 ? SLOW_AFTER : SLOW_PUTS_AFTER;
 }
 
 void trouble_watch_slow(struct engine *engine)
@@ -150,7 +150,7 @@ void trouble_watch_slow(struct engine *engine)
 		return;
 	steady = engine_steady(engine);
 	waited = usec_sub(steady, engine->submit.progress_at);
-	if (waited < slow_after(engine) || steady < engine->trouble.slow_until)
+	if (waited < slow_after(&engine->submit) || steady < engine->trouble.slow_until)
 		return;
 	engine->trouble.slow_until = usec_add(steady, SLOW_AGAIN);
 	event.count = engine->submit.urgent_inflight;

@@ -28,7 +28,7 @@ struct trouble {
 /* trouble_failed is called when an operation of the engine itself has failed. trouble_over: an
  * operation has succeeded. */
 void trouble_failed(struct engine *, int status, const char *id);
-void trouble_over(struct engine *);
+void trouble_over(struct trouble *);
 
 /* trouble_begin and trouble_end ask the store about its state: the first before a turn's answers,
  * the second after them. So failed answers between the two belong to the trouble that the store has

@@ -6,10 +6,10 @@
 
 #define BUCKETS_A_TURN 2048u /* buckets, with about one timer each: about a millisecond */
 
-void walk_begin(struct engine *engine, const struct walker *walker)
+void walk_begin(struct walk *walk, const struct walker *walker)
 {
-	assert(!walk_is_on(&engine->walk));
-	engine->walk = (struct walk){.walker = walker, .holds_up = true};
+	assert(!walk_is_on(walk));
+	*walk = (struct walk){.walker = walker, .holds_up = true};
 }
 
 void walk_round(struct engine *engine)

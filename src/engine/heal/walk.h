@@ -25,7 +25,7 @@ struct walk {
 
 /* walk_begin starts a walk; no other one may be on. walk_round visits some timers; walk_finish
  * visits all that are left. */
-void walk_begin(struct engine *, const struct walker *);
+void walk_begin(struct walk *, const struct walker *);
 void walk_round(struct engine *);
 void walk_finish(struct engine *);
 

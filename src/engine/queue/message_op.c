@@ -6,11 +6,11 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-dw_op *op_with_topic(struct engine *engine, dw_op_kind kind, const char *id, const char *topic,
+dw_op *op_with_topic(struct alloc *alloc, dw_op_kind kind, const char *id, const char *topic,
 		     size_t size)
 {
 	size_t topic_size = strlen(topic) + 1;
-	dw_op *op = op_new(&engine->alloc, kind, id, NULL, size + topic_size);
+	dw_op *op = op_new(alloc, kind, id, NULL, size + topic_size);
 
 	if (!op)
 		return NULL;
@@ -36,7 +36,7 @@ dw_op *message_op(struct engine *engine, const struct timer *timer)
 {
 	struct record record = record_of_timer(timer);
 	struct message message = {.head = timer->head, .body_size = record_size(&record)};
-	dw_op *op = op_with_topic(engine, DW_OP_PUSH, timer->id, timer->topic->name,
+	dw_op *op = op_with_topic(&engine->alloc, DW_OP_PUSH, timer->id, timer->topic->name,
 				  message_size(message.body_size));
 
 	if (!op)

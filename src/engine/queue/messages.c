@@ -199,7 +199,7 @@ int engine_push(struct engine *engine, const dw_timer *timers, size_t count, str
 	call->done = done;
 	for (size_t i = 0; i < count; i++)
 		size += size_of(timer_at(timers, i));
-	op = op_with_topic(engine, DW_OP_PUSH, NULL, timers->topic, size);
+	op = op_with_topic(&engine->alloc, DW_OP_PUSH, NULL, timers->topic, size);
 	at = op ? op_room(op) : NULL;
 	for (size_t i = 0; op && i < count; i++)
 		at = write_one(engine, at, timer_at(timers, i));
@@ -267,7 +267,7 @@ static bool send_op(struct engine *engine, struct call *call, dw_op *op)
 	op->asked = engine_steady(engine);
 	ticket_of(op)->call = call;
 	answers_of(call)->left++;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 	return true;
 }
 
@@ -282,7 +282,7 @@ static dw_op *answer_op(struct engine *engine, const struct answers *answers, co
 
 	for (size_t i = 0; i < count; i++)
 		size += strlen(answers->tokens[answers->order[from + i]]) + 1 - strlen(topic) - 1;
-	op = op_with_topic(engine, DW_OP_ANSWER, NULL, topic, size);
+	op = op_with_topic(&engine->alloc, DW_OP_ANSWER, NULL, topic, size);
 	if (!op)
 		return NULL;
 	at = op_room(op);
@@ -386,7 +386,7 @@ static void bury(struct engine *engine, struct call *call, const dw_op *answered
 {
 	const char *why = answers_of(call)->why;
 	size_t size = row->body_size + strlen(why);
-	dw_op *op = op_with_topic(engine, DW_OP_LETTER, row->id, answered->topic, size);
+	dw_op *op = op_with_topic(&engine->alloc, DW_OP_LETTER, row->id, answered->topic, size);
 
 	if (op) {
 		memcpy(op_room(op), row->body, row->body_size);
@@ -451,9 +451,9 @@ void messages_answered(struct engine *engine, dw_op *op)
 
 	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
 	if (op->verdict == DW_RETRY)
-		takes_ready(engine);
+		takes_ready(&engine->calls);
 	else if (op->verdict != DW_HOLD) /* also of the last answer to a message that has died */
-		takes_made_room(engine, op->topic);
+		takes_made_room(&engine->topics, op->topic);
 	if (--answers->left == 0)
 		call_answer(engine, call, DW_OK);
 }

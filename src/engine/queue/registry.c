@@ -44,7 +44,7 @@ void registry_round(struct engine *engine, dw_usec now)
 	op->flags = registry->is_loaded && !registry->is_torn ? DW_OP_CHANGES : 0;
 	registry->is_asked = true;
 	registry->is_old = false;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 dw_usec registry_wake(const struct engine *engine)
@@ -198,9 +198,9 @@ void registry_changed(struct engine *engine, dw_op *op)
 
 /* topic_op makes an operation on a topic. It owns its strings: the topic is where an id would be.
  * NULL: no memory. */
-static dw_op *topic_op(struct engine *engine, dw_op_kind kind, const char *topic, const char *text)
+static dw_op *topic_op(struct alloc *alloc, dw_op_kind kind, const char *topic, const char *text)
 {
-	dw_op *op = op_new(&engine->alloc, kind, topic, text, text ? strlen(text) : 0);
+	dw_op *op = op_new(alloc, kind, topic, text, text ? strlen(text) : 0);
 
 	if (!op)
 		return NULL;
@@ -229,7 +229,7 @@ static int ask(struct engine *engine, const char *topic, struct done done,
 	if (status != DW_OK)
 		return status;
 	call->done = done;
-	op = topic_op(engine, change->kind, topic, change->text);
+	op = topic_op(&engine->alloc, change->kind, topic, change->text);
 	if (op)
 		op->flags = change->flags;
 	return call_ask(engine, call, op);
@@ -292,7 +292,7 @@ int engine_topic_list(struct engine *engine, const char *name, dw_topic_fn fn, v
 	call->on_topics = fn;
 	call->on_topics_user = user;
 	return call_ask(engine, call,
-			name ? topic_op(engine, DW_OP_TOPIC_LIST, name, NULL)
+			name ? topic_op(&engine->alloc, DW_OP_TOPIC_LIST, name, NULL)
 			     : op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
 }
 

@@ -51,9 +51,9 @@ static bool ring(struct take *take, const char *topic)
 	return true;
 }
 
-void takes_ready(struct engine *engine)
+void takes_ready(struct calls *calls)
 {
-	for (struct take *take = engine->calls.takes.first; take; take = take->next) {
+	for (struct take *take = calls->takes.first; take; take = take->next) {
 		take->is_stale = true;
 		take->again = 0;
 	}
@@ -80,7 +80,7 @@ void take_pass_on(struct engine *engine, const char *topic)
 		return; /* they look each second */
 	op->topic = op->id;
 	op->id = NULL;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 static void called(struct engine *engine, const dw_take_call *call)
@@ -102,6 +102,6 @@ void takes_hear(struct engine *engine)
 		if (call.number != 0)
 			called(engine, &call);
 		else
-			takes_ready(engine);
+			takes_ready(&engine->calls);
 	}
 }

@@ -65,7 +65,7 @@ static void send(struct engine *engine, struct take *take, dw_op *op)
 	op->asked = engine_steady(engine);
 	ticket_of(op)->call = take->call;
 	take->is_asked = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 static void ask_topic(struct engine *engine, struct take *take, bool looks)
@@ -280,7 +280,7 @@ void takes_answered(struct engine *engine, dw_op *op)
 		ask_on(engine, take, op);
 	} else if (op->row_count > 0) {
 		tell_damaged(engine, take, op);
-		takes_made_room(engine, op->topic);
+		takes_made_room(&engine->topics, op->topic);
 		if (op->row_count > 0)
 			finish(engine, take, op, DW_OK);
 		else
@@ -294,12 +294,12 @@ void takes_answered(struct engine *engine, dw_op *op)
 	}
 }
 
-void takes_made_room(struct engine *engine, const char *name)
+void takes_made_room(struct topics *topics, const char *name)
 {
-	struct topic *topic = topics_find(&engine->topics, name, strlen(name));
+	struct topic *topic = topics_find(topics, name, strlen(name));
 
 	if (topic)
-		topic_room(&engine->topics, topic);
+		topic_room(topics, topic);
 }
 
 void takes_round(struct engine *engine, dw_usec now)
@@ -341,10 +341,9 @@ void takes_close(struct engine *engine)
 /* ---- The call ------------------------------------------------------------------------------ */
 
 /* check_topic: "*" alone is no topic, but as good a prefix as any. */
-static int check_topic(struct engine *engine, const char *topic)
+static int check_topic(struct events *events, const char *topic)
 {
-	return topic && strcmp(topic, "*") == 0 ? DW_OK
-						: arguments_topic(topic, engine->events.error);
+	return topic && strcmp(topic, "*") == 0 ? DW_OK : arguments_topic(topic, events->error);
 }
 
 static int check(struct engine *engine, const dw_take_options *options)
@@ -368,7 +367,7 @@ static int check(struct engine *engine, const dw_take_options *options)
 		return engine_fail(engine, DW_EINVAL, "a take names at most %d topics",
 				   DW_TAKE_TOPICS_MAX);
 	for (size_t i = 0; status == DW_OK && i < options->topic_count; i++)
-		status = check_topic(engine, options->topics[i]);
+		status = check_topic(&engine->events, options->topics[i]);
 	if (status == DW_OK && engine->calls.takes.count >= DW_TAKES_MAX)
 		return engine_fail(engine, DW_ELIMIT, "%d takes wait: answer some first",
 				   DW_TAKES_MAX);

@@ -9,6 +9,8 @@
 #include "durawheel/store.h"
 
 struct engine;
+struct calls;
+struct topics;
 struct call;
 struct take;
 
@@ -26,12 +28,12 @@ dw_usec takes_wake(const struct engine *, dw_usec now);
 void takes_answered(struct engine *, dw_op *);
 
 /* takes_made_room is called when the queue of a topic may have room for due timers. */
-void takes_made_room(struct engine *, const char *topic);
+void takes_made_room(struct topics *, const char *topic);
 
 /* takes_pushed lets as many of the waiting takes ask again as the queue has got messages.
  * takes_ready: any queue may hand something out, so all ask. */
 void takes_pushed(struct engine *, const char *topic, uint64_t count);
-void takes_ready(struct engine *);
+void takes_ready(struct calls *);
 
 /* takes_close answers those that wait, because the handle closes. */
 void takes_close(struct engine *);

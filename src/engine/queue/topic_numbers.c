@@ -206,7 +206,7 @@ void topic_numbers_tell(struct engine *engine)
 		return; /* the next report brings them */
 	registry->told = told;
 	registry->has_told = true;
-	submit_push(engine, op, false);
+	submit_push(&engine->submit, op, false);
 }
 
 #define BUSY_AFTER DW_SECONDS(1)

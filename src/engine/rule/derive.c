@@ -25,9 +25,9 @@ static void visit(struct timer *timer, void *user)
 	}
 }
 
-void derive_again(struct engine *engine)
+void derive_again(struct clock_steps *clock_steps)
 {
-	engine->clock_steps.derive = (struct derive){.is_wanted = true};
+	clock_steps->derive = (struct derive){.is_wanted = true};
 }
 
 void derive_round(struct engine *engine)
@@ -41,5 +41,5 @@ void derive_round(struct engine *engine)
 		return;
 	derive->is_wanted = false;
 	derive->at = usec_add(engine_steady(engine), LOOK_AGAIN);
-	walk_begin(engine, &walker);
+	walk_begin(&engine->walk, &walker);
 }

@@ -10,6 +10,7 @@
 #include "durawheel/durawheel.h"
 
 struct engine;
+struct clock_steps;
 
 struct derive {
 	bool is_wanted; /* the clock was set back: all timers are to be looked at */
@@ -17,7 +18,7 @@ struct derive {
 };
 
 /* derive_again lets derive_round look at all timers. */
-void derive_again(struct engine *);
+void derive_again(struct clock_steps *);
 void derive_round(struct engine *);
 
 #endif

@@ -9,13 +9,13 @@
 
 #define TELL_AFTER DW_SECONDS(1) /* the others of the zone are found meanwhile */
 
-static void forget(struct engine *engine, struct rule_entry **at)
+static void forget(struct alloc *alloc, struct rule_entry **at)
 {
 	if (!*at)
 		return;
-	calendar_release(&engine->alloc, &(*at)->calendar);
-	alloc_free(&engine->alloc, (*at)->rule);
-	alloc_free(&engine->alloc, *at);
+	calendar_release(alloc, &(*at)->calendar);
+	alloc_free(alloc, (*at)->rule);
+	alloc_free(alloc, *at);
 	*at = NULL;
 }
 
@@ -23,38 +23,38 @@ void rules_free(struct engine *engine)
 {
 	rules_forget_unknown(engine);
 	for (unsigned i = 0; i < RULES_KEPT; i++)
-		forget(engine, &engine->timers.rules.kept[i]);
+		forget(&engine->alloc, &engine->timers.rules.kept[i]);
 }
 
 /* load fills an entry that has its text. */
-static int load(struct engine *engine, struct rule_entry *entry, char *message)
+static int load(struct alloc *alloc, struct rule_entry *entry, char *message)
 {
-	int status = rule_read(&engine->alloc, entry->text, &entry->rule, message);
+	int status = rule_read(alloc, entry->text, &entry->rule, message);
 
 	if (status != DW_OK)
 		return status;
 	entry->stamp = zone_stamp(entry->rule->zone);
-	status = calendar_prepare(&engine->alloc, entry->rule, 0, &entry->calendar, message);
+	status = calendar_prepare(alloc, entry->rule, 0, &entry->calendar, message);
 	if (status != DW_OK)
-		alloc_free(&engine->alloc, entry->rule);
+		alloc_free(alloc, entry->rule);
 	return status;
 }
 
-static int add(struct engine *engine, struct rule_entry **at, const char *text, char *message)
+static int add(struct alloc *alloc, struct rule_entry **at, const char *text, char *message)
 {
 	size_t size = strlen(text) + 1;
-	struct rule_entry *entry = alloc_new(&engine->alloc, sizeof *entry + size);
+	struct rule_entry *entry = alloc_new(alloc, sizeof *entry + size);
 	int status;
 
 	if (!entry)
 		return DW_ENOMEM;
 	memcpy(entry->text, text, size);
-	status = load(engine, entry, message);
+	status = load(alloc, entry, message);
 	if (status != DW_OK) {
-		alloc_free(&engine->alloc, entry);
+		alloc_free(alloc, entry);
 		return status;
 	}
-	forget(engine, at);
+	forget(alloc, at);
 	*at = entry;
 	return DW_OK;
 }
@@ -67,7 +67,7 @@ int rules_get(struct engine *engine, const struct record_rule *rule, struct rule
 	int status = DW_OK;
 
 	if (!*at || strcmp((*at)->text, rule->text) != 0)
-		status = add(engine, at, rule->text, ret_message);
+		status = add(&engine->alloc, at, rule->text, ret_message);
 	if (status != DW_OK)
 		return status;
 	(*at)->calendar.start = rule->start;
@@ -90,7 +90,7 @@ bool rules_changed(struct engine *engine)
 		if (memcmp(&stamp, &(*at)->stamp, sizeof stamp) == 0)
 			continue;
 		changed = true;
-		forget(engine, at);
+		forget(&engine->alloc, at);
 	}
 	return changed;
 }

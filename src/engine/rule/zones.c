@@ -107,7 +107,7 @@ void zones_round(struct engine *engine)
 	if (!rules_changed(engine) && !rules->unfinished)
 		return;
 	rules->unfinished = false;
-	walk_begin(engine, &corrector);
+	walk_begin(&engine->walk, &corrector);
 }
 
 dw_usec zones_wake(const struct engine *engine, dw_usec now)
