@@ -27,13 +27,12 @@ static bool is_name(const char *name)
 		   size;
 }
 
-static void set_names(struct redis_store *store, const dw_store_env *env)
+static void set_names(struct names *names, const dw_store_env *env)
 {
-	(void)snprintf(store->names.name, sizeof store->names.name, "%s", env->name);
-	(void)snprintf(store->names.channel, sizeof store->names.channel, "{%s}:wake",
-		       store->names.name);
-	(void)snprintf(store->names.nonce, sizeof store->names.nonce, "%016" PRIx64, env->token);
-	identity_write(store->names.holder, sizeof store->names.holder);
+	(void)snprintf(names->name, sizeof names->name, "%s", env->name);
+	(void)snprintf(names->channel, sizeof names->channel, "{%s}:wake", names->name);
+	(void)snprintf(names->nonce, sizeof names->nonce, "%016" PRIx64, env->token);
+	identity_write(names->holder, sizeof names->holder);
 }
 
 int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct link *link)
@@ -54,7 +53,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;
 	store->pipeline.down_since = env->steady(env->steady_user);
-	set_names(store, env);
+	set_names(&store->names, env);
 	*ret_store = store;
 	return DW_OK;
 }
@@ -232,7 +231,7 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 		status = open_descriptors(store, message);
 	if (status != DW_OK)
 		return status;
-	wake_channel_watch(store, link_descriptor(store->pipeline.link));
+	wake_channel_watch(&store->wake, link_descriptor(store->pipeline.link));
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
 	status = await_connection(store, until, message);

@@ -272,10 +272,9 @@ static bool has_waiting(const struct redis_store *store)
 
 /* trouble_at returns when a lost connection is reported. A connection that comes back before that
  * is no trouble, because its commands are sent again. */
-static dw_usec trouble_at(const struct redis_store *store)
+static dw_usec trouble_at(const struct pipeline *pipeline)
 {
-	return store->pipeline.connection ? DW_NEVER
-					  : usec_add(store->pipeline.down_since, TROUBLE_AFTER);
+	return pipeline->connection ? DW_NEVER : usec_add(pipeline->down_since, TROUBLE_AFTER);
 }
 
 static int trouble(const struct redis_store *store, char *ret_words, size_t size)
@@ -288,7 +287,7 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 			(void)snprintf(ret_words, size, "%s", store->scripts.refusal);
 		return DW_OK;
 	}
-	if (!store->pipeline.connection && store->now < trouble_at(store))
+	if (!store->pipeline.connection && store->now < trouble_at(&store->pipeline))
 		return DW_EUNKNOWN;
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */
 	return DW_ESTORE;
@@ -298,8 +297,8 @@ static dw_usec store_due(const struct redis_store *store)
 {
 	dw_usec at = link_due(store->pipeline.link);
 
-	if (store->now < trouble_at(store))
-		at = usec_min(at, trouble_at(store));
+	if (store->now < trouble_at(&store->pipeline))
+		at = usec_min(at, trouble_at(&store->pipeline));
 	if (store->pipeline.more)
 		return store->now;
 	if (store->wake.link)
@@ -309,7 +308,7 @@ static dw_usec store_due(const struct redis_store *store)
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
-	at = usec_min(at, suspect_due(store));
+	at = usec_min(at, suspect_due(&store->completion));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
 	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;
@@ -374,7 +373,7 @@ static void end_unsent(struct redis_store *store)
 		confirm_end(store, shard);
 		while ((request = request_pop(&shard->in_doubt.requests))) {
 			answer_all(store, &request->ops, DW_EUNKNOWN);
-			request_free(store, request);
+			request_free(&store->alloc, request);
 		}
 	}
 	answer_all(store, &store->later.ops, DW_ECLOSED);
@@ -432,7 +431,7 @@ void redis_free(dw_store *base)
 	redis_topics_free(store);
 	shards_free(store, store->shards, store->shard_count);
 	link_free(store->pipeline.link);
-	wake_channel_free(store);
+	wake_channel_free(&store->wake);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);
 	command_free(&store->pipeline.words);

@@ -108,7 +108,7 @@ static void audit_page_answered(struct redis_store *store, struct redis_request 
 		(void)call_failed(store, request, reply);
 		from_the_start(shard);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	finish(store);
 }
 
@@ -116,7 +116,7 @@ static void audit_page_lost(struct redis_store *store, struct redis_request *req
 {
 	suspect_page_lost(store, &request->shard->audited.suspect, request,
 			  (size_t)(uintptr_t)request->context);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	finish(store);
 }
 
@@ -125,11 +125,11 @@ static void ask(struct redis_store *store, struct shard *shard)
 	struct audit_place *place = &shard->audited;
 	size_t page = suspect_rows(store, page_of(store));
 
-	if (suspect_page_fails(store, &place->suspect)) {
+	if (suspect_page_fails(&store->pipeline, &place->suspect)) {
 		place->blind = true;
 		place->rests_until = usec_add(store->now, REST);
 	}
-	call_begin(store, SCRIPT_PAGE, shard);
+	call_begin(&store->pipeline, SCRIPT_PAGE, shard);
 	command_text(&store->pipeline.words, "+");
 	command_number(&store->pipeline.words, (int64_t)page);
 	command_text(&store->pipeline.words, place->score);

@@ -53,11 +53,11 @@ struct store_check {
 
 static void next_page(struct redis_store *, struct store_check *);
 
-static void check_free(struct redis_store *store, struct store_check *check)
+static void check_free(struct alloc *alloc, struct store_check *check)
 {
-	walk_restart(store, &check->place);
-	rows_free(&store->alloc, check->copies.first);
-	alloc_free(&store->alloc, check);
+	walk_restart(alloc, &check->place);
+	rows_free(alloc, check->copies.first);
+	alloc_free(alloc, check);
 }
 
 static void end(struct redis_store *store, struct store_check *check, int status)
@@ -70,12 +70,12 @@ static void end(struct redis_store *store, struct store_check *check, int status
 		op->store_status = status_new(&store->alloc, &check->sum);
 		status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	check_free(store, check);
+	check_free(&store->alloc, check);
 	answer(store, op, status);
 }
 
 /* flaw counts a flaw, and adds it to the answer while there is room. */
-static void flaw(struct redis_store *store, struct store_check *check, const char *id,
+static void flaw(struct alloc *alloc, struct store_check *check, const char *id,
 		 uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;
@@ -83,11 +83,10 @@ static void flaw(struct redis_store *store, struct store_check *check, const cha
 
 	if (op->status != DW_OK || op->count++ >= DW_FLAWS_MAX)
 		return;
-	row = row_new(&store->alloc, id, what, strlen(what) + 1);
+	row = row_new(alloc, id, what, strlen(what) + 1);
 	if (row)
 		row->head.generation = generation;
-	(void)op_add_row(&store->alloc, op, &check->tail,
-			 row); /* without memory, op->status says so */
+	(void)op_add_row(alloc, op, &check->tail, row); /* without memory, op->status says so */
 }
 
 /* ---- What is in a page --------------------------------------------------------------------- */
@@ -106,16 +105,17 @@ static void look_at_timer(struct redis_store *store, struct store_check *check,
 	status = record_of_row(row, &record);
 	*(score < 0 ? &check->sum.claimed : &check->sum.pending) += 1;
 	if (value->kind != REPLY_BULK)
-		flaw(store, check, row->id, 0, "has an entry in the sorted set, but no value");
+		flaw(&store->alloc, check, row->id, 0,
+		     "has an entry in the sorted set, but no value");
 	else if (misplaced_is(store, &store->shards[check->shard], row->id))
-		flaw(store, check, row->id, row->head.generation, STRAY);
+		flaw(&store->alloc, check, row->id, row->head.generation, STRAY);
 	else if (status != DW_OK)
-		flaw(store, check, row->id, row->head.generation,
+		flaw(&store->alloc, check, row->id, row->head.generation,
 		     status == DW_ENEWER ? "the timer is of a newer durawheel"
 					 : "the timer does not match its checksum");
 	else if ((row->head.state == DW_CLAIMED) != (score < 0) ||
 		 value_score(row->head.due) != (score < 0 ? -score : score))
-		flaw(store, check, row->id, row->head.generation,
+		flaw(&store->alloc, check, row->id, row->head.generation,
 		     "has a score that differs from its state and deadline");
 	rows_free(&store->alloc, row);
 }
@@ -135,7 +135,7 @@ static void look_at_letter(struct redis_store *store, struct store_check *check,
 	check->sum.dead++;
 	status = record_of_row(row, &record);
 	if (status != DW_OK && row->reason != DW_REASON_CORRUPT)
-		flaw(store, check, row->id, row->head.generation,
+		flaw(&store->alloc, check, row->id, row->head.generation,
 		     misplaced_is(store, shard, row->id) ? STRAY
 		     : status == DW_ENEWER               ? "the dead letter is of a newer durawheel"
 					   : "the dead letter does not match its checksum");
@@ -161,7 +161,7 @@ static bool is_readable(const struct store_check *check)
 
 static void next_stage(struct redis_store *store, struct store_check *check)
 {
-	walk_restart(store, &check->place);
+	walk_restart(&store->alloc, &check->place);
 	do {
 		if (++check->stage == STAGE_TOPICS) {
 			check->stage = STAGE_TYPES;
@@ -177,7 +177,7 @@ static void begin_anew(struct redis_store *store, struct store_check *check)
 {
 	dw_op *op = check->op;
 
-	check_free(store, check);
+	check_free(&store->alloc, check);
 	rows_free(&store->alloc, op->rows);
 	op->rows = NULL;
 	op->count = 0;
@@ -190,7 +190,7 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	struct store_check *check = request->context;
 
 	suspect_reply_lost(store, check->op, request, check->page);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	begin_anew(store, check);
 }
 
@@ -205,7 +205,7 @@ static void check_ids(struct redis_store *store, struct store_check *check,
 	    [STAGE_UNTILS] = "has the time of an end, but no end"};
 
 	for (size_t i = 1; i < reply->count; i++)
-		flaw(store, check, reply->items[i].bytes, 0, flaws[check->stage]);
+		flaw(&store->alloc, check, reply->items[i].bytes, 0, flaws[check->stage]);
 	(void)snprintf(check->place.score, PLACE_SIZE, "%s", reply->items[0].bytes);
 	if (strcmp(check->place.score, "0") == 0)
 		next_stage(store, check);
@@ -224,7 +224,7 @@ static void flaw_of_settings(void *user, const char *topic, const char *words)
 {
 	struct comparison *comparison = user;
 
-	flaw(comparison->store, comparison->check, topic, 0, words);
+	flaw(&comparison->store->alloc, comparison->check, topic, 0, words);
 }
 
 /* compare_settings ends the check. */
@@ -242,7 +242,8 @@ static void check_settings(struct redis_store *store, struct store_check *check,
 			   const struct reply *reply)
 {
 	for (size_t i = 2; i < reply->count; i += 3)
-		if (!copies_read(store, &check->copies, check->shard, &reply->items[i], NULL)) {
+		if (!copies_read(&store->alloc, &check->copies, check->shard, &reply->items[i],
+				 NULL)) {
 			end(store, check, DW_ENOMEM);
 			return;
 		}
@@ -255,7 +256,7 @@ static void check_settings(struct redis_store *store, struct store_check *check,
 static void go_on(struct redis_store *store, struct store_check *check, const struct reply *member,
 		  const char *place)
 {
-	if (walk_keep(store, &check->place, member, place))
+	if (walk_keep(&store->alloc, &check->place, member, place))
 		next_page(store, check);
 	else
 		end(store, check, DW_ENOMEM);
@@ -271,7 +272,7 @@ static void check_types(struct redis_store *store, struct store_check *check,
 		if (!key_types_differ(reply, i, words))
 			continue;
 		check->strange |= KEY_BIT(i);
-		flaw(store, check, store->shards[check->shard].keys.name[i], 0, words);
+		flaw(&store->alloc, check, store->shards[check->shard].keys.name[i], 0, words);
 	}
 	next_stage(store, check);
 }
@@ -287,7 +288,7 @@ static void check_queues(struct redis_store *store, struct store_check *check,
 			 const struct reply *reply)
 {
 	for (size_t i = 2; i < reply->count; i += 2)
-		flaw(store, check, reply->items[i].bytes, 0, reply->items[i + 1].bytes);
+		flaw(&store->alloc, check, reply->items[i].bytes, 0, reply->items[i + 1].bytes);
 	if (reply->items[0].size == 0)
 		next_stage(store, check);
 	else
@@ -330,7 +331,7 @@ static void page_refused(struct redis_store *store, struct redis_request *reques
 	struct store_check *check = request->context;
 	enum failure failure = call_failed(store, request, reply);
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure != FAILURE_AGAIN)
 		end(store, check, DW_ESTORE);
 	else if (reply_passes(reply))
@@ -349,7 +350,7 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 		page_refused(store, request, reply);
 		return;
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (check->stage == STAGE_TYPES)
 		check_types(store, check, reply);
 	else if (check->stage >= STAGE_VALUES && check->stage <= STAGE_UNTILS)
@@ -370,7 +371,7 @@ static void add_queue_question(struct redis_store *store, const struct store_che
 	struct redis_command *words = &store->pipeline.words;
 	const struct walk_place *place = &check->place;
 
-	call_begin_rare(store, SCRIPT_QUEUE_CHECK, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_QUEUE_CHECK, shard);
 	copies_add_key(store, shard, key);
 	command_bytes(words, place->member ? place->member : "",
 		      place->member ? place->member_size : 0);
@@ -386,12 +387,12 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 
 	switch (check->stage) {
 	case STAGE_TYPES:
-		call_begin_rare(store, SCRIPT_TYPES, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
 		return;
 	case STAGE_VALUES:
 	case STAGE_ENDS:
 	case STAGE_UNTILS:
-		call_begin_rare(store, SCRIPT_ORPHANS, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_ORPHANS, shard);
 		command_text(words, check->stage == STAGE_VALUES ? "h"
 				    : check->stage == STAGE_ENDS ? "E"
 								 : "x");
@@ -401,7 +402,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		walk_letters(store, shard, check->page, &check->place);
 		return;
 	case STAGE_INBOX:
-		command_begin(store, COMMAND_ZCARD);
+		command_begin(&store->pipeline, COMMAND_ZCARD);
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	case STAGE_QUEUES:

@@ -34,7 +34,7 @@ void key_types_name(const struct shard *shard, char *ret_words)
 int key_types_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
 		  request_lost *lost)
 {
-	call_begin_rare(store, SCRIPT_TYPES, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
 	return request_post(store, shard, answered, lost, NULL);
 }
 
@@ -83,7 +83,7 @@ void key_types_end(struct redis_store *store, struct shard *shard)
 	store->sets.cut_off_count--;
 	shard_remove(&store->sets.cut_off, shard->number);
 	shard_add(&store->sets.untold, shard->number);
-	shard_expect_news(store, shard);
+	shard_expect_news(&store->sets, shard);
 	shard_mark(store, shard, SHARD_READY);
 }
 
@@ -109,13 +109,13 @@ static void key_types_answered(struct redis_store *store, struct redis_request *
 {
 	request->shard->types.is_asked = false;
 	(void)key_types_learn(store, request->shard, reply);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void key_types_lost(struct redis_store *store, struct redis_request *request)
 {
 	request->shard->types.is_asked = false;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 void key_types_look(struct redis_store *store, struct shard *shard)

@@ -26,9 +26,9 @@ static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kin
 		return NULL;
 	op->flags = OP_OURS;
 	op->head = row->head;
-	answer_take(store, op);
+	answer_take(&store->completion, op);
 	op_queue_push(&shard->queues.waiting, op);
-	shard_queued(store, shard);
+	shard_queued(&store->sets, shard);
 	return op;
 }
 

@@ -82,9 +82,9 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 	op = op_new(&store->alloc, DW_OP_MEND, name, NULL, 0);
 	if (!op)
 		return;
-	answer_take(store, op);
+	answer_take(&store->completion, op);
 	op_queue_push(&shard->queues.waiting, op);
-	shard_queued(store, shard);
+	shard_queued(&store->sets, shard);
 	repair->found++;
 }
 
@@ -108,7 +108,7 @@ static void add_page(struct redis_store *store, const struct shard *shard)
 {
 	const struct repair *repair = &store->repair;
 
-	call_begin(store, SCRIPT_ORPHANS, shard);
+	call_begin(&store->pipeline, SCRIPT_ORPHANS, shard);
 	command_text(&store->pipeline.words, repair->stage == REPAIR_ENTRIES ? "z" : "h");
 	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
 }
@@ -120,7 +120,7 @@ static void repair_page_answered(struct redis_store *store, struct redis_request
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	repair->under_way = false;
 	if (store->ownership.role == DW_OWNER && failure == FAILURE_NONE)
 		take_page(store, shard, reply);
@@ -131,7 +131,7 @@ static void repair_page_answered(struct redis_store *store, struct redis_request
 
 static void repair_page_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	store->repair.under_way = false;
 	store->repair.at = usec_add(store->now, PAUSE);
 }

@@ -25,22 +25,22 @@ int redis_shards(struct redis_store *store, unsigned count)
 	return DW_OK;
 }
 
-static void free_shard(struct redis_store *store, struct shard *shard)
+static void free_shard(struct alloc *alloc, struct shard *shard)
 {
 	while (shard->in_doubt.puts) {
 		struct put_in_doubt *put = shard->in_doubt.puts;
 
 		shard->in_doubt.puts = put->next;
-		alloc_free(&store->alloc, put);
+		alloc_free(alloc, put);
 	}
-	tombstone_free_all(store, shard);
-	alloc_free(&store->alloc, shard->keys.name[0]);
+	tombstone_free_all(alloc, shard);
+	alloc_free(alloc, shard->keys.name[0]);
 }
 
 void shards_free(struct redis_store *store, struct shard *shards, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		free_shard(store, &shards[i]);
+		free_shard(&store->alloc, &shards[i]);
 	alloc_free(&store->alloc, shards);
 }
 
@@ -54,7 +54,7 @@ static void move_ops(struct redis_store *store, struct op_queue *queue)
 		struct shard *shard = shard_of(store, op->id);
 
 		op_queue_push(&shard->queues.waiting, op);
-		shard_queued(store, shard);
+		shard_queued(&store->sets, shard);
 	}
 }
 
@@ -66,7 +66,7 @@ static void move_rebuild(struct redis_store *store, struct op_queue *queue)
 		struct shard *shard = shard_of(store, op->id);
 
 		op_queue_push(&shard->queues.rebuild, op);
-		shard_queued(store, shard);
+		shard_queued(&store->sets, shard);
 	}
 }
 
@@ -96,7 +96,7 @@ static void move_all(struct redis_store *store, struct shard *shard)
 		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
 			move_rebuild(store, &request->ops);
 		answer_doubtful(store, &request->ops);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	}
 	move_rebuild(store, &shard->queues.rebuild);
 	move_ops(store, &shard->queues.retry);

@@ -28,9 +28,9 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 		if (!op)
 			return;
 		op->head.generation = tombstone->generation - tombstone->letter;
-		answer_take(store, op);
+		answer_take(&store->completion, op);
 		op_queue_push(&shard->queues.rebuild, op);
-		shard_queued(store, shard);
+		shard_queued(&store->sets, shard);
 	}
 }
 
@@ -275,12 +275,12 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	dw_usec sent = request->sent;
 	char incarnation[INCARNATION_SIZE];
 
-	token_incarnation(store, (unsigned)(uintptr_t)request->context, incarnation);
-	request_free(store, request);
+	token_incarnation(&store->names, (unsigned)(uintptr_t)request->context, incarnation);
+	request_free(&store->alloc, request);
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_ACQUIRING)
 		return;
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-	    token_take(store, shard, reply)) {
+	    token_take(&store->sets, shard, reply)) {
 		clock_learn(store, reply_number(&reply->items[4]));
 		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);
@@ -300,7 +300,7 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 {
 	if (request->shard->rebuild.state == REBUILD_ACQUIRING)
 		reacquire_later(store, request->shard);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* reacquire: the settings of the topics go ahead, because clients may write to the shard as soon as

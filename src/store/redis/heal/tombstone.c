@@ -16,7 +16,7 @@ static size_t bucket_of(const char *id)
 	return hash_bytes(0, id, strlen(id)) % TOMBSTONE_BUCKETS;
 }
 
-static void drop_first(struct redis_store *store, struct shard *shard)
+static void drop_first(struct alloc *alloc, struct shard *shard)
 {
 	struct tombstone *tombstone = shard->tombstones.first;
 	struct tombstone **at = &shard->tombstones.buckets[bucket_of(tombstone->id)];
@@ -28,7 +28,7 @@ static void drop_first(struct redis_store *store, struct shard *shard)
 	if (!shard->tombstones.first)
 		shard->tombstones.last = NULL;
 	shard->tombstones.count--;
-	alloc_free(&store->alloc, tombstone);
+	alloc_free(alloc, tombstone);
 }
 
 static void link_tombstone(struct shard *shard, struct tombstone *tombstone)
@@ -53,7 +53,7 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 	while (shard->tombstones.first &&
 	       (shard->tombstones.first->at + TOMBSTONE_AGE < store->now ||
 		shard->tombstones.count >= TOMBSTONES_MAX / store->shard_count))
-		drop_first(store, shard);
+		drop_first(&store->alloc, shard);
 	if (store->ownership.role != DW_OWNER || generation == 0)
 		return;
 	tombstone = alloc_new(&store->alloc, sizeof *tombstone + id_size);
@@ -110,10 +110,10 @@ void tombstone_drop(struct shard *shard, const char *id, uint64_t generation)
 		tombstone->generation = 0;
 }
 
-void tombstone_free_all(struct redis_store *store, struct shard *shard)
+void tombstone_free_all(struct alloc *alloc, struct shard *shard)
 {
 	while (shard->tombstones.first)
-		drop_first(store, shard);
+		drop_first(alloc, shard);
 }
 
 void tombstone_move(struct redis_store *store, struct shard *old)
@@ -146,7 +146,8 @@ void tombstone_note(struct redis_store *store, struct shard *shard, const dw_op 
 		if (op->replay->what == DW_OP_SETTLE || op->replay->what == DW_OP_CANCEL)
 			tombstone_add(store, shard, op->id, op->head.generation, false);
 		else
-			shard_expect_news(store, shard); /* the inbox names the new generation */
+			shard_expect_news(&store->sets,
+					  shard); /* the inbox names the new generation */
 		return;
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:

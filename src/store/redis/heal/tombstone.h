@@ -51,6 +51,6 @@ void tombstone_note_ended(struct redis_store *, const dw_op *);
 
 /* tombstone_move gives the tombstones of an old shard to the new shards. */
 void tombstone_move(struct redis_store *, struct shard *old);
-void tombstone_free_all(struct redis_store *, struct shard *);
+void tombstone_free_all(struct alloc *, struct shard *);
 
 #endif

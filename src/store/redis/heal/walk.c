@@ -7,10 +7,10 @@
 
 #include "store/redis/core.h"
 
-bool walk_keep(struct redis_store *store, struct walk_place *place, const struct reply *member,
+bool walk_keep(struct alloc *alloc, struct walk_place *place, const struct reply *member,
 	       const char *score)
 {
-	char *copy = store->alloc.resize(store->alloc.user, place->member, member->size + 1);
+	char *copy = alloc->resize(alloc->user, place->member, member->size + 1);
 
 	if (!copy)
 		return false;
@@ -21,9 +21,9 @@ bool walk_keep(struct redis_store *store, struct walk_place *place, const struct
 	return true;
 }
 
-void walk_restart(struct redis_store *store, struct walk_place *place)
+void walk_restart(struct alloc *alloc, struct walk_place *place)
 {
-	alloc_free(&store->alloc, place->member);
+	alloc_free(alloc, place->member);
 	*place = (struct walk_place){0};
 }
 
@@ -45,7 +45,7 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 {
 	struct redis_command *words = &store->pipeline.words;
 
-	call_begin(store, SCRIPT_PAGE, shard);
+	call_begin(&store->pipeline, SCRIPT_PAGE, shard);
 	command_text(words, sign == '+' ? "+" : "-");
 	command_number(words, (int64_t)count);
 	add_place(words, place);
@@ -54,7 +54,7 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
 		  const struct walk_place *place)
 {
-	call_begin_rare(store, SCRIPT_DEAD_PAGE, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_DEAD_PAGE, shard);
 	add_place(&store->pipeline.words, place);
 	command_number(&store->pipeline.words, (int64_t)count);
 }

@@ -20,11 +20,10 @@ struct walk_place {
 };
 
 /* walk_keep notes that the page ended with that member. False: no memory. */
-bool walk_keep(struct redis_store *, struct walk_place *, const struct reply *member,
-	       const char *score);
+bool walk_keep(struct alloc *, struct walk_place *, const struct reply *member, const char *score);
 
 /* walk_restart frees the place; the next page begins at the start. */
-void walk_restart(struct redis_store *, struct walk_place *);
+void walk_restart(struct alloc *, struct walk_place *);
 
 /* The items of a reply of page.lua. The last page has only the first three. */
 enum { PAGE_IDS, PAGE_VALUES, PAGE_LOOKED, PAGE_SCORE, PAGE_MEMBER };

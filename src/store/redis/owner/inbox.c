@@ -12,13 +12,13 @@
 void inbox_expect_all(struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
-		shard_expect_news(store, &store->shards[i]);
+		shard_expect_news(&store->sets, &store->shards[i]);
 }
 
-static void clear_reading(struct redis_store *store)
+static void clear_reading(struct redis_inbox *inbox)
 {
-	store->inbox.rows = (struct rows){0};
-	store->inbox.failed = false;
+	inbox->rows = (struct rows){0};
+	inbox->failed = false;
 }
 
 static bool inbox_row_is_older(const dw_row *a, const dw_row *b)
@@ -44,7 +44,7 @@ static void finish(struct redis_store *store)
 	if (!op ||
 	    (store->inbox.rows.count == 0 && !store->inbox.failed && !store->inbox.is_whole)) {
 		rows_free(&store->alloc, store->inbox.rows.first);
-		clear_reading(store);
+		clear_reading(&store->inbox);
 		return;
 	}
 	store->inbox.op = NULL;
@@ -56,20 +56,20 @@ static void finish(struct redis_store *store)
 		store->inbox.rereads = false;
 	}
 	answer_behind(store, op, op->row_count == 0 && store->inbox.failed ? DW_ENOMEM : DW_OK);
-	clear_reading(store);
+	clear_reading(&store->inbox);
 }
 
 /* row_of makes the row of an inbox entry: the timer as it is stored now, or a row that says that
  * the timer is gone. */
-static dw_row *row_of(struct redis_store *store, const struct reply *id, const struct reply *score,
+static dw_row *row_of(struct alloc *alloc, const struct reply *id, const struct reply *score,
 		      const struct reply *value)
 {
 	int64_t generation = reply_number(score);
 	dw_row *row;
 
 	if (value->kind == REPLY_BULK)
-		return value_row(&store->alloc, id->bytes, id->size, value->bytes, value->size);
-	row = row_new(&store->alloc, id->bytes, NULL, 0);
+		return value_row(alloc, id->bytes, id->size, value->bytes, value->size);
+	row = row_new(alloc, id->bytes, NULL, 0);
 	if (row) {
 		row->gone = 1;
 		row->head.generation = (uint64_t)(generation < 0 ? -generation : generation);
@@ -83,14 +83,14 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 	for (size_t i = 1; i + 2 < reply->count; i += 3) {
 		const struct reply *items = reply->items + i;
 		int64_t version = reply_number(&items[1]);
-		dw_row *row = row_of(store, &items[0], &items[1], &items[2]);
+		dw_row *row = row_of(&store->alloc, &items[0], &items[1], &items[2]);
 
 		version = version < 0 ? -version : version;
 		if ((uint64_t)version > shard->inbox.seen)
 			shard->inbox.seen = (uint64_t)version;
 		if (!row) {
 			store->inbox.failed = true;
-			shard_expect_news(store, shard);
+			shard_expect_news(&store->sets, shard);
 			return;
 		}
 		if (misplaced_is(store, shard, row->id))
@@ -103,7 +103,7 @@ static void add_rows(struct redis_store *store, struct shard *shard, const struc
 			rows_free(&store->alloc, row);
 	}
 	if (reply->count > 3 * limit) { /* the inbox may have more */
-		shard_expect_news(store, shard);
+		shard_expect_news(&store->sets, shard);
 		store->inbox.is_whole = false;
 	}
 }
@@ -120,15 +120,15 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 		shard->inbox.suspect.closings = 0;
 		add_rows(store, shard, reply, (size_t)(uintptr_t)request->context);
 	} else {
-		shard_expect_news(store, shard);
+		shard_expect_news(&store->sets, shard);
 		store->inbox.is_whole = false;
 	}
 	if (failure == FAILURE_FENCED && store->ownership.role == DW_OWNER &&
 	    shard->channel.handshake == HANDSHAKE_DONE)
 		handshake_begin(store, shard);
 	else if (failure != FAILURE_NONE && shard->channel.pause_until <= store->now)
-		shard_pause(store, shard, usec_add(store->now, DW_MILLISECONDS(2)));
-	request_free(store, request);
+		shard_pause(&store->sets, shard, usec_add(store->now, DW_MILLISECONDS(2)));
+	request_free(&store->alloc, request);
 	finish(store);
 }
 
@@ -140,8 +140,8 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 	store->inbox.left--;
 	inbox->is_read = false;
 	store->inbox.is_whole = false;
-	shard_expect_news(store, request->shard);
-	request_free(store, request);
+	shard_expect_news(&store->sets, request->shard);
+	request_free(&store->alloc, request);
 	finish(store);
 }
 
@@ -150,7 +150,7 @@ static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
 {
 	if (store->now >= inbox->unread_until)
 		inbox->unread = 0;
-	if (!suspect_page_fails(store, &inbox->suspect))
+	if (!suspect_page_fails(&store->pipeline, &inbox->suspect))
 		return;
 	suspect_tell_row(store, "");
 	inbox->unread++;
@@ -164,7 +164,7 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 	pass_by(store, &shard->inbox);
 	if (shard->inbox.unread > 0)
 		store->inbox.is_whole = false;
-	call_begin(store, SCRIPT_INBOX, shard);
+	call_begin(&store->pipeline, SCRIPT_INBOX, shard);
 	call_guard(store, shard, 0);
 	command_number(&store->pipeline.words, (int64_t)limit);
 	command_number(&store->pipeline.words, shard->inbox.unread);
@@ -208,7 +208,7 @@ void inbox_work(struct redis_store *store)
 		tell_topics(store);
 		return;
 	}
-	clear_reading(store);
+	clear_reading(&store->inbox);
 	store->inbox.since = store->now;
 	if (store->inbox.rereads)
 		inbox_expect_all(store);

@@ -94,7 +94,7 @@ static void open_new_shards(struct redis_store *store)
 			continue;
 		}
 		shard->session.is_new = true; /* the first shard has no number either */
-		shard_pause(store, shard, usec_add(store->now, PAUSE));
+		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
 			first->channel.handshake = HANDSHAKE_NONE;
 		if (first->channel.handshake == HANDSHAKE_NONE)
@@ -109,7 +109,7 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 
 	layout->is_asked = false;
 	layout->is_answered = true;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	note(store, reply);
 	if (!store->shards || store->ownership.role == DW_OWNER)
 		return;
@@ -131,20 +131,20 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 static void layout_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->layout.is_asked = false;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void era_answered(struct redis_store *store, struct redis_request *request,
 			 const struct reply *reply)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (reply->kind == REPLY_BULK && reply->size < sizeof store->layout.era)
 		memcpy(store->layout.era, reply->bytes, reply->size + 1);
 }
 
 static void era_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 void layout_ask_era(struct redis_store *store)
@@ -152,7 +152,7 @@ void layout_ask_era(struct redis_store *store)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(store, COMMAND_HGET);
+	command_begin(&store->pipeline, COMMAND_HGET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "era");
 	(void)request_post(store, NULL, era_answered, era_lost, NULL); /* else it stays unknown */
@@ -167,7 +167,7 @@ int layout_ask(struct redis_store *store)
 	if (layout->is_asked || !store->pipeline.connection || store->now < layout->pause_until)
 		return DW_OK;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(store, COMMAND_HGET);
+	command_begin(&store->pipeline, COMMAND_HGET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
 	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
@@ -208,7 +208,7 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 		shard->session.fixes = true;
 		return;
 	}
-	shard_pause(store, shard, usec_add(store->now, PAUSE));
+	shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 	shard->session.is_new = true;
 	if (shard->number > 0)
 		(void)layout_ask(store); /* without memory: asked again later */
@@ -231,14 +231,14 @@ void layout_is_ours(struct redis_store *store, const struct shard *shard)
 
 static void correction_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void correction_answered(struct redis_store *store, struct redis_request *request,
 				const struct reply *reply)
 {
 	(void)reply;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* correct writes the owner's number into a shard that only a client has used. The server then
@@ -248,7 +248,7 @@ static void correct(struct redis_store *store, unsigned shard)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
-	command_begin(store, COMMAND_HSET);
+	command_begin(&store->pipeline, COMMAND_HSET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "shards");
 	command_number(&store->pipeline.words, store->shard_count);

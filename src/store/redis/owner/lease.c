@@ -30,14 +30,14 @@ static void set_owner(struct redis_store *store)
 
 static void release_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void release_answered(struct redis_store *store, struct redis_request *request,
 			     const struct reply *reply)
 {
 	(void)call_failed(store, request, reply);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* release gives a lease back. If the command fails, the lease runs out by itself. */
@@ -45,7 +45,7 @@ static void release(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.fence == 0)
 		return;
-	call_begin_rare(store, SCRIPT_RELEASE, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_RELEASE, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	if (shard->lease.newer)
 		command_unsigned(&store->pipeline.words, shard->lease.newer);
@@ -74,21 +74,21 @@ static void acquisition_ended(struct redis_store *store)
 		answer(store, op, acquisition->status);
 }
 
-static void refuse(struct redis_store *store, int status, const char *words)
+static void refuse(struct redis_ownership *ownership, int status, const char *words)
 {
-	if (store->ownership.acquisition.status != DW_OK)
+	if (ownership->acquisition.status != DW_OK)
 		return;
-	store->ownership.acquisition.status = status;
-	(void)snprintf(store->ownership.acquisition.words, DW_MESSAGE_SIZE, "%s",
+	ownership->acquisition.status = status;
+	(void)snprintf(ownership->acquisition.words, DW_MESSAGE_SIZE, "%s",
 		       words); /* cut if long */
 }
 
 /* note_passing notes whether the failure that the caller is about to report will pass by itself.
  * The first failure counts. */
-static void note_passing(struct redis_store *store, bool passes)
+static void note_passing(struct redis_ownership *ownership, bool passes)
 {
-	if (store->ownership.acquisition.status == DW_OK)
-		store->ownership.acquisition.passes = passes;
+	if (ownership->acquisition.status == DW_OK)
+		ownership->acquisition.passes = passes;
 }
 
 /* acquire_held: another process has the lease. A dead process of this machine is replaced at once.
@@ -108,7 +108,7 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 		       "%" PRId64 " ms",
 		       store->names.name, (int)(bar ? bar - holder : (long)strlen(holder)), holder,
 		       reply_number(&reply->items[2]));
-	refuse(store, DW_EOWNED, words);
+	refuse(&store->ownership, DW_EOWNED, words);
 }
 
 /* next_shards acquires the other shards after the first one. The first shard is the arbiter:
@@ -132,9 +132,9 @@ static void acquire_types_answered(struct redis_store *store, struct redis_reque
 		acquire_shard(store, shard, "");
 	} else if (shard->number == 0) {
 		key_types_name(shard, words);
-		refuse(store, DW_ESTORE, words);
+		refuse(&store->ownership, DW_ESTORE, words);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
 		acquisition_ended(store);
 }
@@ -142,9 +142,9 @@ static void acquire_types_answered(struct redis_store *store, struct redis_reque
 static void acquire_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->ownership.acquisition.left--;
-	note_passing(store, true);
-	refuse(store, DW_ESTORE, "the connection was lost");
-	request_free(store, request);
+	note_passing(&store->ownership, true);
+	refuse(&store->ownership, DW_ESTORE, "the connection was lost");
+	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
 		acquisition_ended(store);
 }
@@ -169,7 +169,7 @@ static void refuse_newer(struct redis_store *store, const struct shard *shard,
 		       "the namespace %s has timers of a newer durawheel, which this version "
 		       "cannot deliver: run the newer one (shard %u: format %.20s, not %d)",
 		       store->names.name, shard->number, format->bytes, RECORD_VERSION);
-	refuse(store, DW_ENEWER, words);
+	refuse(&store->ownership, DW_ENEWER, words);
 }
 
 static void refuse_number(struct redis_store *store, const struct shard *shard,
@@ -179,7 +179,7 @@ static void refuse_number(struct redis_store *store, const struct shard *shard,
 
 	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
 		layout_words(store, shard->number, &reply->items[1], words);
-	refuse(store, DW_ESTORE, words);
+	refuse(&store->ownership, DW_ESTORE, words);
 	layout_suspect(store); /* so a standby asks again, with the right number */
 }
 
@@ -195,10 +195,10 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, "");
 	} else if (failure != FAILURE_NONE) {
-		note_passing(store, reply_passes(reply));
-		refuse(store, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
+		note_passing(&store->ownership, reply_passes(reply));
+		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? store->scripts.refusal : "the server refuses");
-	} else if (reply_is(&reply->items[0], "OK") && token_take(store, shard, reply)) {
+	} else if (reply_is(&reply->items[0], "OK") && token_take(&store->sets, shard, reply)) {
 		clock_learn(store, reply_number(&reply->items[4]));
 		token_extend(store, shard, request->sent);
 		next_shards(store, shard);
@@ -210,7 +210,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	} else {
 		refuse_number(store, shard, reply);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
 		acquisition_ended(store);
 }
@@ -224,10 +224,10 @@ static void acquire_shard(struct redis_store *store, struct shard *shard, const 
 	if (status == DW_OK) {
 		store->ownership.acquisition.left++;
 	} else if (status == DW_ENOMEM) {
-		refuse(store, DW_ENOMEM, "no memory");
+		refuse(&store->ownership, DW_ENOMEM, "no memory");
 	} else {
-		note_passing(store, true);
-		refuse(store, DW_ESTORE, "the connection was lost");
+		note_passing(&store->ownership, true);
+		refuse(&store->ownership, DW_ESTORE, "the connection was lost");
 	}
 }
 
@@ -279,9 +279,9 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
 		if (reply_number(&reply->items[4]) > 0)
-			shard_expect_news(store, shard);
+			shard_expect_news(&store->sets, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
-		topics_note_changes(store, shard, (uint64_t)reply_number(&reply->items[8]));
+		topics_note_changes(&store->later, shard, (uint64_t)reply_number(&reply->items[8]));
 		if (token_went_back(shard, reply)) {
 			shard_mark(store, shard, SHARD_SUSPECT);
 		} else {
@@ -292,20 +292,20 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		shard_mark(store, shard,
 			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void renewal_lost(struct redis_store *store, struct redis_request *request)
 {
 	request->shard->lease.is_renewing = false;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 void lease_renew(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.is_renewing)
 		return;
-	call_begin(store, SCRIPT_RENEW, shard);
+	call_begin(&store->pipeline, SCRIPT_RENEW, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);

@@ -26,7 +26,7 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	}
 	while ((request = request_pop(&shard->in_doubt.requests))) {
 		outcome_resolve(store, shard, request, request->number <= mark);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	}
 	shard_mark(store, shard, SHARD_READY);
 }
@@ -36,7 +36,7 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->channel.handshake = HANDSHAKE_NONE;
 	if (shard->channel.pause_until <= store->now)
-		shard_pause(store, shard, usec_add(store->now, DW_MILLISECONDS(2)));
+		shard_pause(&store->sets, shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	if (store->ownership.role == DW_OWNER)
 		store->ownership.renew_at =
 		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
@@ -46,12 +46,10 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* is_ours: true if the token in the refusal is from an earlier handshake of ours whose reply was
  * lost. */
-static bool is_ours(const struct redis_store *store, const struct shard *shard,
-		    const struct reply *reply)
+static bool is_ours(const struct names *names, const struct shard *shard, const struct reply *reply)
 {
 	char mine[TOKEN_SIZE];
-	int size =
-	    snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, store->names.nonce);
+	int size = snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, names->nonce);
 
 	return reply_is(&reply->items[0], "HELD") && reply->items[1].size < TOKEN_SIZE &&
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
@@ -74,7 +72,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 
 	if (store->ownership.role != DW_OWNER) {
 		/* The ownership was lost meanwhile. The next handshake is a client's. */
-	} else if (failure == FAILURE_NONE && is_ours(store, shard, reply)) {
+	} else if (failure == FAILURE_NONE && is_ours(&store->names, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
@@ -84,7 +82,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		token_extend(store, shard, request->sent);
 		token_of(store, shard, shard->lease.token);
 		if (reply_number(&reply->items[4]) > 0)
-			shard_expect_news(store, shard);
+			shard_expect_news(&store->sets, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
 			shard_mark(store, shard, SHARD_SUSPECT);
@@ -96,18 +94,18 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 	} else {
 		ask_again(store, shard);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void handshake_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static int begin_as_owner(struct redis_store *store, struct shard *shard)
 {
 	token_of(store, shard, store->names.token);
-	call_begin(store, SCRIPT_RENEW, shard);
+	call_begin(&store->pipeline, SCRIPT_RENEW, shard);
 	command_text(&store->pipeline.words, shard->lease.token);
 	command_text(&store->pipeline.words, store->names.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);
@@ -137,7 +135,7 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 			continue;
 		}
 		answer_doubtful(store, &request->ops);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	}
 }
 
@@ -161,7 +159,7 @@ static void other_number(struct redis_store *store, struct shard *shard, const s
 	} else if (reply_is(&reply->items[0], "SHARDS")) {
 		layout_words(store, shard->number, &reply->items[1], words);
 		complain(store, "%s", words);
-		shard_pause(store, shard, usec_add(store->now, PAUSE));
+		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 		layout_suspect(store);
 	}
 }
@@ -191,7 +189,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 			handshake_begin(store, shard);
 		}
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static int begin_as_client(struct redis_store *store, struct shard *shard)
@@ -199,7 +197,7 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	bool fixes = shard->session.fixes;
 
 	shard->session.fixes = false;
-	call_begin_rare(store, SCRIPT_SESSION, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_SESSION, shard);
 	command_number(&store->pipeline.words, (int64_t)store->pipeline.connections);
 	command_number(&store->pipeline.words, SESSION_TTL / 1000);
 	command_number(&store->pipeline.words, store->shard_count);
@@ -234,7 +232,7 @@ static void session_unlinked(struct redis_store *store, struct redis_request *re
 			     const struct reply *reply)
 {
 	(void)reply; /* without this the session ends by itself */
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* session_end: a session makes the server refuse commands that still lie in the socket of an
@@ -246,7 +244,7 @@ void session_end(struct redis_store *store)
 
 		if (shard->session.connection == 0)
 			continue;
-		command_begin(store, COMMAND_UNLINK);
+		command_begin(&store->pipeline, COMMAND_UNLINK);
 		command_bytes(&store->pipeline.words, shard->keys.name[KEY_SESSION],
 			      shard->keys.size[KEY_SESSION]);
 		(void)request_post(store, NULL, session_unlinked, handshake_lost, NULL);

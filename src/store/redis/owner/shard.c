@@ -87,21 +87,21 @@ void shard_mark(struct redis_store *store, struct shard *shard, enum shard_mark 
 	shard_add(&store->sets.marked, shard->number);
 }
 
-void shard_queued(struct redis_store *store, const struct shard *shard)
+void shard_queued(struct shard_sets *sets, const struct shard *shard)
 {
-	shard_add(&store->sets.queued, shard->number);
+	shard_add(&sets->queued, shard->number);
 }
 
-void shard_pause(struct redis_store *store, struct shard *shard, dw_usec until)
+void shard_pause(struct shard_sets *sets, struct shard *shard, dw_usec until)
 {
 	shard->channel.pause_until = until;
-	shard_add(&store->sets.paused, shard->number);
+	shard_add(&sets->paused, shard->number);
 }
 
-void shard_expect_news(struct redis_store *store, struct shard *shard)
+void shard_expect_news(struct shard_sets *sets, struct shard *shard)
 {
 	shard->inbox.has_news = true;
-	shard_add(&store->sets.news, shard->number);
+	shard_add(&sets->news, shard->number);
 }
 
 bool shard_has_queue(const struct shard *shard)

@@ -99,12 +99,12 @@ struct shard *shard_of(struct redis_store *, const char *id);
 /* shard_mark sets a mark, which the turn will read. shard_queued notes that an operation was put
  * into a queue of the shard. */
 void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
-void shard_queued(struct redis_store *, const struct shard *);
+void shard_queued(struct shard_sets *, const struct shard *);
 
 /* shard_pause sends nothing to the shard until then. shard_expect_news notes that its inbox may
  * have something. */
-void shard_pause(struct redis_store *, struct shard *, dw_usec until);
-void shard_expect_news(struct redis_store *, struct shard *);
+void shard_pause(struct shard_sets *, struct shard *, dw_usec until);
+void shard_expect_news(struct shard_sets *, struct shard *);
 
 /* shard_next returns the number of the first shard in the set that is not below `from`; SHARDS_MAX:
  * none. */

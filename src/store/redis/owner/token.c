@@ -34,16 +34,16 @@ uint64_t clock_version(struct redis_store *store)
 }
 
 /* end_of counts from the time of sending, and subtracts a margin for clocks of different speed. */
-static dw_usec end_of(const struct redis_store *store, dw_usec sent)
+static dw_usec end_of(const struct redis_ownership *ownership, dw_usec sent)
 {
-	dw_usec margin = usec_add(store->ownership.lease / 1000, DW_MILLISECONDS(50));
+	dw_usec margin = usec_add(ownership->lease / 1000, DW_MILLISECONDS(50));
 
-	return usec_add(sent, usec_sub(store->ownership.lease, margin));
+	return usec_add(sent, usec_sub(ownership->lease, margin));
 }
 
 void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 {
-	shard->lease.until = end_of(store, sent);
+	shard->lease.until = end_of(&store->ownership, sent);
 	if (shard->types.state == TYPES_MENDED)
 		shard_mark(store, shard, SHARD_OURS);
 }
@@ -78,12 +78,12 @@ bool token_is_dead(const struct reply *held)
 	return bar && identity_is_dead(bar + 1);
 }
 
-static bool has_nonce(const struct redis_store *store, const struct reply *token)
+static bool has_nonce(const struct names *names, const struct reply *token)
 {
 	const char *nonce = strchr(token->bytes, ':');
-	size_t size = strlen(store->names.nonce);
+	size_t size = strlen(names->nonce);
 
-	return nonce && strncmp(nonce + 1, store->names.nonce, size) == 0 && nonce[1 + size] == ':';
+	return nonce && strncmp(nonce + 1, names->nonce, size) == 0 && nonce[1 + size] == ':';
 }
 
 bool token_is_ours(const struct redis_store *store, const struct shard *shard,
@@ -91,7 +91,7 @@ bool token_is_ours(const struct redis_store *store, const struct shard *shard,
 {
 	uint64_t fence = strtoull(token->bytes, NULL, 10);
 
-	if (!has_nonce(store, token))
+	if (!has_nonce(&store->names, token))
 		return false;
 	if (fence == shard->lease.fence)
 		return !token_is_over(store, shard);
@@ -119,7 +119,7 @@ static void read_jump(struct shard_lease *lease, const char *words)
 	lease->step = *colon == ':' ? (uint32_t)strtoul(colon + 1, NULL, 10) : 1;
 }
 
-bool token_take(struct redis_store *store, struct shard *shard, const struct reply *reply)
+bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply *reply)
 {
 	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= INCARNATION_SIZE)
 		return false;
@@ -129,27 +129,26 @@ bool token_take(struct redis_store *store, struct shard *shard, const struct rep
 	if (shard->lease.told < shard->lease.fence)
 		shard->lease.told = shard->lease.fence;
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
-	shard_expect_news(store, shard);
+	shard_expect_news(sets, shard);
 	shard->inbox.seen = 0;
 	read_jump(&shard->lease, reply->items[8].bytes);
 	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));
 	return true;
 }
 
-void token_incarnation(const struct redis_store *store, unsigned number, char *ret_era)
+void token_incarnation(const struct names *names, unsigned number, char *ret_era)
 {
-	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", store->names.nonce,
-		       number); /* always fits */
+	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", names->nonce, number); /* always fits */
 }
 
 /* floor_of returns a version that is above all that the shard has given. The shard gives later ones
  * from now on, even if the server has lost those and its clock went back. So the next fence is
  * above all that this store was told. */
-static uint64_t floor_of(const struct redis_store *store, struct shard *shard)
+static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 {
 	token_note_version(shard, shard->lease.told + 1);
 	token_note_version(shard, shard->inbox.seen);
-	return shard->lease.high > store->clock.floor ? shard->lease.high : store->clock.floor;
+	return shard->lease.high > clock->floor ? shard->lease.high : clock->floor;
 }
 
 void token_add_acquire(struct redis_store *store, struct shard *shard, const char *replace,
@@ -157,16 +156,16 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 {
 	struct redis_command *words = &store->pipeline.words;
 
-	call_begin_rare(store, SCRIPT_ACQUIRE, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_ACQUIRE, shard);
 	command_text(words, store->names.nonce);
 	command_number(words, (int64_t)store->pipeline.connections);
 	command_number(words, store->ownership.lease / 1000);
-	command_unsigned(words, floor_of(store, shard));
+	command_unsigned(words, floor_of(&store->clock, shard));
 	command_text(words, store->names.holder);
 	command_number(words, store->shard_count);
 	/* The name of a new incarnation: the nonce, and a count. */
 	store->names.incarnations++;
-	token_incarnation(store, store->names.incarnations, store->names.incarnation);
+	token_incarnation(&store->names, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
 	command_text(words, replace);
 	command_text(words, shard->rebuild.state == REBUILD_ACQUIRING && shard->lease.fence > 0
@@ -175,7 +174,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	command_text(words, store->env.fires ? "1" : "");
 	command_text(words, store->ownership.acquisition.op ? "1" : "");
 	command_unsigned(words, fence);
-	shard->lease.asked_until = end_of(store, store->now);
+	shard->lease.asked_until = end_of(&store->ownership, store->now);
 }
 
 /* fence_seen: the fence of the owner that a refusal names. */

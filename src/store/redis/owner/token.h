@@ -7,6 +7,7 @@
 #include "durawheel/store.h"
 #include "redis/reply.h"
 
+struct shard_sets;
 struct redis_store;
 struct shard;
 
@@ -79,10 +80,10 @@ void token_add_acquire(struct redis_store *, struct shard *, const char *replace
 
 /* token_incarnation writes the incarnation that the acquisition with that number gives to a new
  * shard. */
-void token_incarnation(const struct redis_store *, unsigned number, char *ret_incarnation);
+void token_incarnation(const struct names *, unsigned number, char *ret_incarnation);
 
 /* token_take reads the token out of the OK of an acquisition. False: its size is wrong. */
-bool token_take(struct redis_store *, struct shard *, const struct reply *);
+bool token_take(struct shard_sets *, struct shard *, const struct reply *);
 
 /* token_note_version remembers a version that the shard has given, so that it is not given
  * again. */

@@ -8,12 +8,12 @@ bool ends_asks(const dw_op *op)
 }
 
 /* take_row adds the row that the reply has. NULL: it has none. */
-static void take_row(struct redis_store *store, dw_op *op, dw_row *row)
+static void take_row(struct alloc *alloc, dw_op *op, dw_row *row)
 {
 	dw_row **tail = &op->rows;
 
 	op->status = DW_OK;
-	(void)op_add_row(&store->alloc, op, &tail, row); /* without memory, op->status says so */
+	(void)op_add_row(alloc, op, &tail, row); /* without memory, op->status says so */
 }
 
 static void ends_answered(struct redis_store *store, struct redis_request *request,
@@ -23,16 +23,17 @@ static void ends_answered(struct redis_store *store, struct redis_request *reque
 	const struct reply *items = reply->items;
 	enum failure failure = call_failed(store, request, reply);
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure == FAILURE_AGAIN) {
 		op_queue_push(&store->later.topics.waiting, op);
 		return;
 	}
 	op->status = failure == FAILURE_NONE ? DW_ENOENT : DW_ESTORE;
 	if (failure == FAILURE_NONE && op->kind == DW_OP_ENDED && items[1].kind == REPLY_BULK)
-		take_row(store, op, row_new(&store->alloc, op->id, items[1].bytes, items[1].size));
+		take_row(&store->alloc, op,
+			 row_new(&store->alloc, op->id, items[1].bytes, items[1].size));
 	else if (failure == FAILURE_NONE && op->kind == DW_OP_DEAD_SCAN && reply->count > 1)
-		take_row(store, op, letter_row(store, shard_of(store, op->id), &items[1]));
+		take_row(&store->alloc, op, letter_row(store, shard_of(store, op->id), &items[1]));
 	answer(store, op, op->status);
 }
 
@@ -40,7 +41,7 @@ static void ends_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	answer(store, op, DW_ESTORE);
 }
 
@@ -48,7 +49,8 @@ int ends_send(struct redis_store *store, dw_op *op)
 {
 	bool is_end = op->kind == DW_OP_ENDED;
 
-	call_begin_rare(store, is_end ? SCRIPT_ENDED : SCRIPT_DEAD_OF, shard_of(store, op->id));
+	call_begin_rare(&store->pipeline, is_end ? SCRIPT_ENDED : SCRIPT_DEAD_OF,
+			shard_of(store, op->id));
 	command_text(&store->pipeline.words, op->id);
 	return request_post(store, NULL, ends_answered, ends_lost, op) == DW_OK ? DW_OK : DW_ESTORE;
 }

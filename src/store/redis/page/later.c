@@ -33,7 +33,7 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!store->pipeline.connection || store->ownership.acquisition.active)
 		return false;
-	if (op->asked && reads_only(op) && pipeline_refuses(store))
+	if (op->asked && reads_only(op) && pipeline_refuses(&store->pipeline))
 		return true;
 	if (later_is_barrier(op) &&
 	    has_older(&store->completion.suspects.aside, place_of_const(op)->order))
@@ -90,10 +90,9 @@ static bool reads_shards(const dw_op *op)
 
 /* changes_shards: true if the operation's commands carry numbers. A fenced owner's REPORT is not
  * one of them, because it is refused at once. */
-static bool changes_shards(const struct redis_store *store, const dw_op *op)
+static bool changes_shards(const struct redis_ownership *ownership, const dw_op *op)
 {
-	return later_is_barrier(op) ||
-	       (op->kind == DW_OP_REPORT && store->ownership.role == DW_OWNER);
+	return later_is_barrier(op) || (op->kind == DW_OP_REPORT && ownership->role == DW_OWNER);
 }
 
 bool later_may_begin(struct redis_store *store)
@@ -102,9 +101,9 @@ bool later_may_begin(struct redis_store *store)
 
 	if (!op || !is_sent(store, op) || !layout_is_known(store))
 		return false;
-	if (changes_shards(store, op) && !is_ready(store, later_is_barrier(op)))
+	if (changes_shards(&store->ownership, op) && !is_ready(store, later_is_barrier(op)))
 		return false;
-	return !(reads_shards(op) && is_resting(store) && !pipeline_refuses(store));
+	return !(reads_shards(op) && is_resting(store) && !pipeline_refuses(&store->pipeline));
 }
 
 bool later_needs_all(const dw_op *op)
@@ -114,10 +113,10 @@ bool later_needs_all(const dw_op *op)
 	return later_is_barrier(op) || op->kind == DW_OP_STATUS || (is_page && op->asked);
 }
 
-void later_end_barrier(struct redis_store *store, const dw_op *op)
+void later_end_barrier(struct later *later, const dw_op *op)
 {
-	if (store->later.barrier == op)
-		store->later.barrier = NULL;
+	if (later->barrier == op)
+		later->barrier = NULL;
 }
 
 void later_recall(struct redis_store *store)
@@ -125,7 +124,7 @@ void later_recall(struct redis_store *store)
 	dw_op *op;
 
 	while ((op = op_queue_pop(&store->later.ops))) {
-		later_end_barrier(store, op);
+		later_end_barrier(&store->later, op);
 		answer(store, op, DW_ESTORE);
 	}
 	answer_all(store, &store->later.behind, DW_ESTORE);
@@ -139,7 +138,7 @@ void later_overdue(struct redis_store *store)
 		dw_op *next = op->next;
 
 		if (store->now >= place_of(op)->deadline) {
-			later_end_barrier(store, op);
+			later_end_barrier(&store->later, op);
 			answer(store, op, DW_ESTORE);
 		} else {
 			op_queue_push(&store->later.ops, op);

@@ -28,7 +28,7 @@ bool later_needs_all(const dw_op *);
 /* later_is_barrier returns true for an operation that later ones must not overtake.
  * later_end_barrier lets them go on. */
 bool later_is_barrier(const dw_op *);
-void later_end_barrier(struct redis_store *, const dw_op *);
+void later_end_barrier(struct later *, const dw_op *);
 
 /* later_recall answers all operations that have not begun with DW_ESTORE. */
 void later_recall(struct redis_store *);

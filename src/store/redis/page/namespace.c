@@ -39,7 +39,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
-	later_end_barrier(store, op);
+	later_end_barrier(&store->later, op);
 	if (gather->again)
 		op_queue_push(&store->later.ops, op);
 	else
@@ -62,7 +62,7 @@ static void part_lost(struct redis_store *store, struct redis_request *request)
 		gather->again = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	gather_end(store, gather);
 }
 
@@ -100,7 +100,7 @@ static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 
 /* take_owner reads the owner of the first shard, who is the owner of all shards. One that has died
  * on this machine has lost the lease before it ends. */
-static bool take_owner(struct redis_store *store, struct gather *gather, const struct reply *items)
+static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
 
@@ -112,13 +112,13 @@ static bool take_owner(struct redis_store *store, struct gather *gather, const s
 	gather->sum.owner_seen = usec_max(reply_number(&items[SEEN]), gather->sum.owner_since);
 	if (report->kind != REPLY_BULK)
 		return true;
-	gather->report = alloc_new(&store->alloc, report->size + 1);
+	gather->report = alloc_new(alloc, report->size + 1);
 	if (gather->report)
 		memcpy(gather->report, report->bytes, report->size);
 	return gather->report != NULL;
 }
 
-static bool take_status(struct redis_store *store, struct redis_request *request,
+static bool take_status(struct alloc *alloc, struct redis_request *request,
 			const struct reply *reply)
 {
 	struct gather *gather = request->context;
@@ -133,7 +133,7 @@ static bool take_status(struct redis_store *store, struct redis_request *request
 	sum->inbox += (uint64_t)reply_number(&items[INBOX]);
 	if (items[NEXT].kind == REPLY_BULK)
 		sum->next_due = usec_min(sum->next_due, strtoll(items[NEXT].bytes, NULL, 10));
-	return request->shard->number != 0 || take_owner(store, gather, items);
+	return request->shard->number != 0 || take_owner(alloc, gather, items);
 }
 
 static void status_answered(struct redis_store *store, struct redis_request *request,
@@ -143,9 +143,9 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 
 	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN)
 		gather->again = true;
-	else if (!take_status(store, request, reply))
+	else if (!take_status(&store->alloc, request, reply))
 		fail(gather, DW_ESTORE);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	gather_end(store, gather);
 }
 
@@ -176,7 +176,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 	enum failure failure = call_failed(store, request, reply);
 	bool done = failure == FAILURE_NONE;
 
-	call_number_done(store, request, done);
+	call_number_done(&store->ownership, request, done);
 	gather->begun = gather->begun || done;
 	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
@@ -188,7 +188,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 		fail(gather, part_refused(store, request, failure));
 	else if (!done)
 		fail(gather, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	gather_end(store, gather);
 }
 
@@ -201,8 +201,8 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 	dw_op *op = op_queue_pop(&request->ops);
 	enum failure failure = call_failed(store, request, reply);
 
-	call_number_done(store, request, failure == FAILURE_NONE);
-	request_free(store, request);
+	call_number_done(&store->ownership, request, failure == FAILURE_NONE);
+	request_free(&store->alloc, request);
 	if (failure == FAILURE_NONE)
 		gather_begin(store, op);
 	else if (failure == FAILURE_AGAIN)
@@ -214,7 +214,7 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 static void report_lost(struct redis_store *store, struct redis_request *request)
 {
 	answer_all(store, &request->ops, DW_ESTORE);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void begin_report(struct redis_store *store, dw_op *op)
@@ -228,17 +228,17 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	}
 	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
 	    shard->channel.is_broken ||
-	    !(request = request_new(store, shard, report_answered, report_lost))) {
+	    !(request = request_new(&store->alloc, shard, report_answered, report_lost))) {
 		answer(store, op, store->ownership.role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
 		return;
 	}
 	request->number = shard->channel.next;
-	call_begin_rare(store, SCRIPT_REPORT, shard);
+	call_begin_rare(&store->pipeline, SCRIPT_REPORT, shard);
 	call_guard(store, shard, request->number);
 	command_bytes(&store->pipeline.words, op->body, op->body_size);
 	command_number(&store->pipeline.words, store->env.now(store->env.now_user));
 	if (request_send(store, request) != DW_OK) {
-		request_free(store, request);
+		request_free(&store->alloc, request);
 		answer(store, op, DW_ESTORE);
 		return;
 	}
@@ -252,22 +252,22 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 {
 	switch (op->kind) {
 	case DW_OP_REPORT:
-		call_begin_rare(store, SCRIPT_FORGET, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_FORGET, shard);
 		call_guard(store, shard, number);
 		batch_add_forget(store, shard);
 		return;
 	case DW_OP_PURGE:
-		call_begin_rare(store, SCRIPT_PURGE, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_PURGE, shard);
 		call_guard(store, shard, number);
 		return;
 	case DW_OP_DROP:
-		call_begin_rare(store, SCRIPT_DROP, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_DROP, shard);
 		call_guard(store, shard, number);
 		command_text(&store->pipeline.words, "");
 		command_number(&store->pipeline.words, 0);
 		return;
 	default:
-		call_begin_rare(store, SCRIPT_STATUS, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_STATUS, shard);
 	}
 }
 
@@ -275,7 +275,7 @@ static void ask_shard(struct redis_store *store, struct gather *gather, struct s
 {
 	bool changes = gather->op->kind != DW_OP_STATUS;
 	struct redis_request *request =
-	    request_new(store, shard, changes ? part_answered : status_answered, part_lost);
+	    request_new(&store->alloc, shard, changes ? part_answered : status_answered, part_lost);
 
 	gather->left++;
 	if (request) {
@@ -312,7 +312,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 	struct gather *gather = alloc_new(&store->alloc, sizeof *gather);
 
 	if (!gather) {
-		later_end_barrier(store, op);
+		later_end_barrier(&store->later, op);
 		answer(store, op, DW_ENOMEM);
 		return;
 	}

@@ -66,11 +66,11 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 			       (long long)(sign == '-' ? 1 - score : score));
 }
 
-static void stream_free(struct redis_store *store, struct stream *stream)
+static void stream_free(struct alloc *alloc, struct stream *stream)
 {
-	rows_free(&store->alloc, stream->ready.first);
-	rows_free(&store->alloc, stream->group.first);
-	walk_restart(store, &stream->place);
+	rows_free(alloc, stream->ready.first);
+	rows_free(alloc, stream->group.first);
+	walk_restart(alloc, &stream->place);
 }
 
 void stream_free_scan(struct redis_store *store, struct scan *scan)
@@ -81,7 +81,7 @@ void stream_free_scan(struct redis_store *store, struct scan *scan)
 		at = &(*at)->next;
 	*at = scan->next;
 	for (unsigned i = 0; i < scan->count; i++)
-		stream_free(store, &scan->streams[i]);
+		stream_free(&store->alloc, &scan->streams[i]);
 	alloc_free(&store->alloc, scan);
 }
 
@@ -101,14 +101,14 @@ static bool is_behind(const struct scan *scan, const dw_row *row)
 }
 
 /* add_row puts a row into the group of its score. False: no memory. */
-static bool add_row(struct redis_store *store, struct stream *stream, dw_row *row, int64_t score)
+static bool add_row(struct alloc *alloc, struct stream *stream, dw_row *row, int64_t score)
 {
 	if (!row)
 		return false;
 	if (row->status == DW_ECORRUPT && stream->sign != 'd')
 		row->head.due = score;
 	if (!is_behind(stream->scan, row)) {
-		rows_free(&store->alloc, row);
+		rows_free(alloc, row);
 		return true;
 	}
 	if (stream->group.first && stream->group_score != score)
@@ -119,7 +119,7 @@ static bool add_row(struct redis_store *store, struct stream *stream, dw_row *ro
 }
 
 /* keep_place notes where the page has ended. False: no memory. */
-static bool keep_place(struct redis_store *store, struct stream *stream, const struct reply *member,
+static bool keep_place(struct alloc *alloc, struct stream *stream, const struct reply *member,
 		       const char *text)
 {
 	int64_t score = strtoll(text, NULL, 10); /* the score of another program may be anything */
@@ -129,7 +129,7 @@ static bool keep_place(struct redis_store *store, struct stream *stream, const s
 		stream->reach = score;
 	if (stream->group_score < stream->reach)
 		close_group(stream);
-	return walk_keep(store, &stream->place, member, text);
+	return walk_keep(alloc, &stream->place, member, text);
 }
 
 static bool take_letters(struct redis_store *store, struct stream *stream,
@@ -140,12 +140,12 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 	for (size_t i = 0; i < reply->count; i += 3) {
 		dw_row *row = letter_row(store, stream->shard, items + i);
 
-		if (!add_row(store, stream, row, row ? (int64_t)row->number : 0))
+		if (!add_row(&store->alloc, stream, row, row ? (int64_t)row->number : 0))
 			return false;
 	}
 	stream->ended = reply->count / 3 < stream->page;
-	return stream->ended ||
-	       keep_place(store, stream, &items[reply->count - 3], items[reply->count - 2].bytes);
+	return stream->ended || keep_place(&store->alloc, stream, &items[reply->count - 3],
+					   items[reply->count - 2].bytes);
 }
 
 /* score_of returns the score of a row that was read; its deadline tells it. A damaged row gets the
@@ -169,7 +169,7 @@ static bool take_row(struct redis_store *store, struct stream *stream, const str
 	misplaced_row(store, stream->shard, row);
 	if (row->deleted)
 		repair_soon(store, stream->shard);
-	return add_row(store, stream, row, score_of(stream, row));
+	return add_row(&store->alloc, stream, row, score_of(stream, row));
 }
 
 /* is_beyond: the timers that will be read are not due before the end of the filter. */
@@ -194,7 +194,8 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 		return true;
 	if (stream->blind) /* the row was only passed by */
 		suspect_tell_row(store, reply->items[PAGE_MEMBER].bytes);
-	if (!keep_place(store, stream, &reply->items[PAGE_MEMBER], reply->items[PAGE_SCORE].bytes))
+	if (!keep_place(&store->alloc, stream, &reply->items[PAGE_MEMBER],
+			reply->items[PAGE_SCORE].bytes))
 		return false;
 	stream->ended = is_beyond(stream);
 	return true;
@@ -214,7 +215,7 @@ static void take_page(struct redis_store *store, struct redis_request *request,
 	struct stream *stream = request->context;
 	struct scan *scan = stream->scan;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	arrived(stream);
 	if (scan->useless) {
 		stream_give_up(store, scan);
@@ -236,7 +237,7 @@ static void stream_page_answered(struct redis_store *store, struct redis_request
 {
 	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) != FAILURE_NONE &&
 	    request->shard->channel.pause_until <= store->now)
-		shard_pause(store, request->shard, usec_add(store->now, DW_MILLISECONDS(2)));
+		shard_pause(&store->sets, request->shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	take_page(store, request, reply);
 }
 
@@ -245,7 +246,7 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 	struct stream *stream = request->context;
 
 	suspect_page_lost(store, &stream->suspect, request, stream->page);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	arrived(stream);
 	if (stream->scan->useless)
 		stream_give_up(store, stream->scan);
@@ -279,7 +280,7 @@ static void add_filter(struct redis_command *words, const struct stream *stream)
  * read; for others the scan fails. */
 static bool look_ahead(struct redis_store *store, struct stream *stream)
 {
-	if (!suspect_page_fails(store, &stream->suspect))
+	if (!suspect_page_fails(&store->pipeline, &stream->suspect))
 		return true;
 	stream->blind = stream->scan->skips;
 	if (stream->blind)

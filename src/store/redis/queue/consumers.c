@@ -29,7 +29,7 @@ static void subscribe(struct redis_store *store)
 	(void)snprintf(consumers->channel, sizeof consumers->channel, "{%s}:ready:%s",
 		       store->names.name, consumers->name); /* always fits */
 	if (link_open(store, consumers->channel, &consumers->link) == DW_OK)
-		wake_channel_watch(store, link_descriptor(consumers->link));
+		wake_channel_watch(&store->wake, link_descriptor(consumers->link));
 }
 
 void consumers_listen(struct redis_store *store)
@@ -80,7 +80,7 @@ bool consumers_take_call(struct redis_store *store, dw_take_call *ret_call)
 	return is_call;
 }
 
-void consumers_free(struct redis_store *store)
+void consumers_free(struct later *later)
 {
-	link_free(store->later.consumers.link);
+	link_free(later->consumers.link);
 }

@@ -6,6 +6,7 @@
 #include "durawheel/store.h"
 #include "redis/link.h"
 
+struct later;
 struct redis_store;
 
 struct redis_consumers {
@@ -27,6 +28,6 @@ const char *consumers_name(const struct redis_consumers *, uint64_t number,
 void consumers_listen(struct redis_store *);
 bool consumers_take_call(struct redis_store *, dw_take_call *ret_call);
 
-void consumers_free(struct redis_store *);
+void consumers_free(struct later *);
 
 #endif

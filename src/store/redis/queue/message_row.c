@@ -67,10 +67,9 @@ static const char *value_read(const struct reply *bytes, struct value *ret_value
 }
 
 /* damaged_row: the message cannot be handed out. is_gone: the script has dropped it. */
-static dw_row *damaged_row(struct redis_store *store, const char *token, const char *words,
-			   bool is_gone)
+static dw_row *damaged_row(struct alloc *alloc, const char *token, const char *words, bool is_gone)
 {
-	dw_row *row = row_new(&store->alloc, "", NULL, MESSAGE_TOKEN_SIZE + DW_MESSAGE_SIZE);
+	dw_row *row = row_new(alloc, "", NULL, MESSAGE_TOKEN_SIZE + DW_MESSAGE_SIZE);
 	char *room;
 
 	if (!row)
@@ -94,7 +93,7 @@ static uint64_t number_at(const char *token, int skip)
 	return strtoull(token, NULL, 10);
 }
 
-static dw_row *sound_row(struct redis_store *store, const char *token, const char *topic,
+static dw_row *sound_row(struct alloc *alloc, const char *token, const char *topic,
 			 const struct value *value)
 {
 	struct record record = {.id = value->id,
@@ -109,7 +108,7 @@ static dw_row *sound_row(struct redis_store *store, const char *token, const cha
 	dw_row *row;
 
 	memcpy(id, value->id, value->id_size);
-	row = row_new(&store->alloc, id, NULL, size + token_size);
+	row = row_new(alloc, id, NULL, size + token_size);
 	if (!row)
 		return NULL;
 	room = row_room(row);
@@ -131,6 +130,6 @@ dw_row *message_row(struct redis_store *store, const char *token, const struct r
 	struct value value;
 	const char *wrong = value_read(bytes, &value);
 
-	return wrong ? damaged_row(store, token, wrong, bytes->size == 0)
-		     : sound_row(store, token, topic, &value);
+	return wrong ? damaged_row(&store->alloc, token, wrong, bytes->size == 0)
+		     : sound_row(&store->alloc, token, topic, &value);
 }

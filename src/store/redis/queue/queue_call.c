@@ -12,13 +12,13 @@ static void add_keys(struct redis_store *store, const struct shard *shard, const
 	static const char *const ends[QUEUE_KEYS] = {
 	    "t", "n", "q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
 
-	call_add_key(store, shard->keys.name[KEY_META]);
+	call_add_key(&store->pipeline, shard->keys.name[KEY_META]);
 	for (size_t i = 0; i < QUEUE_KEYS; i++) {
 		bool of_topic = ends[i][0] == 'q' && i + 1 < QUEUE_KEYS;
 
 		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
 			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
-		call_add_key(store, room->keys[i]);
+		call_add_key(&store->pipeline, room->keys[i]);
 	}
 }
 
@@ -33,14 +33,14 @@ static void begin(struct redis_store *store, const struct shard *shard, const ch
 void queue_call_begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
 		      struct queue_room *room)
 {
-	call_begin_bare(store, script, false);
+	call_begin_bare(&store->pipeline, script, false);
 	begin(store, shard_of(store, op->topic), op->topic, room);
 }
 
 void queue_call_begin_rare(struct redis_store *store, enum redis_script_id script, const dw_op *op,
 			   struct queue_room *room)
 {
-	call_begin_bare(store, script, true);
+	call_begin_bare(&store->pipeline, script, true);
 	begin(store, shard_of(store, op->topic), op->topic, room);
 }
 
@@ -52,9 +52,9 @@ void queue_call_key(struct redis_store *store, const char *topic, const char *ki
 }
 
 /* give_back puts operations in front of those that wait. */
-static void give_back(struct redis_store *store, struct op_queue *ops)
+static void give_back(struct later *later, struct op_queue *ops)
 {
-	struct op_queue *waiting = &store->later.topics.waiting;
+	struct op_queue *waiting = &later->topics.waiting;
 	dw_op *rest = op_queue_take(waiting);
 
 	op_queue_append(waiting, op_queue_take(ops));
@@ -65,7 +65,7 @@ static void give_back(struct redis_store *store, struct op_queue *ops)
 static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
 {
 	if (failure == FAILURE_AGAIN)
-		give_back(store, ops);
+		give_back(&store->later, ops);
 	else
 		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 }
@@ -88,7 +88,7 @@ void queue_call_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	answer(store, op, DW_EUNKNOWN);
 }
 
@@ -99,7 +99,7 @@ bool queue_call_end(struct redis_store *store, struct redis_request *request,
 	struct op_queue ops = {0};
 
 	op_queue_push(&ops, request->context);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	return queue_call_is_applied(store, &ops, failure, reply);
 }
 
@@ -110,7 +110,7 @@ void queue_call_begin_await(struct redis_store *store, const struct shard *shard
 	const char *prefix = op->body;
 	const char *end = prefix + op->body_size;
 
-	call_begin_bare(store, SCRIPT_AWAIT, false);
+	call_begin_bare(&store->pipeline, SCRIPT_AWAIT, false);
 	begin(store, shard, "", room);
 	command_text(words,
 		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));

@@ -36,10 +36,10 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 	dw_op *op;
 
 	request->ops = (struct op_queue){0};
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (!queue_call_is_applied(store, &ops, failure, reply))
 		return;
-	suspect_push_done(store, ops.first);
+	suspect_push_done(&store->completion, ops.first);
 	while ((op = op_queue_pop(&ops))) {
 		op->count = (uint64_t)reply_number(&reply->items[i + 1]);
 		answer(store, op, push_status(reply_number(&reply->items[i])));
@@ -55,7 +55,7 @@ static void push_lost(struct redis_store *store, struct redis_request *request)
 	while ((op = op_queue_pop(&request->ops)))
 		answer(store, op,
 		       is_refused && op->id ? suspect_push_again(store, op) : DW_EUNKNOWN);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* count_words returns the words of a PUSH, and adds the room for its texts. */
@@ -104,9 +104,9 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 }
 
 /* add_message adds the words of a message; its head is written to *at. */
-static void add_message(struct redis_store *store, const struct message *message, char **at)
+static void add_message(struct pipeline *pipeline, const struct message *message, char **at)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &pipeline->words;
 	struct record record;
 	int size;
 
@@ -120,21 +120,21 @@ static void add_message(struct redis_store *store, const struct message *message
 	*at += size;
 }
 
-static void add_push(struct redis_store *store, const dw_op *op, char **at)
+static void add_push(struct pipeline *pipeline, const dw_op *op, char **at)
 {
 	const unsigned char *body = op->body;
 	const unsigned char *end = body + op->body_size;
 	size_t room = 0;
 	struct message message;
 
-	command_number(&store->pipeline.words, (int64_t)(count_words(op, &room) / WORDS_A_MESSAGE));
+	command_number(&pipeline->words, (int64_t)(count_words(op, &room) / WORDS_A_MESSAGE));
 	while (message_next(&body, end, &message))
-		add_message(store, &message, at);
+		add_message(pipeline, &message, at);
 }
 
 static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
-	struct redis_request *request = request_new(store, NULL, push_answered, push_lost);
+	struct redis_request *request = request_new(&store->alloc, NULL, push_answered, push_lost);
 	struct queue_room texts;
 	char *at;
 	size_t room;
@@ -149,14 +149,14 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 		at = (char *)store->batch.packed;
 		queue_call_begin(store, SCRIPT_PUSH, op, &texts);
 		for (const dw_op *each = request->ops.first; each; each = each->next)
-			add_push(store, each, &at);
+			add_push(&store->pipeline, each, &at);
 		status = request_send(store, request);
 	}
 	if (status == DW_OK)
 		return DW_OK;
 	(void)op_queue_pop(&request->ops); /* the first one stays with the caller */
 	answer_all(store, &request->ops, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
 }
 
@@ -204,9 +204,9 @@ static const char *verdict_word(dw_verdict verdict)
 	return "dead";
 }
 
-static void add_answer(struct redis_store *store, const dw_op *op)
+static void add_answer(struct pipeline *pipeline, const dw_op *op)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &pipeline->words;
 	const char *token = op->body;
 
 	command_text(words, verdict_word(op->verdict));
@@ -263,7 +263,7 @@ static int send_letter(struct redis_store *store, dw_op *op)
 	size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
 	value_head_write(value, &head, 0, record_crc(op->body));
 	size = value_add_why(value, VALUE_HEAD_SIZE + size, op_why(op), op->limit);
-	call_begin(store, SCRIPT_LETTER, shard_of(store, op->id));
+	call_begin(&store->pipeline, SCRIPT_LETTER, shard_of(store, op->id));
 	command_text(words, op->id);
 	command_unsigned(words, op->head.generation);
 	command_number(words, op->reason);
@@ -290,7 +290,7 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 	if (op->kind == DW_OP_TAKE)
 		return taken_send(store, op);
 	queue_call_begin(store, SCRIPT_ANSWER, op, &room);
-	add_answer(store, op);
+	add_answer(&store->pipeline, op);
 	status = request_post(store, NULL, answer_answered, queue_call_lost, op);
 	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
 }

@@ -30,10 +30,10 @@ static dw_row *first_left(dw_op *op)
 	return row;
 }
 
-static dw_row *left_row(struct redis_store *store, const char *token, int64_t size)
+static dw_row *left_row(struct alloc *alloc, const char *token, int64_t size)
 {
 	size_t token_size = strlen(token) + 1;
-	dw_row *row = row_new(&store->alloc, "", NULL, token_size);
+	dw_row *row = row_new(alloc, "", NULL, token_size);
 
 	if (!row)
 		return NULL;
@@ -44,31 +44,31 @@ static dw_row *left_row(struct redis_store *store, const char *token, int64_t si
 }
 
 /* drop_row takes the row at *link out. */
-static void drop_row(struct redis_store *store, dw_op *op, dw_row **link)
+static void drop_row(struct alloc *alloc, dw_op *op, dw_row **link)
 {
 	dw_row *row = *link;
 
 	*link = row->next;
 	row->next = NULL;
-	rows_free(&store->alloc, row);
+	rows_free(alloc, row);
 	op->row_count--;
 }
 
 /* drop_unsure leaves the messages that may be handed out. The others come back. */
-static void drop_unsure(struct redis_store *store, dw_op *op)
+static void drop_unsure(struct alloc *alloc, dw_op *op)
 {
 	dw_row **link = &op->rows;
 
 	while (*link)
 		if (is_left(*link) || (*link)->gone)
-			drop_row(store, op, link);
+			drop_row(alloc, op, link);
 		else
 			link = &(*link)->next;
 }
 
 void taken_give_up(struct redis_store *store, dw_op *op, int status)
 {
-	drop_unsure(store, op);
+	drop_unsure(&store->alloc, op);
 	op->count = 0;
 	answer(store, op, op->rows ? DW_OK : status);
 }
@@ -90,7 +90,7 @@ static void drop_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	finish(store, op);
 }
 
@@ -131,7 +131,7 @@ static bool drop_damaged(struct redis_store *store, dw_op *op)
 
 static void aside_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request); /* they come back sooner */
+	request_free(&store->alloc, request); /* they come back sooner */
 }
 
 static void aside_answered(struct redis_store *store, struct redis_request *request,
@@ -162,7 +162,7 @@ static void set_aside(struct redis_store *store, dw_op *op)
 	(void)request_post(store, NULL, aside_answered, aside_lost, NULL);
 	while (*link)
 		if (is_left(*link) && suspect_reply_is_large(store, (*link)->number))
-			drop_row(store, op, link);
+			drop_row(&store->alloc, op, link);
 		else
 			link = &(*link)->next;
 	op->count += count;
@@ -225,7 +225,7 @@ static bool add_values(struct redis_store *store, dw_op *op, const struct reply 
 		if (!is_left(row)) {
 			link = &row->next;
 		} else if (reply->items[i++].kind != REPLY_BULK) {
-			drop_row(store, op, link);
+			drop_row(&store->alloc, op, link);
 		} else {
 			value = message_row(store, row->token, &reply->items[i - 1], op->topic);
 			if (!value)
@@ -246,7 +246,7 @@ static void values_answered(struct redis_store *store, struct redis_request *req
 {
 	dw_op *op = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	place_of(op)->closings = 0;
 	if (reply->kind == REPLY_ERROR)
 		taken_give_up(store, op, DW_ESTORE);
@@ -276,7 +276,7 @@ static void values_lost(struct redis_store *store, struct redis_request *request
 	dw_op *op = request->context;
 
 	suspect_reply_lost(store, op, request, (size_t)place_of(op)->floor);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	op_queue_push(&store->later.topics.waiting, op);
 }
 
@@ -289,7 +289,7 @@ static int read_values(struct redis_store *store, dw_op *op)
 
 	place_of(op)->floor = rows;
 	queue_call_key(store, op->topic, "qm:", key);
-	command_begin(store, COMMAND_HMGET);
+	command_begin(&store->pipeline, COMMAND_HMGET);
 	command_text(&store->pipeline.words, key);
 	for (; rows > 0; row = row->next) {
 		if (!is_left(row))
@@ -306,7 +306,7 @@ static void delete_lost(struct redis_store *store, struct redis_request *request
 {
 	dw_op *op = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	taken_give_up(store, op, DW_EUNKNOWN);
 }
 
@@ -319,7 +319,7 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 	dw_row **link = &op->rows;
 	size_t i = 1;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure != FAILURE_NONE || reply_is(&reply->items[0], "TYPE")) {
 		taken_give_up(store, op, DW_ESTORE);
 		return;
@@ -331,7 +331,7 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 		i += is_asked;
 		(*link)->gone = 0;
 		if (is_stale)
-			drop_row(store, op, link);
+			drop_row(&store->alloc, op, link);
 		else
 			link = &(*link)->next;
 	}
@@ -378,7 +378,7 @@ static void take_lost(struct redis_store *store, struct redis_request *request)
 
 	op->flags |= OP_REPLY_LOST;
 	suspect_reply_lost(store, op, request, op->limit);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	op_queue_push(&store->later.topics.waiting, op);
 }
 
@@ -390,7 +390,7 @@ static int read_rows(struct redis_store *store, dw_op *op, const struct reply *r
 	for (size_t i = 2; i < reply->count; i += 2) {
 		const char *token = reply->items[i].bytes;
 		const struct reply *value = &reply->items[i + 1];
-		dw_row *row = is_number(value) ? left_row(store, token, reply_number(value))
+		dw_row *row = is_number(value) ? left_row(&store->alloc, token, reply_number(value))
 					       : message_row(store, token, value, op->topic);
 
 		if (!op_add_row(&store->alloc, op, &tail, row))

@@ -18,14 +18,14 @@ enum {
 void copies_add_key(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
 {
 	(void)snprintf(key, COPIES_KEY_SIZE, "{%s:%02u}:t", store->names.name, shard->number);
-	call_add_key(store, key);
+	call_add_key(&store->pipeline, key);
 }
 
 void copies_begin(struct redis_store *store, const struct shard *shard, enum redis_script_id script,
 		  bool rare, char key[COPIES_KEY_SIZE])
 {
-	call_begin_bare(store, script, rare);
-	call_add_key(store, shard->keys.name[KEY_META]);
+	call_begin_bare(&store->pipeline, script, rare);
+	call_add_key(&store->pipeline, shard->keys.name[KEY_META]);
 	copies_add_key(store, shard, key);
 }
 
@@ -50,11 +50,11 @@ void copies_ask_changes(struct redis_store *store, const struct shard *shard,
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 /* copy_new makes a row. Behind its text are a NUL and the numbers with theirs. */
-static dw_row *copy_new(struct redis_store *store, const char *topic, const struct reply *text,
+static dw_row *copy_new(struct alloc *alloc, const char *topic, const struct reply *text,
 			const struct reply *numbers)
 {
 	size_t counts = numbers ? numbers->size : 0;
-	dw_row *row = row_new(&store->alloc, topic, NULL, text->size + counts + 2);
+	dw_row *row = row_new(alloc, topic, NULL, text->size + counts + 2);
 	char words[DW_MESSAGE_SIZE];
 	char *room;
 
@@ -75,10 +75,10 @@ static dw_row *copy_new(struct redis_store *store, const char *topic, const stru
 	return row;
 }
 
-bool copies_read(struct redis_store *store, struct rows *rows, unsigned shard,
-		 const struct reply *items, const struct reply *numbers)
+bool copies_read(struct alloc *alloc, struct rows *rows, unsigned shard, const struct reply *items,
+		 const struct reply *numbers)
 {
-	dw_row *row = copy_new(store, items[0].bytes, &items[1], numbers);
+	dw_row *row = copy_new(alloc, items[0].bytes, &items[1], numbers);
 
 	if (!row)
 		return false;
@@ -98,7 +98,7 @@ bool copies_read_changes(struct redis_store *store, struct copies_told *told, un
 	if (reply_number(&items[2]) == 0)
 		shard_add(&told->partial, shard);
 	for (size_t i = 3; i < reply->count; i += 2)
-		if (!copies_read(store, &told->rows, shard, &items[i], NULL))
+		if (!copies_read(&store->alloc, &told->rows, shard, &items[i], NULL))
 			return false;
 	return true;
 }
@@ -122,13 +122,13 @@ static void written_answered(struct redis_store *store, struct redis_request *re
 		read_again(store, request);
 	else if (reply_is(&reply->items[0], "TYPE"))
 		complain_of_key(store, reply);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void written_lost(struct redis_store *store, struct redis_request *request)
 {
 	read_again(store, request);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes,
@@ -189,7 +189,7 @@ void copies_forget(struct redis_store *store)
 void copies_learn(struct redis_store *store, const char *topic, const struct reply *settings)
 {
 	dw_row **at = &store->later.topics.copies.known;
-	dw_row *row = copy_new(store, topic, settings, NULL);
+	dw_row *row = copy_new(&store->alloc, topic, settings, NULL);
 
 	if (!row)
 		return; /* the next reading brings it */
@@ -208,11 +208,11 @@ void copies_learn(struct redis_store *store, const char *topic, const struct rep
 }
 
 /* add_known adds what the owner knows to what the shards have. */
-static void add_known(struct redis_store *store, struct rows *rows)
+static void add_known(struct later *later, struct rows *rows)
 {
-	dw_row *row = store->later.topics.copies.known;
+	dw_row *row = later->topics.copies.known;
 
-	store->later.topics.copies.known = NULL;
+	later->topics.copies.known = NULL;
 	while (row) {
 		dw_row *next = row->next;
 
@@ -221,9 +221,9 @@ static void add_known(struct redis_store *store, struct rows *rows)
 	}
 }
 
-const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, const char *topic)
+const dw_row *copies_newest(const struct later *later, struct rows *rows, const char *topic)
 {
-	const dw_row *known = store->later.topics.copies.known;
+	const dw_row *known = later->topics.copies.known;
 	dw_row *first = copies_sort(rows);
 	const dw_row *found = first ? copies_last(first) : NULL;
 
@@ -238,8 +238,8 @@ const dw_row *copies_newest(const struct redis_store *store, struct rows *rows, 
 
 /* add_newest adds the newest settings of a topic to the answer. Its numbers are those of the shard
  * of its name, which may have older settings. */
-static bool add_newest(struct redis_store *store, const dw_row *first, const dw_row *newest,
-		       dw_op *op, dw_row ***tail)
+static bool add_newest(struct alloc *alloc, const dw_row *first, const dw_row *newest, dw_op *op,
+		       dw_row ***tail)
 {
 	const char *numbers = newest->token;
 	size_t size;
@@ -249,8 +249,8 @@ static bool add_newest(struct redis_store *store, const dw_row *first, const dw_
 		if (each->token[0])
 			numbers = each->token;
 	size = strlen(numbers);
-	row = row_new(&store->alloc, newest->id, NULL, newest->body_size + size);
-	if (!op_add_row(&store->alloc, op, tail, row))
+	row = row_new(alloc, newest->id, NULL, newest->body_size + size);
+	if (!op_add_row(alloc, op, tail, row))
 		return false;
 	row->gone = newest->gone;
 	memcpy(row_room(row), newest->body, newest->body_size);
@@ -307,7 +307,7 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 		shard_add(&answering->differ, i);
 	if (!answering->failed && may_tell(answering, newest, in_shards))
 		answering->failed =
-		    !add_newest(store, first, newest, answering->op, answering->tail);
+		    !add_newest(&store->alloc, first, newest, answering->op, answering->tail);
 	while (first != newest) {
 		dw_row *next = first->next;
 
@@ -319,7 +319,7 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 }
 
 /* drop_misnamed: another program has written settings of a topic that cannot be. */
-static void drop_misnamed(struct redis_store *store, struct rows *rows)
+static void drop_misnamed(struct alloc *alloc, struct rows *rows)
 {
 	dw_row **link = &rows->first;
 
@@ -332,7 +332,7 @@ static void drop_misnamed(struct redis_store *store, struct rows *rows)
 		}
 		*link = row->next;
 		row->next = NULL;
-		rows_free(&store->alloc, row);
+		rows_free(alloc, row);
 	}
 }
 
@@ -356,8 +356,8 @@ bool copies_answer(struct redis_store *store, struct copies_told *told, dw_op *o
 
 	answering.keeps = keeps;
 	if (keeps)
-		add_known(store, &told->rows);
-	drop_misnamed(store, &told->rows);
+		add_known(&store->later, &told->rows);
+	drop_misnamed(&store->alloc, &told->rows);
 	first = copies_sort(&told->rows);
 	told->rows = (struct rows){0};
 	while (first) {

@@ -13,6 +13,7 @@
 #include "store/redis/wire/script.h"
 #include "store/redis/owner/shard.h"
 
+struct later;
 struct redis_store;
 
 /* A row is the settings of a topic in one shard. id: the topic; body: the settings; generation:
@@ -53,7 +54,7 @@ void copies_ask_changes(struct redis_store *, const struct shard *, char key[COP
 
 /* copies_read adds a row for the three items of topic_list.lua; numbers: NULL: there are none.
  * copies_read_changes takes the reply of topic_changes.lua. False: no memory. */
-bool copies_read(struct redis_store *, struct rows *, unsigned shard, const struct reply *items,
+bool copies_read(struct alloc *, struct rows *, unsigned shard, const struct reply *items,
 		 const struct reply *numbers);
 bool copies_read_changes(struct redis_store *, struct copies_told *, unsigned shard,
 			 const struct reply *);
@@ -65,7 +66,7 @@ bool copies_answer(struct redis_store *, struct copies_told *, dw_op *, dw_row *
 
 /* copies_newest sorts the rows of this topic, and returns the newest settings that are in them, or
  * that the owner knows; NULL: there are none. */
-const dw_row *copies_newest(const struct redis_store *, struct rows *, const char *topic);
+const dw_row *copies_newest(const struct later *, struct rows *, const char *topic);
 
 /* copies_learn is called when the owner has changed these settings. copies_write writes all that is
  * known into a shard, before anything that is sent later. copies_forget forgets it all.

@@ -46,9 +46,9 @@ static void begin_change(struct redis_store *store, struct topic_call *call)
 }
 
 /* end_change: what was submitted after the change may be sent. */
-static void end_change(struct redis_store *store, struct topic_call *call)
+static void end_change(struct later *later, struct topic_call *call)
 {
-	store->later.topics.changing -= call->changes;
+	later->topics.changing -= call->changes;
 	call->changes = false;
 }
 
@@ -77,7 +77,7 @@ static void call_end(struct redis_store *store, struct topic_call *call)
 		if (--call->left > 0)
 			return;
 	}
-	end_change(store, call);
+	end_change(&store->later, call);
 	if (call->op->kind == DW_OP_TOPIC_LIST)
 		end_list(store, call);
 	rows_free(&store->alloc, call->told.rows.first);
@@ -122,7 +122,7 @@ static void topic_part_lost(struct redis_store *store, struct redis_request *req
 		call_fail(call, is_read(call) ? DW_ESTORE : DW_EUNKNOWN);
 	if (is_change(call->op) && !call->reads)
 		copies_read_all(store);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	call_end(store, call);
 }
 
@@ -138,9 +138,9 @@ static void post(struct redis_store *store, struct topic_call *call, request_ans
 	call_end(store, call);
 }
 
-static struct topic_call *call_new_for(struct redis_store *store, dw_op *op)
+static struct topic_call *call_new_for(struct alloc *alloc, dw_op *op)
 {
-	struct topic_call *call = alloc_new(&store->alloc, sizeof *call);
+	struct topic_call *call = alloc_new(alloc, sizeof *call);
 
 	if (!call)
 		return NULL;
@@ -161,16 +161,15 @@ static bool has_owner(const struct reply *holder)
 }
 
 /* add_row: the owner tells its numbers to the first shard. */
-static bool add_row(struct redis_store *store, struct topic_call *call, unsigned shard,
+static bool add_row(struct alloc *alloc, struct topic_call *call, unsigned shard,
 		    const struct reply *items)
 {
 	if (items[0].size == 0 &&
 	    (call->op->kind != DW_OP_TOPIC_LIST || shard != 0 || !has_owner(&items[2])))
 		return true;
 	if (items[0].size == 0)
-		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
-				       items[1].size);
-	return copies_read(store, &call->told.rows, shard, items, &items[2]);
+		return counts_add_rows(alloc, call->op, &call->tail, items[1].bytes, items[1].size);
+	return copies_read(alloc, &call->told.rows, shard, items, &items[2]);
 }
 
 static bool add_rows(struct redis_store *store, struct topic_call *call, unsigned shard,
@@ -181,7 +180,7 @@ static bool add_rows(struct redis_store *store, struct topic_call *call, unsigne
 	if (call->told.count < count)
 		call->told.count = count;
 	for (size_t i = 2; i < reply->count; i += 3)
-		if (!add_row(store, call, shard, &reply->items[i]))
+		if (!add_row(&store->alloc, call, shard, &reply->items[i]))
 			return false;
 	return true;
 }
@@ -193,7 +192,7 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	unsigned shard = call->listed++;
 	enum failure failure = call_failed(store, request, reply);
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure == FAILURE_AGAIN) {
 		call->again = true;
 	} else if (failure != FAILURE_NONE) {
@@ -247,7 +246,7 @@ static void copy_or_note_answered(struct redis_store *store, struct redis_reques
 	struct topic_call *call = request->context;
 	enum failure failure = call_failed(store, request, reply);
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "TYPE"))
 		complain_of_key(store, reply);
 	if (call->op->kind == DW_OP_AWAIT) {
@@ -273,7 +272,7 @@ static void copy(struct redis_store *store, struct topic_call *call, const struc
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
 		post(store, call, copy_or_note_answered);
 	}
-	end_change(store, call);
+	end_change(&store->later, call);
 }
 
 static int refusal_of(const struct reply *reply)
@@ -309,7 +308,7 @@ static void changed(struct redis_store *store, struct redis_request *request,
 
 	if (status == DW_ECORRUPT)
 		complain_of_key(store, reply);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (failure == FAILURE_FENCED) {
 		shard_is_empty(store, call);
 	} else if (status == DW_OK) {
@@ -331,7 +330,7 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	bool sets = op->kind == DW_OP_TOPIC_SET;
 	struct shard *shard = shard_of(store, op->topic);
 	char key[COPIES_KEY_SIZE];
-	const dw_row *newest = copies_newest(store, &call->told.rows, op->topic);
+	const dw_row *newest = copies_newest(&store->later, &call->told.rows, op->topic);
 
 	copies_begin(store, shard, sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP, true, key);
 	command_text(words, op->topic);
@@ -352,7 +351,7 @@ static void counts_answered(struct redis_store *store, struct redis_request *req
 {
 	struct topic_call *call = request->context;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (reply->kind == REPLY_ERROR)
 		call_fail(call, DW_ESTORE);
 	call_end(store, call);
@@ -363,7 +362,7 @@ static void send_counts(struct redis_store *store, struct topic_call *call)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:00}:t", store->names.name);
-	command_begin(store, COMMAND_HSET);
+	command_begin(&store->pipeline, COMMAND_HSET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, COUNTS_FIELD);
 	command_bytes(&store->pipeline.words, call->op->body, call->op->body_size);
@@ -384,7 +383,7 @@ static void send_await(struct redis_store *store, struct topic_call *call)
 
 static int send_call(struct redis_store *store, dw_op *op)
 {
-	struct topic_call *call = call_new_for(store, op);
+	struct topic_call *call = call_new_for(&store->alloc, op);
 
 	if (!call)
 		return DW_ENOMEM;
@@ -450,9 +449,9 @@ void topics_send(struct redis_store *store)
 	}
 }
 
-void topics_submit(struct redis_store *store, dw_op *op)
+void topics_submit(struct later *later, dw_op *op)
 {
-	op_queue_push(&store->later.topics.waiting, op);
+	op_queue_push(&later->topics.waiting, op);
 }
 
 void topics_overdue(struct redis_store *store)
@@ -481,13 +480,13 @@ void topics_end(struct redis_store *store, int status)
 void redis_topics_free(struct redis_store *store)
 {
 	copies_forget(store);
-	consumers_free(store);
+	consumers_free(&store->later);
 }
 
-void topics_note_changes(struct redis_store *store, const struct shard *shard, uint64_t changes)
+void topics_note_changes(struct later *later, const struct shard *shard, uint64_t changes)
 {
 	if (shard->topic_changes != changes + 1)
-		store->later.topics.has_changed = true;
+		later->topics.has_changed = true;
 }
 
 void topics_work(struct redis_store *store)

@@ -7,6 +7,7 @@
 #include "port/op.h"
 #include "store/redis/queue/topic_copies.h"
 
+struct later;
 struct redis_store;
 struct shard;
 
@@ -21,7 +22,7 @@ struct topic_ops {
 /* topics_submit takes over an operation of a topic. topics_send sends those that can be sent; all
  * that are there go out together, so that pushes of one topic are one command. topics_work does so,
  * and listens to those of consumers. topics_overdue gives up those that have waited too long. */
-void topics_submit(struct redis_store *, dw_op *);
+void topics_submit(struct later *, dw_op *);
 void topics_send(struct redis_store *);
 void topics_work(struct redis_store *);
 void topics_overdue(struct redis_store *);
@@ -32,6 +33,6 @@ void redis_topics_free(struct redis_store *);
 
 /* topics_note_changes is called when a renewal has told the number that is another one after each
  * change of the settings in the shard. */
-void topics_note_changes(struct redis_store *, const struct shard *, uint64_t changes);
+void topics_note_changes(struct later *, const struct shard *, uint64_t changes);
 
 #endif

@@ -34,18 +34,18 @@ static bool is_ordered(const dw_op *op)
 	}
 }
 
-static void join_order(struct redis_store *store, dw_op *op)
+static void join_order(struct completion *completion, dw_op *op)
 {
 	struct op_place *place = place_of(op);
-	dw_op *last = store->completion.order_last;
+	dw_op *last = completion->order_last;
 
 	place->progress = PROGRESS_ORDERED;
 	place->prev = last;
-	*(last ? &place_of(last)->next : &store->completion.order_first) = op;
-	store->completion.order_last = op;
+	*(last ? &place_of(last)->next : &completion->order_first) = op;
+	completion->order_last = op;
 }
 
-void answer_take(struct redis_store *store, dw_op *op)
+void answer_take(struct completion *completion, dw_op *op)
 {
 	place_of(op)->progress = PROGRESS_NONE;
 	place_of(op)->next = place_of(op)->prev = NULL;
@@ -53,16 +53,15 @@ void answer_take(struct redis_store *store, dw_op *op)
 	place_of(op)->closings = 0;
 	place_of(op)->is_suspect = false;
 	if (is_ordered(op) && !(op->flags & OP_OURS))
-		join_order(store, op);
+		join_order(completion, op);
 }
 
-static void leave_order(struct redis_store *store, dw_op *op)
+static void leave_order(struct completion *completion, dw_op *op)
 {
 	struct op_place *place = place_of(op);
 
-	*(place->prev ? &place_of(place->prev)->next : &store->completion.order_first) =
-	    place->next;
-	*(place->next ? &place_of(place->next)->prev : &store->completion.order_last) = place->prev;
+	*(place->prev ? &place_of(place->prev)->next : &completion->order_first) = place->next;
+	*(place->next ? &place_of(place->next)->prev : &completion->order_last) = place->prev;
 	place->next = place->prev = NULL;
 	place->progress = PROGRESS_NONE;
 }
@@ -118,7 +117,7 @@ static void tell_ordered(struct redis_store *store)
 
 	while ((op = store->completion.order_first) &&
 	       place_of(op)->progress == PROGRESS_ANSWERED) {
-		leave_order(store, op);
+		leave_order(&store->completion, op);
 		hand_over(store, op);
 	}
 }
@@ -128,7 +127,7 @@ void answer(struct redis_store *store, dw_op *op, int status)
 	op->status = status;
 	op->next = NULL;
 	if (place_of(op)->progress == PROGRESS_ORDERED && given_up(status))
-		leave_order(store, op);
+		leave_order(&store->completion, op);
 	if (place_of(op)->progress == PROGRESS_NONE) {
 		hand_over(store, op);
 	} else {
@@ -140,7 +139,7 @@ void answer(struct redis_store *store, dw_op *op, int status)
 void answer_later(struct redis_store *store, dw_op *op)
 {
 	if (place_of(op)->progress == PROGRESS_ORDERED)
-		leave_order(store, op);
+		leave_order(&store->completion, op);
 	tell_ordered(store);
 }
 
@@ -148,8 +147,8 @@ void answer_later(struct redis_store *store, dw_op *op)
  * for them. */
 void answer_behind(struct redis_store *store, dw_op *op, int status)
 {
-	if (!op->asked || !pipeline_refuses(store))
-		join_order(store, op);
+	if (!op->asked || !pipeline_refuses(&store->pipeline))
+		join_order(&store->completion, op);
 	answer(store, op, status);
 }
 
@@ -169,7 +168,7 @@ void answer_known(struct redis_store *store)
 		dw_op *next = place_of(op)->next;
 
 		if (place_of(op)->progress == PROGRESS_ANSWERED) {
-			leave_order(store, op);
+			leave_order(&store->completion, op);
 			hand_over(store, op);
 		}
 		op = next;
@@ -225,7 +224,7 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 
 /* note_doubt remembers that a put may have been applied, so that it is not applied twice if it is
  * sent again. Without memory for this the put counts as applied, and its outcome stays unknown. */
-static void note_doubt(struct redis_store *store, struct shard *shard, dw_op *op, uint64_t number)
+static void note_doubt(struct alloc *alloc, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
 	struct put_in_doubt *put = NULL;
@@ -233,7 +232,7 @@ static void note_doubt(struct redis_store *store, struct shard *shard, dw_op *op
 	if (op->kind != DW_OP_PUT)
 		return;
 	if (shard->in_doubt.count < DOUBTS_MAX)
-		put = alloc_new(&store->alloc, sizeof *put + id_size);
+		put = alloc_new(alloc, sizeof *put + id_size);
 	if (!put) {
 		op->flags |= DW_OP_DONE;
 		return;
@@ -279,7 +278,7 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 			if (!answer_is_waited_for(op)) {
 				answer(store, op, DW_ESTORE); /* it may be repeated */
 			} else if (store->now >= usec_add(op->asked, patience)) {
-				note_doubt(store, shard, op, request->number);
+				note_doubt(&store->alloc, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
 				op_queue_push(&kept, op);
@@ -303,7 +302,7 @@ static void recall_reads(struct redis_store *store)
 			op->rows = NULL;
 			op->row_count = 0;
 			op->status = DW_ESTORE;
-			leave_order(store, op);
+			leave_order(&store->completion, op);
 			hand_over(store, op);
 		}
 		op = next;
@@ -334,7 +333,7 @@ static void in_doubt_overdue(struct redis_store *store, struct shard *shard)
 			dw_op *next = op->next;
 
 			if (shard_is_cut_off(shard) || is_overdue(store, op, 0)) {
-				note_doubt(store, shard, op, request->number);
+				note_doubt(&store->alloc, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
 			} else {
 				op_queue_push(&request->ops, op);
@@ -363,7 +362,7 @@ static void order_overdue(struct redis_store *store)
 
 		if (place_of(op)->progress == PROGRESS_ANSWERED && op->asked &&
 		    store->now >= place_of(op)->deadline) {
-			leave_order(store, op);
+			leave_order(&store->completion, op);
 			hand_over(store, op);
 		}
 		op = next;
@@ -404,7 +403,7 @@ void refuse_fenced(struct redis_store *store, struct shard *shard, struct op_que
 			answer(store, op, DW_EFENCED);
 		op = next;
 	}
-	shard_queued(store, shard);
+	shard_queued(&store->sets, shard);
 }
 
 void refuse_fenced_all(struct redis_store *store, struct shard *shard)
@@ -415,7 +414,7 @@ void refuse_fenced_all(struct redis_store *store, struct shard *shard)
 		if (request->ops.first && request->ops.first->kind == DW_OP_REPUSH)
 			refuse_fenced(store, shard, &request->ops);
 		answer_doubtful(store, &request->ops);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	}
 	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
 		if (!put->resolved)

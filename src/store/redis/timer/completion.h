@@ -88,7 +88,7 @@ struct shard_queues {
 bool answer_is_waited_for(const dw_op *);
 
 /* answer_take puts a submitted operation into the order. */
-void answer_take(struct redis_store *, dw_op *);
+void answer_take(struct completion *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 

@@ -49,10 +49,10 @@ bool confirm_takes(struct redis_store *store, struct shard *shard, dw_op *op,
 }
 
 /* be_idle: no operation of the shard waits any more. */
-static void be_idle(struct redis_store *store, struct shard *shard)
+static void be_idle(struct shard_sets *sets, struct shard *shard)
 {
 	shard->confirm.pause = 0;
-	shard_remove(&store->sets.unconfirmed, shard->number);
+	shard_remove(&sets->unconfirmed, shard->number);
 }
 
 /* take_item: a move that came too late is done, but the timer has started at its earlier deadline
@@ -79,8 +79,8 @@ static void end_call(struct redis_store *store, struct redis_request *request)
 	confirm->pause = usec_min(2 * confirm->pause, LAST);
 	confirm->at = usec_add(store->now, confirm->pause);
 	if (!confirm->ops.first)
-		be_idle(store, request->shard);
-	request_free(store, request);
+		be_idle(&store->sets, request->shard);
+	request_free(&store->alloc, request);
 }
 
 static void confirm_answered(struct redis_store *store, struct redis_request *request,
@@ -117,11 +117,12 @@ static void give_up(struct redis_store *store, struct shard *shard)
 static void ask(struct redis_store *store, struct shard *shard)
 {
 	struct redis_command *words = &store->pipeline.words;
-	struct redis_request *request = request_new(store, shard, confirm_answered, confirm_lost);
+	struct redis_request *request =
+	    request_new(&store->alloc, shard, confirm_answered, confirm_lost);
 
 	if (!request)
 		return;
-	call_begin(store, SCRIPT_CONFIRM, shard);
+	call_begin(&store->pipeline, SCRIPT_CONFIRM, shard);
 	for (size_t i = 0; i < BATCH_MAX && shard->confirm.ops.first; i++) {
 		dw_op *op = op_queue_pop(&shard->confirm.ops);
 
@@ -148,7 +149,7 @@ void confirm_work(struct redis_store *store)
 		shard->confirm.at = usec_add(
 		    store->now, LAST); /* if no answer comes; end_call() sets an earlier time */
 		if (!shard->confirm.ops.first)
-			be_idle(store, shard);
+			be_idle(&store->sets, shard);
 		else if (store->pipeline.connection)
 			ask(store, shard);
 	}

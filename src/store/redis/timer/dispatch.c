@@ -57,7 +57,7 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 			return;
 		batch_gather(queue);
 		if (write_send(store, shard, queue) != DW_OK) {
-			shard_pause(store, shard, usec_add(store->now, DW_MILLISECONDS(1)));
+			shard_pause(&store->sets, shard, usec_add(store->now, DW_MILLISECONDS(1)));
 			return;
 		}
 	}

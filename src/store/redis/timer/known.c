@@ -35,9 +35,9 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 	return true;
 }
 
-static void add_known_settles(struct redis_store *store, const dw_op *first, size_t count)
+static void add_known_settles(struct pipeline *pipeline, const dw_op *first, size_t count)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &pipeline->words;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
@@ -78,6 +78,6 @@ bool known_add(struct redis_store *store, const struct shard *shard, const dw_op
 		return add_known_claims(store, shard, op, count);
 	if (op->kind == DW_OP_NEXT)
 		return add_known_nexts(store, shard, op, count);
-	add_known_settles(store, op, count);
+	add_known_settles(&store->pipeline, op, count);
 	return true;
 }

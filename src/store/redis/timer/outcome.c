@@ -72,37 +72,38 @@ static void forget_answered(struct redis_store *store, struct redis_request *req
 	dw_op *op = op_queue_pop(&request->ops);
 	bool done = call_failed(store, request, reply) == FAILURE_NONE;
 
-	call_number_done(store, request, done);
+	call_number_done(&store->ownership, request, done);
 	if (done) {
 		op->count += (uint64_t)reply_number(&reply->items[1]);
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
 	}
 	answer(store, op, DW_OK);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void forget_lost(struct redis_store *store, struct redis_request *request)
 {
 	answer_all(store, &request->ops, DW_OK);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* forget_letters drops old dead letters of the shard. Without a connection or memory the next BURY
  * does. */
 static void forget_letters(struct redis_store *store, struct shard *shard, dw_op *op)
 {
-	struct redis_request *request = request_new(store, shard, forget_answered, forget_lost);
+	struct redis_request *request =
+	    request_new(&store->alloc, shard, forget_answered, forget_lost);
 
 	if (request) {
 		request->number = shard->channel.next;
-		call_begin_rare(store, SCRIPT_FORGET, shard);
+		call_begin_rare(&store->pipeline, SCRIPT_FORGET, shard);
 		call_guard(store, shard, request->number);
 		batch_add_forget(store, shard);
 		op_queue_push(&request->ops, op);
 		if (!shard->channel.is_broken && request_send(store, request) == DW_OK)
 			return;
 		(void)op_queue_take(&request->ops);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	}
 	answer(store, op, DW_OK);
 }
@@ -145,7 +146,7 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	if (next == shard_of(store, op->id))
 		return false;
 	op_queue_push(&next->queues.waiting, op);
-	shard_queued(store, next);
+	shard_queued(&store->sets, next);
 	return true;
 }
 
@@ -157,7 +158,7 @@ static void retry(struct redis_store *store, struct shard *shard, struct op_queu
 	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
 
 	batch_take_back(rebuilds ? &shard->queues.rebuild : &shard->queues.retry, ops);
-	shard_queued(store, shard);
+	shard_queued(&store->sets, shard);
 }
 
 static bool is_half_deleted(const dw_op *op, const struct reply *item)
@@ -317,14 +318,14 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 {
 	enum failure failure = call_failed(store, request, reply);
 
-	call_number_done(store, request, failure == FAILURE_NONE);
+	call_number_done(&store->ownership, request, failure == FAILURE_NONE);
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
 	else if (request->as_owner && store->ownership.role != DW_OWNER)
 		refuse_fenced(store, request->shard, &request->ops);
 	else
 		refused(store, request, failure);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* write_lost: the handshake will say whether the command was applied. If the store is not the owner
@@ -335,21 +336,21 @@ void write_lost(struct redis_store *store, struct redis_request *request)
 	suspect_lost(request);
 	if (request->as_owner == (store->ownership.role == DW_OWNER)) {
 		request_push(&request->shard->in_doubt.requests, request);
-		shard_queued(store, request->shard);
+		shard_queued(&store->sets, request->shard);
 		return;
 	}
 	answer_doubtful(store, &request->ops);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* ---- Looking at what is stored --------------------------------------------------------------- */
 
-static int take_value(struct redis_store *store, struct shard *shard, dw_op *op,
+static int take_value(struct alloc *alloc, struct shard *shard, dw_op *op,
 		      const struct reply *value)
 {
 	if (value->kind != REPLY_BULK)
 		return DW_ENOENT;
-	op->rows = value_row(&store->alloc, op->id, strlen(op->id), value->bytes, value->size);
+	op->rows = value_row(alloc, op->id, strlen(op->id), value->bytes, value->size);
 	if (!op->rows)
 		return DW_ENOMEM;
 	token_note_row(shard, op->rows);
@@ -383,9 +384,9 @@ static int applied_status(dw_op *op, int found, bool as_owner)
 	return DW_OK;
 }
 
-static void drop_rows(struct redis_store *store, dw_op *op)
+static void drop_rows(struct alloc *alloc, dw_op *op)
 {
-	rows_free(&store->alloc, op->rows);
+	rows_free(alloc, op->rows);
 	op->rows = NULL;
 	op->row_count = 0;
 }
@@ -403,21 +404,21 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 		if (resolves)
 			answer_doubtful(store, &request->ops);
 		answer_all(store, &request->ops, DW_ESTORE);
-		request_free(store, request);
+		request_free(&store->alloc, request);
 		return;
 	}
 	while ((op = op_queue_pop(&request->ops))) {
-		int status = take_value(store, request->shard, op, &reply->items[i++]);
+		int status = take_value(&store->alloc, request->shard, op, &reply->items[i++]);
 
 		if (resolves)
 			status = applied_status(op, status, request->as_owner);
 		if (status == DW_ENOENT && op->kind == DW_OP_CANCEL)
 			tombstone_note(store, request->shard, op);
 		if (status != DW_OK)
-			drop_rows(store, op);
+			drop_rows(&store->alloc, op);
 		answer(store, op, status);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* look_lost: the look-up of operations that were applied is repeated after the handshake. Their
@@ -428,30 +429,30 @@ static void look_lost(struct redis_store *store, struct redis_request *request)
 	suspect_lost(request);
 	if (request->context) {
 		request_push(&request->shard->in_doubt.requests, request);
-		shard_queued(store, request->shard);
+		shard_queued(&store->sets, request->shard);
 		return;
 	}
 	retry(store, request->shard, &request->ops);
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 int send_look(struct redis_store *store, struct shard *shard, struct op_queue *queue, size_t count,
 	      void *resolves)
 {
-	struct redis_request *request = request_new(store, shard, look_answered, look_lost);
+	struct redis_request *request = request_new(&store->alloc, shard, look_answered, look_lost);
 	const dw_op *op = queue->first;
 	int status;
 
 	if (!request)
 		return DW_ENOMEM;
 	request->context = resolves;
-	command_begin(store, COMMAND_HMGET);
+	command_begin(&store->pipeline, COMMAND_HMGET);
 	command_bytes(&store->pipeline.words, shard->keys.name[KEY_H], shard->keys.size[KEY_H]);
 	for (size_t i = 0; i < count; i++, op = op->next)
 		command_text(&store->pipeline.words, op->id);
 	status = request_send(store, request);
 	if (status != DW_OK) {
-		request_free(store, request);
+		request_free(&store->alloc, request);
 		return status;
 	}
 	while (count-- > 0)

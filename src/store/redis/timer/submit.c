@@ -15,11 +15,11 @@ static void park(struct redis_store *store, dw_op *op)
 	store->inbox.op = op;
 }
 
-static void put_in_queue(struct redis_store *store, const struct shard *shard,
-			 struct op_queue *queue, dw_op *op)
+static void put_in_queue(struct shard_sets *sets, const struct shard *shard, struct op_queue *queue,
+			 dw_op *op)
 {
 	op_queue_push(queue, op);
-	shard_queued(store, shard);
+	shard_queued(sets, shard);
 }
 
 /* push queues a rebuild write, unless the timer has a tombstone. The engine may still know a timer
@@ -32,7 +32,7 @@ static void push(struct redis_store *store, dw_op *op)
 	if (tombstone_covers(shard, op->id, op->head.generation))
 		answer(store, op, DW_ENOENT);
 	else
-		put_in_queue(store, shard, &shard->queues.rebuild, op);
+		put_in_queue(&store->sets, shard, &shard->queues.rebuild, op);
 }
 
 /* disown gives every lease back, and marks the shard of the timer that only a newer durawheel
@@ -72,7 +72,7 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
 		op_queue_push(&store->later.behind, op);
 	} else if (is_of_topics(op)) {
-		topics_submit(store, op);
+		topics_submit(&store->later, op);
 	} else if (op->kind == DW_OP_ACK && op->id[0] == '\0') {
 		answer(store, op, DW_OK); /* the note about settings was no entry */
 	} else if (op->kind == DW_OP_INBOX) {
@@ -86,7 +86,7 @@ static void take(struct redis_store *store, dw_op *op)
 
 		if (op->kind == DW_OP_CLAIM && op->head.generation <= shard->lease.jump)
 			op->flags &= ~DW_OP_KNOWN; /* only the script knows the attempt */
-		put_in_queue(store, shard, &shard->queues.waiting, op);
+		put_in_queue(&store->sets, shard, &shard->queues.waiting, op);
 	} else {
 		if (later_is_barrier(op))
 			store->later.barrier = op;
@@ -125,7 +125,7 @@ void submit_one(struct redis_store *store, dw_op *op)
 	place_of(op)->order = ++store->completion.submitted;
 	if (makes_generation(op))
 		place_of(op)->floor = clock_version(store);
-	answer_take(store, op);
+	answer_take(&store->completion, op);
 	if (status != DW_OK)
 		answer(store, op, status);
 	else
@@ -155,7 +155,7 @@ void submit_later(struct redis_store *store)
 		if (status == DW_OK && store->sets.cut_off_count > 0 && later_needs_all(op))
 			status = DW_ESTORE;
 		if (status != DW_OK) {
-			later_end_barrier(store, op);
+			later_end_barrier(&store->later, op);
 			answer(store, op, status);
 			continue;
 		}

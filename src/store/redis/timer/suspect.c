@@ -13,9 +13,9 @@
 #define TRIED_FOR DW_SECONDS(1)  /* so long after its last closing a suspect is being tried */
 #define LEARNT_FOR DW_SECONDS(5) /* so long as many bytes fail: a person may raise the limit */
 
-static bool is_blamed(const struct redis_store *store, uint32_t closed_on)
+static bool is_blamed(const struct pipeline *pipeline, uint32_t closed_on)
 {
-	return closed_on && closed_on == (uint32_t)store->pipeline.blamed;
+	return closed_on && closed_on == (uint32_t)pipeline->blamed;
 }
 
 /* ---- Telling --------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static bool is_large(const struct redis_store *store, const dw_op *op)
 static bool note_closing(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
-	bool is_cause = is_blamed(store, place->closed_on);
+	bool is_cause = is_blamed(&store->pipeline, place->closed_on);
 
 	place->closed_on = 0;
 	place->is_suspect = place->is_suspect || is_cause;
@@ -197,7 +197,7 @@ bool suspect_judge(struct redis_store *store, struct shard *shard, struct op_que
 	if (must_fail(store, op, &waits))
 		answer(store, op_queue_pop(queue), DW_ELIMIT);
 	else if (waits && keeps_place(op))
-		shard_pause(store, shard,
+		shard_pause(&store->sets, shard,
 			    usec_add(store->now, pause_after(place_of(op)->closings)));
 	else if (waits)
 		wait(store, op_queue_pop(queue));
@@ -222,7 +222,7 @@ void suspect_release(struct redis_store *store, bool all)
 			op_queue_push(&one, op);
 			batch_take_back(
 			    is_rebuild(op) ? &shard->queues.rebuild : &shard->queues.retry, &one);
-			shard_queued(store, shard);
+			shard_queued(&store->sets, shard);
 		} else {
 			op_queue_push(&store->completion.suspects.aside, op);
 		}
@@ -230,11 +230,11 @@ void suspect_release(struct redis_store *store, bool all)
 	}
 }
 
-dw_usec suspect_due(const struct redis_store *store)
+dw_usec suspect_due(const struct completion *completion)
 {
 	dw_usec at = DW_NEVER;
 
-	for (const dw_op *op = store->completion.suspects.aside.first; op; op = op->next)
+	for (const dw_op *op = completion->suspects.aside.first; op; op = op->next)
 		at = usec_min(at, place_of_const(op)->again_at);
 	return at;
 }
@@ -276,9 +276,9 @@ int suspect_push_again(struct redis_store *store, dw_op *op)
 	return DW_EBUSY;
 }
 
-void suspect_push_done(struct redis_store *store, const dw_op *op)
+void suspect_push_done(struct completion *completion, const dw_op *op)
 {
-	struct suspect_push *push = &store->completion.suspects.push;
+	struct suspect_push *push = &completion->suspects.push;
 
 	if (op->body_size >= push->size)
 		push->closings = 0;
@@ -289,7 +289,7 @@ static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 
-	push->closings += is_blamed(store, (uint32_t)push->closed_on);
+	push->closings += is_blamed(&store->pipeline, (uint32_t)push->closed_on);
 	push->closed_on = 0;
 }
 
@@ -367,9 +367,9 @@ void suspect_page_lost(struct redis_store *store, struct suspect_page *page,
 	make_smaller(store, request, rows);
 }
 
-bool suspect_page_fails(struct redis_store *store, struct suspect_page *page)
+bool suspect_page_fails(struct pipeline *pipeline, struct suspect_page *page)
 {
-	page->closings += is_blamed(store, page->closed_on);
+	page->closings += is_blamed(pipeline, page->closed_on);
 	page->closed_on = 0;
 	if (page->closings < CLOSINGS_MAX)
 		return false;

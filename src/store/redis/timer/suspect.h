@@ -27,6 +27,8 @@
 
 #include "port/op.h"
 
+struct pipeline;
+struct completion;
 struct redis_request;
 struct redis_store;
 struct shard;
@@ -83,7 +85,7 @@ unsigned suspect_closings(struct redis_store *, dw_op *);
 /* suspect_release puts operations that have waited for long enough, or all, back into the queues of
  * their shards. suspect_due returns when one has. */
 void suspect_release(struct redis_store *, bool all);
-dw_usec suspect_due(const struct redis_store *);
+dw_usec suspect_due(const struct completion *);
 
 /* suspect_rows returns how many rows a page may have now, at most `rows`. suspect_page_lost: the
  * request for a page was lost; suspect_reply_lost: the one of an operation that asks for one page.
@@ -94,7 +96,7 @@ bool suspect_replies_are_small(const struct redis_store *);
 void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct redis_request *,
 		       size_t rows);
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
-bool suspect_page_fails(struct redis_store *, struct suspect_page *);
+bool suspect_page_fails(struct pipeline *, struct suspect_page *);
 
 /* suspect_reply_is_large returns true if the server has closed the connection three times on a row
  * with no more bytes, a moment ago. suspect_learn_reply is called when it has. */
@@ -107,7 +109,7 @@ bool suspect_reply_is_large(const struct redis_store *, size_t bytes);
  * server has closed the connection three times on this size. Else it is a timer's, and the answer
  * of suspect_push_again: DW_EBUSY, and it comes again at op->head.due. */
 bool suspect_push_lost(struct redis_store *, const struct redis_request *);
-void suspect_push_done(struct redis_store *, const dw_op *);
+void suspect_push_done(struct completion *, const dw_op *);
 int suspect_push(struct redis_store *, dw_op *);
 int suspect_push_again(struct redis_store *, dw_op *);
 

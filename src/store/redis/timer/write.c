@@ -52,7 +52,7 @@ bool write_is_one(const dw_op *op)
 
 /* was_applied: true if a put that was given up, and is sent again now, had been applied. Its note
  * of doubt is freed. */
-static bool was_applied(struct redis_store *store, struct shard *shard, const dw_op *op)
+static bool was_applied(struct alloc *alloc, struct shard *shard, const dw_op *op)
 {
 	struct put_in_doubt **at = &shard->in_doubt.puts;
 
@@ -68,7 +68,7 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 
 		*at = put->next;
 		shard->in_doubt.count--;
-		alloc_free(&store->alloc, put);
+		alloc_free(alloc, put);
 		return applied;
 	}
 	return false;
@@ -78,7 +78,7 @@ static bool was_applied(struct redis_store *store, struct shard *shard, const dw
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
-	call_begin(store, script_of(queue->first), shard);
+	call_begin(&store->pipeline, script_of(queue->first), shard);
 	call_guard(store, shard, shard->channel.next);
 	return batch_add(store, shard, queue, count);
 }
@@ -93,7 +93,7 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 
 	if (status != DW_OK)
 		return status;
-	request = request_new(store, shard, write_answered, write_lost);
+	request = request_new(&store->alloc, shard, write_answered, write_lost);
 	if (!request)
 		return DW_ENOMEM;
 	request->number = shard->channel.next;
@@ -103,13 +103,13 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		said = say(store, shard, queue, count);
 	}
 	if (!said) {
-		request_free(store, request);
+		request_free(&store->alloc, request);
 		answer(store, op_queue_pop(queue), DW_EINVAL);
 		return DW_OK;
 	}
 	status = request_send(store, request);
 	if (status != DW_OK) {
-		request_free(store, request);
+		request_free(&store->alloc, request);
 		return status;
 	}
 	while (count-- > 0)
@@ -134,7 +134,7 @@ int write_send(struct redis_store *store, struct shard *shard, struct op_queue *
 {
 	if (queue->first->kind == DW_OP_GET)
 		return send_look(store, shard, queue, gets_of(queue), NULL);
-	if (was_applied(store, shard, queue->first)) {
+	if (was_applied(&store->alloc, shard, queue->first)) {
 		struct op_queue one = {0};
 
 		op_queue_push(&one, op_queue_pop(queue));

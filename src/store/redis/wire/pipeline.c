@@ -10,12 +10,12 @@
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-struct redis_request *request_new(struct redis_store *store, struct shard *shard,
+struct redis_request *request_new(struct alloc *alloc, struct shard *shard,
 				  void (*answered)(struct redis_store *, struct redis_request *,
 						   const struct reply *),
 				  void (*lost)(struct redis_store *, struct redis_request *))
 {
-	struct redis_request *request = alloc_new(&store->alloc, sizeof *request);
+	struct redis_request *request = alloc_new(alloc, sizeof *request);
 
 	if (!request)
 		return NULL;
@@ -25,10 +25,10 @@ struct redis_request *request_new(struct redis_store *store, struct shard *shard
 	return request;
 }
 
-void request_free(struct redis_store *store, struct redis_request *request)
+void request_free(struct alloc *alloc, struct redis_request *request)
 {
 	assert(!request->ops.first);
-	alloc_free(&store->alloc, request);
+	alloc_free(alloc, request);
 }
 
 void request_push(struct request_list *list, struct redis_request *request)
@@ -87,7 +87,7 @@ int request_send(struct redis_store *store, struct redis_request *request)
 int request_post(struct redis_store *store, struct shard *shard, request_answered *answered,
 		 request_lost *lost, void *context)
 {
-	struct redis_request *request = request_new(store, shard, answered, lost);
+	struct redis_request *request = request_new(&store->alloc, shard, answered, lost);
 	int status;
 
 	if (!request)
@@ -95,7 +95,7 @@ int request_post(struct redis_store *store, struct shard *shard, request_answere
 	request->context = context;
 	status = request_send(store, request);
 	if (status != DW_OK)
-		request_free(store, request);
+		request_free(&store->alloc, request);
 	return status;
 }
 
@@ -194,11 +194,11 @@ static bool take_replies(struct redis_store *store)
 	return items > 0;
 }
 
-bool pipeline_refuses(const struct redis_store *store)
+bool pipeline_refuses(const struct pipeline *pipeline)
 {
 	bool fatal;
 
-	return store->pipeline.connection && link_trouble(store->pipeline.link, &fatal)[0];
+	return pipeline->connection && link_trouble(pipeline->link, &fatal)[0];
 }
 
 void pipeline_wire(struct redis_store *store)

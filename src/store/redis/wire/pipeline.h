@@ -76,9 +76,9 @@ struct channel {
 };
 
 /* request_new makes a request. NULL: no memory. */
-struct redis_request *request_new(struct redis_store *, struct shard *, request_answered *,
+struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
 				  request_lost *);
-void request_free(struct redis_store *, struct redis_request *);
+void request_free(struct alloc *, struct redis_request *);
 
 /* request_send sends pipeline.words, and takes the request over. If it fails (not DW_OK), the
  * caller keeps the request. */
@@ -93,7 +93,7 @@ void request_push(struct request_list *, struct redis_request *);
 struct redis_request *request_pop(struct request_list *); /* NULL: the list is empty */
 
 /* pipeline_refuses returns true if the server is connected but refuses commands. */
-bool pipeline_refuses(const struct redis_store *);
+bool pipeline_refuses(const struct pipeline *);
 
 /* pipeline_watch notices a lost or a new connection. */
 void pipeline_watch(struct redis_store *);

@@ -18,7 +18,7 @@ static void right_answered(struct redis_store *store, struct redis_request *requ
 	bool is_unknown = reply_fails(reply, "ERR unknown command");
 	const char *command = request->shape->command;
 
-	request_free(store, request);
+	request_free(&store->alloc, request);
 	if (scripts->missing[0] || !(is_unknown || reply_fails(reply, "NOPERM")))
 		return;
 	scripts->is_unknown = is_unknown;
@@ -33,7 +33,7 @@ static void right_answered(struct redis_store *store, struct redis_request *requ
 /* right_lost: the store asks again, or is not opened. */
 static void right_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* post: without memory the operations say what is refused. */
@@ -47,15 +47,15 @@ void rights_ask(struct redis_store *store)
 	struct redis_command *words = &store->pipeline.words;
 
 	store->scripts.missing[0] = '\0';
-	command_begin(store, COMMAND_SCRIPT);
+	command_begin(&store->pipeline, COMMAND_SCRIPT);
 	command_text(words, "LOAD");
 	command_text(words, TEXT);
 	post(store);
-	command_begin(store, COMMAND_EVALSHA);
+	command_begin(&store->pipeline, COMMAND_EVALSHA);
 	command_text(words, TEXT_SHA1);
 	command_number(words, 0);
 	post(store);
-	command_begin(store, COMMAND_EVAL);
+	command_begin(&store->pipeline, COMMAND_EVAL);
 	command_text(words, TEXT);
 	command_number(words, 0);
 	post(store);

@@ -8,17 +8,17 @@
 
 enum { WORD_OF_KEY_COUNT = 2 }; /* behind EVALSHA and the script */
 
-static void begin(struct redis_store *store, const char *word, unsigned command)
+static void begin(struct pipeline *pipeline, const char *word, unsigned command)
 {
-	store->pipeline.script = NULL;
-	store->pipeline.shape = shape_of(command);
-	command_clear(&store->pipeline.words);
-	command_text(&store->pipeline.words, word);
+	pipeline->script = NULL;
+	pipeline->shape = shape_of(command);
+	command_clear(&pipeline->words);
+	command_text(&pipeline->words, word);
 }
 
-void command_begin(struct redis_store *store, enum redis_command_id command)
+void command_begin(struct pipeline *pipeline, enum redis_command_id command)
 {
-	begin(store, shape_of(command)->command, command);
+	begin(pipeline, shape_of(command)->command, command);
 }
 
 /* add_keys: the number of keys stands before them, and call_add_key() writes it again. */
@@ -29,9 +29,9 @@ static void add_keys(struct redis_command *words, const struct shard *shard)
 		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
 }
 
-static void add_text(struct redis_store *store, const struct redis_script *script)
+static void add_text(struct pipeline *pipeline, const struct redis_script *script)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &pipeline->words;
 	char *room = command_keep(words, script->size);
 
 	if (room)
@@ -39,38 +39,38 @@ static void add_text(struct redis_store *store, const struct redis_script *scrip
 }
 
 /* begin_script: rare: its whole text is sent. */
-static void begin_script(struct redis_store *store, enum redis_script_id id, bool rare)
+static void begin_script(struct pipeline *pipeline, enum redis_script_id id, bool rare)
 {
-	begin(store, rare ? "EVAL" : "EVALSHA", id);
+	begin(pipeline, rare ? "EVAL" : "EVALSHA", id);
 	if (rare) {
-		add_text(store, &redis_scripts[id]);
+		add_text(pipeline, &redis_scripts[id]);
 	} else {
-		store->pipeline.script = &redis_scripts[id];
-		command_bytes(&store->pipeline.words, redis_scripts[id].sha1, 40);
+		pipeline->script = &redis_scripts[id];
+		command_bytes(&pipeline->words, redis_scripts[id].sha1, 40);
 	}
 }
 
-void call_begin(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
+void call_begin(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
 {
-	begin_script(store, id, false);
-	add_keys(&store->pipeline.words, shard);
+	begin_script(pipeline, id, false);
+	add_keys(&pipeline->words, shard);
 }
 
-void call_begin_rare(struct redis_store *store, enum redis_script_id id, const struct shard *shard)
+void call_begin_rare(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
 {
-	begin_script(store, id, true);
-	add_keys(&store->pipeline.words, shard);
+	begin_script(pipeline, id, true);
+	add_keys(&pipeline->words, shard);
 }
 
-void call_begin_bare(struct redis_store *store, enum redis_script_id id, bool rare)
+void call_begin_bare(struct pipeline *pipeline, enum redis_script_id id, bool rare)
 {
-	begin_script(store, id, rare);
-	command_number(&store->pipeline.words, 0);
+	begin_script(pipeline, id, rare);
+	command_number(&pipeline->words, 0);
 }
 
-void call_add_key(struct redis_store *store, const char *key)
+void call_add_key(struct pipeline *pipeline, const char *key)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &pipeline->words;
 
 	command_text(words, key);
 	command_replace_number(words, WORD_OF_KEY_COUNT, words->count - WORD_OF_KEY_COUNT - 1);
@@ -119,13 +119,13 @@ static void script_loaded(struct redis_store *store, struct redis_request *reque
 		note_refusal(store, " SCRIPT LOAD", reply);
 		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
 	}
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 static void script_load_lost(struct redis_store *store, struct redis_request *request)
 {
 	*(bool *)request->context = false;
-	request_free(store, request);
+	request_free(&store->alloc, request);
 }
 
 /* load sends a script to a server that does not know it, because it was restarted or its scripts
@@ -136,9 +136,9 @@ static void load(struct redis_store *store, const struct redis_script *script)
 
 	if (*loading)
 		return;
-	command_begin(store, COMMAND_SCRIPT);
+	command_begin(&store->pipeline, COMMAND_SCRIPT);
 	command_text(&store->pipeline.words, "LOAD");
-	add_text(store, script);
+	add_text(&store->pipeline, script);
 	/* If this fails, the next NOSCRIPT tries again. */
 	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
 }
@@ -149,7 +149,7 @@ static void load(struct redis_store *store, const struct redis_script *script)
 static void pause_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard)
-		shard_pause(store, shard, usec_add(store->now, PAUSE));
+		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 }
 
 static enum failure error_failed(struct redis_store *store, struct redis_request *request,
@@ -185,13 +185,13 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 
 /* number_refused: the server expects another number, because the last one that it has applied is
  * `mark`. */
-static enum failure number_refused(struct redis_store *store, const struct redis_request *request,
+static enum failure number_refused(struct pipeline *pipeline, const struct redis_request *request,
 				   uint64_t mark)
 {
 	if (mark < request->shard->channel.acked)
 		return FAILURE_LOST;
 	if (mark >= request->number)
-		link_drop(store->pipeline.link, "a number was used twice");
+		link_drop(pipeline->link, "a number was used twice");
 	return FAILURE_AGAIN;
 }
 
@@ -207,18 +207,19 @@ enum failure call_failed(struct redis_store *store, struct redis_request *reques
 	if (reply_is(word, "ERA"))
 		return FAILURE_LOST;
 	if (reply_is(word, "MARK"))
-		return number_refused(store, request, (uint64_t)reply_number(&word[1]));
+		return number_refused(&store->pipeline, request, (uint64_t)reply_number(&word[1]));
 	if (reply_is(word, "LOOK"))
 		return FAILURE_LOOK;
 	return FAILURE_NONE;
 }
 
-void call_number_done(struct redis_store *store, struct redis_request *request, bool applied)
+void call_number_done(struct redis_ownership *ownership, struct redis_request *request,
+		      bool applied)
 {
 	struct shard *shard = request->shard;
 
 	shard->channel.under_way--;
-	if (request->as_owner != (store->ownership.role == DW_OWNER))
+	if (request->as_owner != (ownership->role == DW_OWNER))
 		return; /* the role has changed, and with it the numbers */
 	if (applied) {
 		shard->channel.acked = request->number;

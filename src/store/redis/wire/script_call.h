@@ -9,6 +9,8 @@
 #include "store/redis/wire/script.h"
 #include "store/redis/wire/shape.h"
 
+struct redis_ownership;
+
 struct scripts {
 	bool loading[SCRIPT_COUNT];    /* SCRIPT LOAD is under way */
 	bool unloadable;               /* the server refused the last script that was sent to it */
@@ -30,19 +32,19 @@ enum failure {
 };
 
 /* command_begin starts pipeline.words with a plain command. */
-void command_begin(struct redis_store *, enum redis_command_id);
+void command_begin(struct pipeline *, enum redis_command_id);
 
 /* call_begin starts pipeline.words with EVALSHA of a script and the shard's keys. call_begin_rare
  * sends the whole text with EVAL, so that a call to a server that does not know the script need not
  * be repeated. */
-void call_begin(struct redis_store *, enum redis_script_id, const struct shard *);
-void call_begin_rare(struct redis_store *, enum redis_script_id, const struct shard *);
+void call_begin(struct pipeline *, enum redis_script_id, const struct shard *);
+void call_begin_rare(struct pipeline *, enum redis_script_id, const struct shard *);
 
 /* call_begin_bare begins without a key: call_add_key adds them. rare: as call_begin_rare. */
-void call_begin_bare(struct redis_store *, enum redis_script_id, bool rare);
+void call_begin_bare(struct pipeline *, enum redis_script_id, bool rare);
 
 /* call_add_key adds a key behind those that are there. */
-void call_add_key(struct redis_store *, const char *key);
+void call_add_key(struct pipeline *, const char *key);
 
 /* call_guard adds the words with which every changing script begins; `number` is the number of this
  * command. */
@@ -52,6 +54,6 @@ void call_guard(struct redis_store *, const struct shard *, uint64_t number);
 enum failure call_failed(struct redis_store *, struct redis_request *, const struct reply *);
 
 /* call_number_done counts a command with a number as answered: applied or not. */
-void call_number_done(struct redis_store *, struct redis_request *, bool applied);
+void call_number_done(struct redis_ownership *, struct redis_request *, bool applied);
 
 #endif

@@ -18,25 +18,25 @@ const char *redis_channel(const struct redis_store *store)
 	return store->names.channel;
 }
 
-void wake_channel_watch(struct redis_store *store, int fd)
+void wake_channel_watch(struct wake_channel *wake, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
-	if (store->wake.descriptor >= 0 && fd >= 0)
-		(void)epoll_ctl(store->wake.descriptor, EPOLL_CTL_ADD, fd, &event);
+	if (wake->descriptor >= 0 && fd >= 0)
+		(void)epoll_ctl(wake->descriptor, EPOLL_CTL_ADD, fd, &event);
 }
 
 void redis_hear(struct redis_store *store, struct link *subscriber)
 {
 	store->wake.link = subscriber;
-	wake_channel_watch(store, link_descriptor(subscriber));
+	wake_channel_watch(&store->wake, link_descriptor(subscriber));
 }
 
-void wake_channel_free(struct redis_store *store)
+void wake_channel_free(struct wake_channel *wake)
 {
-	link_free(store->wake.link);
-	if (store->wake.descriptor >= 0)
-		(void)close(store->wake.descriptor); /* nothing can be lost */
+	link_free(wake->link);
+	if (wake->descriptor >= 0)
+		(void)close(wake->descriptor); /* nothing can be lost */
 }
 
 /* log_line: while the store is being opened, redis_store_open() reports why there is no connection,
@@ -84,7 +84,7 @@ static void hear(struct redis_store *store, const struct reply *message)
 	if (reply_is(message, "t"))
 		store->wake.has_topics = true;
 	else if (number < store->shard_count)
-		shard_expect_news(store, &store->shards[number]);
+		shard_expect_news(&store->sets, &store->shards[number]);
 }
 
 void wake_channel_work(struct redis_store *store)

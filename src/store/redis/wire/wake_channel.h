@@ -21,8 +21,8 @@ struct wake_channel {
 int link_open(struct redis_store *, const char *channel, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
-void wake_channel_watch(struct redis_store *, int fd);
+void wake_channel_watch(struct wake_channel *, int fd);
 void wake_channel_work(struct redis_store *);
-void wake_channel_free(struct redis_store *);
+void wake_channel_free(struct wake_channel *);
 
 #endif
