@@ -152,9 +152,9 @@ typedef struct dw_row {
  *                    each with its NUL;
  *                    head.generation: as of TAKE
  * ANSWER             topic, body: tokens, each with DW_OK (rows: tokens that are not done; number:
- *                    its NUL; limit: how many;      which; DW_ESTALE, or DW_ELIMIT: the message,
- *                    verdict; head.due (RETRY; 0:   whose retries are used up)
- *                    as the topic says, and
+ *                    its NUL; limit: how many;      which; DW_ELIMIT: the message, whose retries
+ *                    verdict; head.due (RETRY; 0:   are used up, or without a body: the server does
+ *                    as the topic says, and         not send it; DW_ESTALE; or why it was not read)
  *                    head.generation is random)
  * LETTER             id, topic, head, body, reason; DW_OK (it is a dead letter, now or before)
  *                    limit: bytes of a text of

@@ -252,8 +252,10 @@ typedef struct dw_answer {
 } dw_answer;
 
 /* dw_ack answers messages, each for itself. results are in the order of the tokens, each with its
- * token as id: DW_OK; DW_ESTALE: this delivery is over. fn NULL: failures go to options.on_event,
- * and a DW_ESTALE nowhere. */
+ * token as id: DW_OK; DW_ESTALE: this delivery is over; DW_ELIMIT: it is to be a dead letter, and
+ * Redis does not send it, because of its client-output-buffer-limit (DW_EVENT_LIMIT): it comes
+ * back; DW_ECORRUPT: it is to be a dead letter, and is damaged: the next take drops it. fn NULL:
+ * failures go to options.on_event, and a DW_ESTALE nowhere. */
 DW_API int dw_ack(dw *, const dw_answer *, dw_bulk_fn fn, void *user);
 
 /* dw_touch hides messages for hide_us from now on, because work on them goes on; for 30 s if the

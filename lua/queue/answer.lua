@@ -6,8 +6,8 @@
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
 --           dropped, and counted so   3 when they come back (us), of 'retry' or 'hold'; 0: as the
 --           topic says   4 a random number   5.. their tokens
--- returns   {'OK', ...}: 0; 3 stale; or {token, value}, as take returns it: its retries are used
---           up, or the verdict is 'dead'. Nothing was done to it. {'OK'}: all are 0.
+-- returns   {'OK', ...}: 0; 3 stale; below 0: its retries are used up, or the verdict is 'dead'.
+--           Nothing was done to it. Its value in MESSAGES has so many bytes. {'OK'}: all are 0.
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(log N) a message; 3 us of the server
 local STALE = 3
@@ -24,7 +24,7 @@ most = most == NONE and 0 or most
 local hide = setting(text, 'hide', 30000000)
 hide = hide > 0 and hide or 30000000
 local answer = {'OK'}
-local left, gone, dead, comes_back = {}, {}, {}, {}
+local left, gone, comes_back = {}, {}, {}
 
 -- delay: as settings_retry_delay() in src/topic/settings.c.
 local function delay(retries)
@@ -42,13 +42,14 @@ local function delay(retries)
 	return wait - jitter + random % (2 * jitter + 1)
 end
 
--- judge decides what becomes of a message that somebody holds by this token.
+-- judge decides what becomes of a message that somebody holds by this token. One whose value
+-- another program has deleted cannot be a dead letter. It stays taken; the next take drops it.
 local function judge(token)
 	local generation, push, retries, deliveries = match(token, TOKEN)
 	retries = tonumber(retries)
 	if verdict == 'dead' or (verdict == 'retry' and retries >= most) then
-		insert(dead, token)
-		return
+		local size = call('HSTRLEN', MESSAGES, generation)
+		return size > 0 and -size or STALE
 	end
 	insert(left, token)
 	if ends then
@@ -61,42 +62,26 @@ local function judge(token)
 			returns_at(now() + delay(retries), true)))
 		insert(comes_back, token_of(generation, push, retries + 1, deliveries))
 	end
-end
-
--- read_dead puts the messages that are to be dead letters into the answer. One whose value another
--- program has deleted stays taken; the next take drops it.
-local function read_dead(at)
-	local generations = {}
-	for k, token in ipairs(dead) do
-		generations[k] = match(token, '^%d+')
-	end
-	local values = dead[1] and call('HMGET', MESSAGES, unpack(generations)) or {}
-	for k, token in ipairs(dead) do
-		answer[at[token]] = values[k] and {token, values[k]} or STALE
-	end
+	return 0
 end
 
 local function answer_all()
 	local scores = call('ZMSCORE', TAKEN, unpack(ARGV, 5))
-	local at, all_done = {}, true
+	local seen, all_done = {}, true
 	for k, score in ipairs(scores) do
 		local token = ARGV[4 + k]
-		local is_held = score and not at[token] and match(token, TOKEN)
-		answer[k + 1] = is_held and 0 or STALE
-		all_done = all_done and is_held
-		if is_held then
-			at[token] = k + 1
-			judge(token)
-		end
+		local is_held = score and not seen[token] and match(token, TOKEN)
+		seen[token] = true
+		answer[k + 1] = is_held and judge(token) or STALE
+		all_done = all_done and answer[k + 1] == 0
 	end
-	read_dead(at)
 	remove(TAKEN, left)
 	forget(gone)
 	if comes_back[1] then
 		call('ZADD', verdict == 'hold' and TAKEN or LATER, unpack(comes_back))
 	end
 	count('dropped', verdict == 'damaged' and #gone or 0)
-	return all_done and not dead[1] and {'OK'} or answer
+	return all_done and {'OK'} or answer
 end
 
 return answered(answer_all)

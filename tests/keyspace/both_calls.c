@@ -291,6 +291,7 @@ static const struct {
     {of_command, "HMGET", KEY FIELD FIELD, 1},
     {of_command, "HDEL", KEY FIELD FIELD, 2},
     {of_command, "HEXISTS", KEY FIELD, 1},
+    {of_command, "HSTRLEN", KEY FIELD, 1},
     {of_command, "HLEN", KEY, 1},
     {of_command, "HGETALL", KEY, 1},
     {of_command, "HINCRBY", KEY FIELD "[1|-5|x|01]", 2},

@@ -183,6 +183,14 @@ static bool run_hget(const struct call *call)
 	       answer_bytes(call, key_value(key, call->words[2]));
 }
 
+static bool run_hstrlen(const struct call *call)
+{
+	struct key *key;
+
+	return call_key(call, 1, KIND_HASH, &key) &&
+	       answer_integer(call, (double)key_value(key, call->words[2]).size);
+}
+
 static bool run_hmget(const struct call *call)
 {
 	struct key *key;
@@ -395,6 +403,7 @@ const struct command plain_commands[] = {
     COMMAND("PTTL", 2, 0, run_pttl),
     COMMAND("PUBLISH", 3, 0, run_publish),
     COMMAND("HEXISTS", 3, 0, run_hexists),
+    COMMAND("HSTRLEN", 3, 0, run_hstrlen),
     COMMAND("HGETALL", 2, 0, run_hgetall),
     COMMAND("HINCRBY", 4, NEEDS_MEMORY, run_hincrby),
     COMMAND("HSCAN", -3, 0, run_hscan),

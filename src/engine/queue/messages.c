@@ -411,7 +411,7 @@ static void take_results(struct engine *engine, struct call *call, const dw_op *
 	for (const dw_row *row = op->status == DW_OK ? op->rows : NULL; row; row = row->next) {
 		size_t result = answers->order[op->after.generation + row->number];
 
-		if (row->status == DW_ELIMIT)
+		if (row->status == DW_ELIMIT && row->body_size > 0)
 			bury(engine, call, op, row, result);
 		else
 			answers->results[result].status = row->status;

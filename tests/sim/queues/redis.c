@@ -222,7 +222,9 @@ static void answered(struct queues *all, const struct effect *effect)
 		    effect->reply->count > 1 ? &effect->reply->items[i - 3] : NULL;
 
 		with.token = effect->argv[i];
-		with.status = !item || item->integer == 0 ? DW_OK : DW_ESTALE;
+		with.status = !item || item->integer == 0 ? DW_OK
+			      : item->integer < 0         ? DW_ELIMIT
+							  : DW_ESTALE;
 		judge_concluded(all, judge_queue(effect->argv[0]), &with);
 	}
 }

@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "store/redis/core.h"
-#include "store/redis/queue/message_row.h"
 #include "store/redis/queue/queue_call.h"
 #include "store/redis/queue/taken.h"
+#include "store/redis/queue/verdicts.h"
 #include "timer/record.h"
 #include "topic/message.h"
 
@@ -160,62 +160,6 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
 }
 
-/* ---- Answer -------------------------------------------------------------------------------- */
-
-static void answer_answered(struct redis_store *store, struct redis_request *request,
-			    const struct reply *reply)
-{
-	dw_op *op = request->context;
-	dw_row **tail = &op->rows;
-
-	if (!queue_call_end(store, request, reply))
-		return;
-	op->status = DW_OK;
-	for (size_t i = 1; i < reply->count; i++) {
-		const struct reply *item = &reply->items[i];
-		bool dead = item->kind == REPLY_ARRAY;
-		dw_row *row;
-
-		if (!dead && reply_number(item) == 0)
-			continue;
-		row = dead ? message_row(store, item->items[0].bytes, &item->items[1], op->topic)
-			   : row_new(&store->alloc, "", NULL, 0);
-		if (!op_add_row(&store->alloc, op, &tail, row))
-			break;
-		row->status = dead ? DW_ELIMIT : DW_ESTALE;
-		row->number = i - 1;
-	}
-	answer(store, op, op->status);
-}
-
-static const char *verdict_word(dw_verdict verdict)
-{
-	switch (verdict) {
-	case DW_DONE:
-		return "done";
-	case DW_RETRY:
-		return "retry";
-	case DW_HOLD:
-	case DW_HOLD_UNSTARTED: /* never sent to a store */
-		return "hold";
-	case DW_DEAD:
-		break;
-	}
-	return "dead";
-}
-
-static void add_answer(struct pipeline *pipeline, const dw_op *op)
-{
-	struct redis_command *words = &pipeline->words;
-	const char *token = op->body;
-
-	command_text(words, verdict_word(op->verdict));
-	command_number(words, op->head.due);
-	command_number(words, (int64_t)(op->head.generation % 4294967296));
-	for (size_t i = 0; i < op->limit; i++, token += strlen(token) + 1)
-		command_text(words, token);
-}
-
 /* ---- A call that is passed on ------------------------------------------------------------- */
 
 static void passed_on(struct redis_store *store, struct redis_request *request,
@@ -276,7 +220,6 @@ static int send_letter(struct redis_store *store, dw_op *op)
 
 int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 {
-	struct queue_room room;
 	int status;
 
 	if (op->kind == DW_OP_PUSH && op->body_size == 0)
@@ -289,10 +232,7 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 		return send_letter(store, op) == DW_OK ? DW_OK : DW_ESTORE;
 	if (op->kind == DW_OP_TAKE)
 		return taken_send(store, op);
-	queue_call_begin(store, SCRIPT_ANSWER, op, &room);
-	add_answer(&store->pipeline, op);
-	status = request_post(store, NULL, answer_answered, queue_call_lost, op);
-	return status == DW_OK || status == DW_ENOMEM ? status : DW_ESTORE;
+	return verdicts_send(store, op);
 }
 
 bool queues_has(const dw_op *op)
@@ -305,6 +245,8 @@ void queues_give_up(struct redis_store *store, dw_op *op, int status)
 {
 	if (op->kind == DW_OP_TAKE)
 		taken_give_up(store, op, status);
+	else if (op->kind == DW_OP_ANSWER)
+		verdicts_give_up(store, op, status);
 	else
 		answer(store, op, status);
 }

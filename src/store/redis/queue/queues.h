@@ -14,7 +14,7 @@ bool queues_has(const dw_op *);
 int queues_send(struct redis_store *, dw_op *, struct op_queue *behind);
 
 /* queues_give_up answers an operation that is not sent any more. A TAKE that has messages already
- * hands them out. */
+ * hands them out, and an ANSWER tells what it knows already. */
 void queues_give_up(struct redis_store *, dw_op *, int status);
 
 #endif

@@ -8,40 +8,12 @@
 #include "store/redis/queue/consumers.h"
 #include "store/redis/queue/message_row.h"
 #include "store/redis/queue/queue_call.h"
+#include "store/redis/queue/values.h"
 
 #define SHOWN_BYTES (64u << 10)
 #define ASIDE_FOR DW_MINUTES(1)
 
 /* ---- Rows: messages that are hidden for this TAKE ------------------------------------------- */
-
-/* is_left: its value was not read yet. row->number is its size. A row with `gone` must be deleted
- * before it is handed out. */
-static bool is_left(const dw_row *row)
-{
-	return row->number > 0;
-}
-
-static dw_row *first_left(dw_op *op)
-{
-	dw_row *row = op->rows;
-
-	while (row && !is_left(row))
-		row = row->next;
-	return row;
-}
-
-static dw_row *left_row(struct alloc *alloc, const char *token, int64_t size)
-{
-	size_t token_size = strlen(token) + 1;
-	dw_row *row = row_new(alloc, "", NULL, token_size);
-
-	if (!row)
-		return NULL;
-	row->token = memcpy(row_room(row), token, token_size);
-	row->gone = size < 0;
-	row->number = (uint64_t)(size < 0 ? -size : size);
-	return row;
-}
 
 /* drop_row takes the row at *link out. */
 static void drop_row(struct alloc *alloc, dw_op *op, dw_row **link)
@@ -54,21 +26,33 @@ static void drop_row(struct alloc *alloc, dw_op *op, dw_row **link)
 	op->row_count--;
 }
 
-/* drop_unsure leaves the messages that may be handed out. The others come back. */
-static void drop_unsure(struct alloc *alloc, dw_op *op)
+static bool is_stale(const struct redis_store *store, const dw_row *row)
+{
+	(void)store;
+	return row->status == DW_ESTALE; /* another consumer has it, or it is done */
+}
+
+/* is_unsure: it may not be handed out, and comes back. One with `gone` must be deleted before. */
+static bool is_unsure(const struct redis_store *store, const dw_row *row)
+{
+	return values_left(row) || row->gone || is_stale(store, row);
+}
+
+static void drop_rows(struct redis_store *store, dw_op *op,
+		      bool (*drops)(const struct redis_store *, const dw_row *))
 {
 	dw_row **link = &op->rows;
 
 	while (*link)
-		if (is_left(*link) || (*link)->gone)
-			drop_row(alloc, op, link);
+		if (drops(store, *link))
+			drop_row(&store->alloc, op, link);
 		else
 			link = &(*link)->next;
 }
 
 void taken_give_up(struct redis_store *store, dw_op *op, int status)
 {
-	drop_unsure(&store->alloc, op);
+	drop_rows(store, op, is_unsure);
 	op->count = 0;
 	answer(store, op, op->rows ? DW_OK : status);
 }
@@ -146,12 +130,11 @@ static void aside_answered(struct redis_store *store, struct redis_request *requ
 static void set_aside(struct redis_store *store, dw_op *op)
 {
 	dw_usec back = usec_add(store->env.now(store->env.now_user), ASIDE_FOR);
-	dw_row **link = &op->rows;
 	struct queue_room room;
 	size_t count = 0;
 
 	for (dw_row *row = op->rows; row; row = row->next) {
-		if (!is_left(row) || !suspect_reply_is_large(store, row->number))
+		if (!values_refused(store, row))
 			continue;
 		if (count++ == 0)
 			begin_verdict(store, op, "hold", back, &room);
@@ -160,11 +143,7 @@ static void set_aside(struct redis_store *store, dw_op *op)
 	if (count == 0)
 		return;
 	(void)request_post(store, NULL, aside_answered, aside_lost, NULL);
-	while (*link)
-		if (is_left(*link) && suspect_reply_is_large(store, (*link)->number))
-			drop_row(&store->alloc, op, link);
-		else
-			link = &(*link)->next;
+	drop_rows(store, op, values_refused);
 	op->count += count;
 	place_of(op)->is_suspect = true;
 }
@@ -174,27 +153,15 @@ static int judge(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
 	bool was_suspect = place->is_suspect;
-	unsigned closings = suspect_closings(store, op);
-	const dw_row *left = first_left(op);
+	unsigned closings = values_judge(store, op);
 
-	if (!left && place->is_suspect && !was_suspect)
+	if (!op->rows && place->is_suspect && !was_suspect)
 		suspect_tell(store, "",
 			     "queue %s: the server has closed the connection on the reply to a "
 			     "take: its messages come back, or are lost if the topic hides none; "
 			     "raise the server's client-output-buffer-limit normal",
 			     op->topic);
-	if (closings < CLOSINGS_MAX)
-		return DW_OK;
-	if (!left)
-		return DW_ELIMIT;
-	suspect_learn_reply(store, left->number);
-	suspect_tell(store, "",
-		     "queue %s: the server has closed the connection %u times on the reply with a "
-		     "message of %zu bytes alone: it is tried again each minute; raise the "
-		     "server's client-output-buffer-limit normal",
-		     op->topic, CLOSINGS_MAX, (size_t)left->number);
-	place->closings = 0;
-	return DW_OK;
+	return closings < CLOSINGS_MAX ? DW_OK : DW_ELIMIT;
 }
 
 /* ---- Values --------------------------------------------------------------------------------- */
@@ -212,92 +179,16 @@ static void next_step(struct redis_store *store, dw_op *op)
 		taken_give_up(store, op, status);
 }
 
-/* add_values puts the values of a page into the rows that it was read for. One that is gone was
- * handed out again meanwhile, and is done. False: no memory. */
-static bool add_values(struct redis_store *store, dw_op *op, const struct reply *reply)
-{
-	dw_row **link = &op->rows;
-	size_t i = 0;
-
-	while (*link && i < reply->count) {
-		dw_row *row = *link, *value;
-
-		if (!is_left(row)) {
-			link = &row->next;
-		} else if (reply->items[i++].kind != REPLY_BULK) {
-			drop_row(&store->alloc, op, link);
-		} else {
-			value = message_row(store, row->token, &reply->items[i - 1], op->topic);
-			if (!value)
-				return false;
-			value->gone = row->gone && value->status == DW_OK;
-			value->next = row->next;
-			row->next = NULL;
-			rows_free(&store->alloc, row);
-			*link = value;
-			link = &value->next;
-		}
-	}
-	return true;
-}
-
-static void values_answered(struct redis_store *store, struct redis_request *request,
-			    const struct reply *reply)
+static void values_came(struct redis_store *store, struct redis_request *request,
+			const struct reply *reply)
 {
 	dw_op *op = request->context;
+	int status = values_answered(store, request, reply);
 
-	request_free(&store->alloc, request);
-	place_of(op)->closings = 0;
-	if (reply->kind == REPLY_ERROR)
-		taken_give_up(store, op, DW_ESTORE);
-	else if (!add_values(store, op, reply))
-		taken_give_up(store, op, DW_ENOMEM);
-	else
+	if (status == DW_OK)
 		next_step(store, op);
-}
-
-static size_t page_rows(struct redis_store *store, dw_row *row)
-{
-	size_t rows = suspect_rows(store, DW_TAKE_MAX), count = 0, bytes = 0;
-
-	for (; row && count < rows; row = row->next) {
-		if (!is_left(row))
-			continue;
-		bytes += row->number;
-		if (count > 0 && bytes > BATCH_BYTES_MAX)
-			break;
-		count++;
-	}
-	return count;
-}
-
-static void values_lost(struct redis_store *store, struct redis_request *request)
-{
-	dw_op *op = request->context;
-
-	suspect_reply_lost(store, op, request, (size_t)place_of(op)->floor);
-	request_free(&store->alloc, request);
-	op_queue_push(&store->later.topics.waiting, op);
-}
-
-/* read_values reads the next page. place->floor has its rows: a TAKE makes no version. */
-static int read_values(struct redis_store *store, dw_op *op)
-{
-	dw_row *row = first_left(op);
-	size_t rows = page_rows(store, row);
-	char key[QUEUE_KEY_SIZE];
-
-	place_of(op)->floor = rows;
-	queue_call_key(store, op->topic, "qm:", key);
-	command_begin(&store->pipeline, COMMAND_HMGET);
-	command_text(&store->pipeline.words, key);
-	for (; rows > 0; row = row->next) {
-		if (!is_left(row))
-			continue;
-		command_bytes(&store->pipeline.words, row->token, strcspn(row->token, "-"));
-		rows--;
-	}
-	return request_post(store, NULL, values_answered, values_lost, op);
+	else
+		taken_give_up(store, op, status);
 }
 
 /* ---- Messages of a topic that hides none ----------------------------------------------------- */
@@ -316,7 +207,6 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 {
 	dw_op *op = request->context;
 	enum failure failure = call_failed(store, request, reply);
-	dw_row **link = &op->rows;
 	size_t i = 1;
 
 	request_free(&store->alloc, request);
@@ -324,16 +214,11 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 		taken_give_up(store, op, DW_ESTORE);
 		return;
 	}
-	while (*link) {
-		bool is_asked = (*link)->gone;
-		bool is_stale = is_asked && i < reply->count && reply_number(&reply->items[i]) != 0;
-
-		i += is_asked;
-		(*link)->gone = 0;
-		if (is_stale)
-			drop_row(&store->alloc, op, link);
-		else
-			link = &(*link)->next;
+	for (dw_row *row = op->rows; row; row = row->next) {
+		if (row->gone && i < reply->count && reply_number(&reply->items[i]) != 0)
+			row->status = DW_ESTALE;
+		i += row->gone != 0;
+		row->gone = 0;
 	}
 	next_step(store, op);
 }
@@ -361,8 +246,9 @@ static int go_on(struct redis_store *store, dw_op *op)
 	int status = DW_OK;
 
 	set_aside(store, op);
-	if (first_left(op))
-		return read_values(store, op);
+	drop_rows(store, op, is_stale);
+	if (values_first_left(op))
+		return values_read(store, op, values_came);
 	if (!delete_values(store, op, &status) && !drop_damaged(store, op))
 		finish(store, op);
 	return status;
@@ -390,11 +276,14 @@ static int read_rows(struct redis_store *store, dw_op *op, const struct reply *r
 	for (size_t i = 2; i < reply->count; i += 2) {
 		const char *token = reply->items[i].bytes;
 		const struct reply *value = &reply->items[i + 1];
-		dw_row *row = is_number(value) ? left_row(&store->alloc, token, reply_number(value))
-					       : message_row(store, token, value, op->topic);
+		int64_t size = is_number(value) ? reply_number(value) : 0;
+		dw_row *row = size ? values_left_row(&store->alloc, token,
+						     (uint64_t)(size < 0 ? -size : size))
+				   : message_row(store, token, value, op->topic);
 
 		if (!op_add_row(&store->alloc, op, &tail, row))
 			return DW_ENOMEM;
+		row->gone = size < 0;
 	}
 	return DW_OK;
 }
@@ -414,10 +303,10 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 	/* Of an emptied server there is nothing to take until its owner has restored the topic. */
 	if (reply->count > 1 && reply_number(&reply->items[1]) > 0)
 		op->head.due = reply_number(&reply->items[1]);
-	if (read_rows(store, op, reply) == DW_OK)
-		next_step(store, op);
-	else
+	if (read_rows(store, op, reply) != DW_OK)
 		taken_give_up(store, op, DW_ENOMEM);
+	else
+		next_step(store, op);
 }
 
 static int send_take(struct redis_store *store, dw_op *op)

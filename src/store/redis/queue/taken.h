@@ -3,11 +3,8 @@
  * What the script has hidden or deleted is lost if its reply is: when the connection breaks, or
  * when the server closes it because the reply is larger than one of its limits. So a reply has few
  * bytes of messages (SHOWN_BYTES). Of the messages behind them it has the sizes, and they are only
- * hidden. Their values are read in pages, which is repeated after a loss. Only then are those
- * deleted of a topic that hides no messages.
- *
- * A page that is cut is made smaller, as suspect.h says. If the server closes the connection three
- * times on one message alone, this message is hidden for a minute, and the program is told. */
+ * hidden. Their values are read then, as values.h says. Only then are those deleted of a topic that
+ * hides no messages. A message that the server does not send is hidden for a minute. */
 #ifndef DW_STORE_REDIS_TAKEN_H
 #define DW_STORE_REDIS_TAKEN_H
 

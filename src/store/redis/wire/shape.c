@@ -9,7 +9,6 @@
  *	b  a bulk          i  an integer      n  either      v  a bulk or nil
  *	B  an array of b   V  an array of v   k  a script's result for one timer: an integer,
  *	                                         a header, or an array of an integer and a bulk
- *	a  an integer, or an array of two b
  *
  * The items behind '/' are repeated: once for each operation of the command, or any number of times
  * if the command has no operations. All arrays (B, V) in one reply have the same length. */
@@ -33,7 +32,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_ZCARD] = {"ZCARD", "=i"},
     [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
     [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibbb|SHARDS:b|NEWER:b"},
-    [SCRIPT_ANSWER] = {"answer", "OK:/a|TYPE:bbb"},
+    [SCRIPT_ANSWER] = {"answer", "OK:/i|TYPE:bbb"},
     [SCRIPT_AWAIT] = {"await", "OK:|TYPE:bbb"},
     [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},
     [SCRIPT_CANCEL] = {"cancel", "OK:/k" REFUSED},
@@ -125,8 +124,6 @@ static bool is_item(const struct reply *item, char letter)
 {
 	if (letter == 'B' || letter == 'V')
 		return is_array_of(item, letter == 'B' ? 'b' : 'v');
-	if (letter == 'a' && item->kind == REPLY_ARRAY)
-		return is_array_of(item, 'b') && item->count == 2;
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 

@@ -1,5 +1,5 @@
-/* Takes from a server that closes the connection on replies that are too large for its limit: no
- * message is lost, and the caller always gets messages or hears why not. */
+/* Takes and answers of messages, with a server that closes the connection on replies that are too
+ * large for its limit: no message is lost, and the caller gets messages or hears why not. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #define PATIENCE DW_SECONDS(600)
 #define LARGE ((size_t)1 << 20)
 #define SMALL ((size_t)40000)
+#define TOKENS 100
 
 static struct redis_server server;
 static char large[LARGE];
@@ -23,7 +24,10 @@ static struct {
 	int rows;
 	int status; /* of the last take */
 	bool ended;
-	int limits; /* DW_EVENT_LIMIT */
+	char tokens[TOKENS][DW_TOKEN_SIZE];
+	int results[TOKENS]; /* of the last answer to them */
+	int dead;            /* DW_EVENT_DEAD */
+	int limits;          /* DW_EVENT_LIMIT */
 	char message[DW_MESSAGE_SIZE];
 	uint64_t hidden; /* messages that are taken */
 } seen;
@@ -32,6 +36,7 @@ static void on_event(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
+	seen.dead += event->kind == DW_EVENT_DEAD;
 	if (event->kind != DW_EVENT_LIMIT)
 		return;
 	assert_int_equal(event->status, DW_ELIMIT);
@@ -50,10 +55,11 @@ static void on_done(dw *d, const dw_result *result, void *user)
 static void on_taken(dw *d, int status, const dw_message *messages, size_t count, void *user)
 {
 	(void)d;
-	(void)messages;
 	(void)user;
 	seen.ended = true;
 	seen.status = status;
+	for (size_t i = 0; i < count; i++)
+		(void)snprintf(seen.tokens[i], sizeof seen.tokens[i], "%s", messages[i].token);
 	seen.rows += (int)count;
 }
 
@@ -240,12 +246,95 @@ static void take_that_is_lost_is_told(void **state)
 	close_both(owner, client);
 }
 
+/* ---- Answers ------------------------------------------------------------------------------- */
+
+static void on_results(dw *d, const dw_result *results, size_t count, void *user)
+{
+	(void)d;
+	(void)user;
+	for (size_t i = 0; i < count; i++)
+		seen.results[i] = results[i].status;
+	seen.ended = true;
+}
+
+/* answer_all answers so many of the messages that were taken last. */
+static void answer_all(dw *owner, dw *client, dw_verdict verdict, size_t count)
+{
+	const char *tokens[TOKENS];
+	const dw_answer answer = {
+	    .size = sizeof answer, .tokens = tokens, .count = count, .verdict = verdict};
+
+	for (size_t i = 0; i < count; i++)
+		tokens[i] = seen.tokens[i];
+	seen.ended = false;
+	assert_int_equal(dw_ack(client, &answer, on_results, NULL), DW_OK);
+	AWAIT(owner, client, seen.ended);
+}
+
+/* All become dead letters, although together they are more than the limit: the caller gives them
+ * up, or their retries are used up. */
+static void dead_messages_over_a_limit_are_dead_letters(void **state)
+{
+	const dw_topic_settings none = {
+	    .size = sizeof none, .queue = 1, .hide_us = DW_HOURS(1), .retries_max = DW_NO_RETRIES};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		dw *owner = open_queue(DW_HOURS(1));
+		dw *client = open_as(DW_CLIENT);
+
+		assert_int_equal(dw_topic_set(owner, "q", &none, on_done, NULL), DW_OK);
+		AWAIT(owner, NULL, seen.done == 2);
+		push_messages(owner, 60, SMALL);
+		assert_int_equal(take_once(owner, client), 60);
+		limit_replies("1mb");
+		answer_all(owner, client, i == 0 ? DW_DEAD : DW_RETRY, 60);
+		for (int k = 0; k < 60; k++)
+			assert_int_equal(seen.results[k], DW_OK);
+		assert_int_equal(seen.dead, 60);
+		assert_int_equal(seen.limits, 0);
+		assert_int_equal(count_hidden(owner), 0);
+		close_both(owner, client);
+	}
+}
+
+/* The one that the server does not send stays in the queue, and the caller hears why. */
+static void dead_message_over_a_limit_stays(void **state)
+{
+	dw *owner = open_queue(DW_HOURS(1));
+	dw *client = open_as(DW_CLIENT);
+
+	(void)state;
+	push_messages(owner, 1, LARGE);
+	push_messages(owner, 3, SMALL);
+	assert_int_equal(take_once(owner, client), 4);
+	limit_replies("1mb");
+	answer_all(owner, client, DW_DEAD, 4);
+	assert_int_equal(seen.results[0], DW_ELIMIT);
+	for (int k = 1; k < 4; k++)
+		assert_int_equal(seen.results[k], DW_OK);
+	assert_non_null(strstr(seen.message, "queue q: "));
+	assert_non_null(strstr(seen.message, "client-output-buffer-limit"));
+	assert_int_equal(seen.dead, 3);
+	assert_int_equal(count_hidden(owner), 1);
+	limit_replies("0");
+	do {
+		answer_all(owner, client, DW_DEAD, 1);
+	} while (seen.results[0] == DW_ELIMIT); /* it is not asked for again at once */
+	assert_int_equal(seen.results[0], DW_OK);
+	assert_int_equal(seen.dead, 4);
+	assert_int_equal(count_hidden(owner), 0);
+	close_both(owner, client);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(take_over_a_limit_loses_no_message),
 	    cmocka_unit_test(message_over_a_limit_blocks_nobody),
 	    cmocka_unit_test(take_that_is_lost_is_told),
+	    cmocka_unit_test(dead_messages_over_a_limit_are_dead_letters),
+	    cmocka_unit_test(dead_message_over_a_limit_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@
 	"+ping +select +info +cluster|nodes +client|setname +time "                                \
 	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \
-	"+hget +hmget +hset +hdel +hlen +hscan +hexists "                                          \
+	"+hget +hmget +hset +hdel +hlen +hstrlen +hscan +hexists "                                 \
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
 	"+zrange +zrevrange "                                                                      \
 	"+zrangebyscore +zrangebylex +zrevrangebylex +exists +hgetall +hincrby "                   \
@@ -361,7 +361,8 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	    "ZREM",     "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",
 	    "ZREVRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
 	    "TYPE",     "ZSCAN",  "EXISTS",    "HGETALL",       "HINCRBY",     "LLEN",
-	    "LPOP",     "RPUSH",  "LRANGE",    "LINDEX",        "ZPOPMIN",     NULL};
+	    "LPOP",     "RPUSH",  "LRANGE",    "LINDEX",        "ZPOPMIN",     "HSTRLEN",
+	    NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];

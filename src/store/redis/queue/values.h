@@ -1,0 +1,43 @@
+/* Reads the values of messages that were not in the reply of a script, for the rows of a TAKE or an
+ * ANSWER.
+ *
+ * They are read in pages, which is repeated after a loss. A page that is cut is made smaller, as
+ * suspect.h says. If the server closes the connection three times on one message alone, the program
+ * is told, and messages of this size are refused for a moment. */
+#ifndef DW_STORE_REDIS_VALUES_H
+#define DW_STORE_REDIS_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port/op.h"
+#include "store/redis/wire/pipeline.h"
+
+struct redis_store;
+
+/* values_left: the value of this row was not read yet. It has row->body_size bytes.
+ * values_first_left: the first such row, or NULL. values_left_row makes one; NULL: no memory. */
+static inline bool values_left(const dw_row *row)
+{
+	return !row->body && row->body_size > 0;
+}
+dw_row *values_first_left(const dw_op *);
+dw_row *values_left_row(struct alloc *, const char *token, uint64_t size);
+
+/* values_fail: the value of the row is not read, for this reason. */
+void values_fail(dw_row *, int status);
+
+/* values_refused: the server does not send the value of this row. values_judge learns whether it
+ * has closed the connection on the last command of the operation: how often; 0: not now, or the
+ * program was told. */
+bool values_refused(const struct redis_store *, const dw_row *);
+unsigned values_judge(struct redis_store *, dw_op *);
+
+/* values_read sends the request for the next page. If its reply is lost, the operation waits to be
+ * sent again. values_answered takes the values, and frees the request; the operation is in
+ * request->context. A row is DW_ESTALE then if its message is gone, and DW_ECORRUPT if it is
+ * damaged. Otherwise than DW_OK: the operation cannot go on. */
+int values_read(struct redis_store *, dw_op *, request_answered *answered);
+int values_answered(struct redis_store *, struct redis_request *, const struct reply *);
+
+#endif
