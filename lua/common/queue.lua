@@ -8,8 +8,9 @@
 --	TAKEN     a sorted set, by the time when it is handed out again (us): its token
 --	LATER     a sorted set, by the time when it comes back: its token
 --
--- A token is GENERATION-PUSH-RETRIES/DELIVERIES. PUSH is the time of the push (us). A message never
--- returns to WAITING, so all in TAKEN and LATER were pushed before all in WAITING.
+-- A token is GENERATION-FIRST-RETRIES/DELIVERIES. FIRST is the time when it was taken first (us):
+-- messages are taken first in the order of their pushes. A message never returns to WAITING, so all
+-- in TAKEN and LATER were pushed before all in WAITING.
 -- A value of MESSAGES is 'PUSH DUE ATTEMPT SUM ID', a newline, and the data: lua/README.md.
 -- Everything is read before the first write, because Redis does not undo the writes of a script.
 -- The first write needs no memory, except in push.lua: a full server can be emptied.
@@ -74,8 +75,8 @@ local function count(word, number)
 	end
 end
 
-local function token_of(generation, push, retries, deliveries)
-	return generation .. '-' .. (push or 0) .. '-' .. retries .. '/' .. deliveries
+local function token_of(generation, first, retries, deliveries)
+	return generation .. '-' .. first .. '-' .. retries .. '/' .. deliveries
 end
 
 -- remove takes members out of TAKEN or LATER.

@@ -45,7 +45,7 @@ end
 -- judge decides what becomes of a message that somebody holds by this token. One whose value
 -- another program has deleted cannot be a dead letter. It stays taken; the next take drops it.
 local function judge(token)
-	local generation, push, retries, deliveries = match(token, TOKEN)
+	local generation, first, retries, deliveries = match(token, TOKEN)
 	retries = tonumber(retries)
 	if verdict == 'dead' or (verdict == 'retry' and retries >= most) then
 		local size = call('HSTRLEN', MESSAGES, generation)
@@ -60,7 +60,7 @@ local function judge(token)
 	else
 		insert(comes_back, digits(back > 0 and returns_at(back, false) or
 			returns_at(now() + delay(retries), true)))
-		insert(comes_back, token_of(generation, push, retries + 1, deliveries))
+		insert(comes_back, token_of(generation, first, retries + 1, deliveries))
 	end
 	return 0
 end

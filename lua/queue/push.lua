@@ -84,10 +84,10 @@ end
 
 -- is_older: was the first token pushed before the second one? Either may be missing.
 local function is_older(token, other)
-	local _, push_of_one = match(token or '', TOKEN)
-	local _, push_of_other = match(other or '', TOKEN)
+	local _, first_of_one = match(token or '', TOKEN)
+	local _, first_of_other = match(other or '', TOKEN)
 	return token and
-		(not other or (tonumber(push_of_one) or 0) <= (tonumber(push_of_other) or 0))
+		(not other or (tonumber(first_of_one) or 0) <= (tonumber(first_of_other) or 0))
 end
 
 -- drop_oldest removes so many messages: the first of TAKEN or the first of LATER, whichever was

@@ -10,16 +10,16 @@
 --           5 most bytes of values in the reply; or left out: all
 -- returns   {'OK', when the next hidden message may be handed out (us), or 0, token, value, ...}.
 --           The value '': another program has deleted it, and the message is dropped. A number: the
---           value is not in the reply, and has so many bytes. The message is hidden, and the caller
---           reads the value from MESSAGES. Below 0: the topic hides no messages. So the caller
---           hands it out when it has answered 'done', and was answered 0.
+--           value is not in the reply, and has so many bytes; nor are those behind it. The message
+--           is hidden, and the caller reads the value from MESSAGES. Below 0: the topic hides no
+--           messages. So the caller hands it out when it has answered 'done', and was answered 0.
 --           {'NONE'}: the topic has no settings. {'EMPTY'}: the shard has lost its data, and its
 --           owner may write the settings again.
 --           {'TYPE', key, its type, the right one}: another program has made this key
 -- cost      O(log N) a message; 3 us of the server
 local AHEAD = 10800000000 -- us; a clock was ahead by more, and was set back since
 local LOOKS = 64 -- messages of an order, from the last one, at which a take looks
-local CHUNK = 16 -- messages that are read at one time; a value has at most 1 MiB
+local CHUNK = 16 -- most messages that are read at one time; a value has at most 1 MiB
 local VALUE_MAX = 1048576 + 512
 
 local text = settings_text()
@@ -39,6 +39,7 @@ local answer = {'OK', 0}
 local sources = {{order = TAKEN, read = 0}, {order = LATER, read = 0}, {read = 0}}
 local held, gone = {}, {} -- what is written: members of TAKEN; messages that are deleted
 local expired, dropped = 0, 0
+local chunk = 1 -- messages that are read at one time: few, until their values are known to be small
 
 -- Of TAKEN and LATER: messages that a clock has hidden that was set back since, and until when they
 -- are hidden now.
@@ -95,20 +96,27 @@ local function is_expired(value)
 		now() - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now()) > expire
 end
 
--- shown: the value, or how many bytes it has.
+-- size_of: a value, or already its size.
+local function size_of(value)
+	return type(value) == 'number' and value or #value
+end
+
+-- shown: the value, or how many bytes it has. If one does not fit, the reply has no more values.
 local function shown(value)
-	if #value > shown_left then
-		return is_once and -#value or #value
+	local size = size_of(value)
+	if size > shown_left then
+		shown_left = 0
+		return is_once and -size or size
 	end
-	shown_left = shown_left - #value
+	shown_left = shown_left - size
 	return value
 end
 
 -- hand_out adds a message to the answer, and decides what becomes of it.
 local function hand_out(member, value)
-	local generation, push, retries, deliveries = match(member, TOKEN)
+	local generation, first, retries, deliveries = match(member, TOKEN)
 	if not generation then -- it waits, or another program has written the member
-		generation, push = match(member, '^%d+$'), match(value or '', '^%d+')
+		generation, first = match(member, '^%d+$'), digits(now() + #answer / 2)
 		retries, deliveries = 0, 0
 	end
 	insert(gone, generation)
@@ -116,28 +124,41 @@ local function hand_out(member, value)
 		expired = expired + 1
 		return
 	end
-	local token = token_of(generation or 0, push, retries, deliveries + 1)
+	local token = token_of(generation or 0, first, retries, deliveries + 1)
 	if not generation or not value then
 		dropped = dropped + 1
 		value = ''
-	elseif not is_once or #value > shown_left then
+	elseif not is_once or size_of(value) > shown_left then
 		gone[#gone] = nil
 		insert(held, digits(now() + hide + #held / 2))
 		insert(held, token)
 	end
-	bytes_left = bytes_left - #value
+	bytes_left = bytes_left - size_of(value)
 	insert(answer, token)
 	insert(answer, shown(value))
 end
 
 -- room: so many messages may be read now: the largest ones fit.
 local function room()
-	local most = math.min(CHUNK, limit - (#answer - 2) / 2, REMOVED_MAX - expired)
+	local most = math.min(chunk, limit - (#answer - 2) / 2, REMOVED_MAX - expired)
 	local fit = math.floor(bytes_left / VALUE_MAX)
 	if #answer == 2 and fit < 1 then
 		fit = 1
 	end
 	return math.min(most, fit)
+end
+
+-- read_values: the values, or only their sizes. What has expired is found by its value.
+local function read_values(generations)
+	if shown_left > 0 or expire > 0 then
+		return call('HMGET', MESSAGES, unpack(generations))
+	end
+	local sizes = {}
+	for k, generation in ipairs(generations) do
+		local size = call('HSTRLEN', MESSAGES, generation)
+		sizes[k] = size > 0 and size
+	end
+	return sizes
 end
 
 local function read_source(source)
@@ -151,11 +172,12 @@ local function read_source(source)
 		for k, member in ipairs(members) do
 			generations[k] = match(member, '^%d+') or ''
 		end
-		local values = call('HMGET', MESSAGES, unpack(generations))
+		local values = read_values(generations)
 		for k, member in ipairs(members) do
 			hand_out(member, values[k] or nil)
 		end
 		source.read = source.read + #members
+		chunk = math.min(2 * chunk, CHUNK)
 		if #members < most then
 			return
 		end

@@ -54,7 +54,7 @@ static const struct {
     {BUG_BOUND_LATE, {"push", "length + #order + count_new(at, size) > most", "length > most"}},
     {BUG_PAUSE_IGNORED, {"take", "if setting(text, 'paused', 0) % 2 == 1 then", "if false then"}},
     {BUG_TAKE_DELETES,
-     {"take", "elseif not is_once or #value > shown_left then", "elseif false then"}},
+     {"take", "elseif not is_once or size_of(value) > shown_left then", "elseif false then"}},
     {BUG_ANSWER_ANY, {"answer", "local is_held = score and", "local is_held ="}},
     {BUG_MESSAGE_LOST, {"push", "\tif not order[1] then", "\tif true then"}},
     {BUG_RETRY_NOW,

@@ -85,7 +85,7 @@ static dw_row *damaged_row(struct alloc *alloc, const char *token, const char *w
 	return row;
 }
 
-/* number_at: the number behind so many marks of a token, GENERATION-PUSH-RETRIES/DELIVERIES. */
+/* number_at: the number behind so many marks of a token, GENERATION-FIRST-RETRIES/DELIVERIES. */
 static uint64_t number_at(const char *token, int skip)
 {
 	while (*token && skip > 0)
