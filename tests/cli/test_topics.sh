@@ -240,7 +240,7 @@ test_wrong_words_about_queues() {
 	done
 	printf 'q/1/1\0x\n' >lines
 	expect 2 durawheel ack - <lines
-	says 'a line is neither a token nor an object with one$'
+	says 'line 1 is neither a token nor an object with one$'
 	expect 2 durawheel push --topic q file
 	expect 2 durawheel take --topic q --max 1001
 	expect 2 durawheel ack q/1/1 --retry 1m --dead

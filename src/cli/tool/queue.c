@@ -23,6 +23,7 @@ struct queue_command {
 	const struct options *options;
 	struct line line;
 	uint64_t pushed;
+	dw_answer answer; /* of an ack: what is said of each token */
 	int code;
 };
 
@@ -136,8 +137,10 @@ static void push_text(struct queue_command *command, const char *text, size_t si
 	push_line_free(&line);
 }
 
-/* push_lines lets the store answer what was read before it reads on. */
-static void push_lines(struct queue_command *command)
+/* each_line takes the lines of stdin. The store answers what was read before it reads on. */
+static void each_line(struct queue_command *command,
+		      void (*take)(struct queue_command *, const char *text, size_t size,
+				   uint64_t number))
 {
 	struct reader reader;
 	enum reader_state state = READER_MORE;
@@ -151,7 +154,7 @@ static void push_lines(struct queue_command *command)
 	while (state != READER_END && command->code < EXIT_STORE) {
 		state = reader_next(&reader, &text, &size);
 		if (state == READER_LINE && size > 0)
-			push_text(command, text, size, reader.number);
+			take(command, text, size, reader.number);
 		else if (state == READER_LONG)
 			worsen(command, complain(EXIT_FAILED, "line %" PRIu64 " is too long",
 						 reader.number));
@@ -165,6 +168,11 @@ static void push_lines(struct queue_command *command)
 	}
 	worsen(command, session_sync(command->d));
 	reader_close(&reader);
+}
+
+static void push_lines(struct queue_command *command)
+{
+	each_line(command, push_text);
 	(void)printf("%" PRIu64 " pushed\n", command->pushed); /* session_close() checks */
 }
 
@@ -336,24 +344,23 @@ static int read_verdict(const struct options *options, dw_answer *answer)
 	return code;
 }
 
-static void answer_tokens(struct queue_command *command, dw_answer *answer,
-			  const char *const *tokens, size_t count)
+static void answer_tokens(struct queue_command *command, const char *const *tokens, size_t count)
 {
 	int status;
 
-	answer->tokens = tokens;
-	answer->count = count;
+	command->answer.tokens = tokens;
+	command->answer.count = count;
 	status = command->options->value[OPT_TOUCH]
 		     ? dw_touch(command->d, tokens, count, acked, command)
-		     : dw_ack(command->d, answer, acked, command);
+		     : dw_ack(command->d, &command->answer, acked, command);
 	if (status != DW_OK)
 		worsen(command, complain(exit_of(status), "%s", why(command->d, status)));
 	worsen(command, session_sync(command->d));
 }
 
 /* answer_line: a line has a token, or is an object with one, as take writes it. */
-static void answer_line(struct queue_command *command, dw_answer *answer, const char *text,
-			size_t size)
+static void answer_line(struct queue_command *command, const char *text, size_t size,
+			uint64_t number)
 {
 	json_t *object = json_loadb(text, size, 0, NULL);
 	const char *token = json_string_value(json_object_get(object, "token"));
@@ -365,42 +372,20 @@ static void answer_line(struct queue_command *command, dw_answer *answer, const 
 		token = copy;
 	}
 	if (token)
-		answer_tokens(command, answer, &token, 1);
+		answer_tokens(command, &token, 1);
 	else
-		worsen(command,
-		       complain(EXIT_USAGE, "a line is neither a token nor an object with one"));
+		worsen(command, complain(EXIT_USAGE,
+					 "line %" PRIu64 " is neither a token nor an object with "
+					 "one",
+					 number));
 	json_decref(object);
-}
-
-static void answer_lines(struct queue_command *command, dw_answer *answer)
-{
-	struct reader reader;
-	enum reader_state state = READER_MORE;
-	const char *text;
-	size_t size;
-
-	if (!reader_open(&reader, STDIN_FILENO)) {
-		worsen(command, complain(EXIT_FAILED, "out of memory"));
-		return;
-	}
-	while (state != READER_END && command->code < EXIT_STORE) {
-		state = reader_next(&reader, &text, &size);
-		if (state == READER_LINE && size > 0)
-			answer_line(command, answer, text, size);
-		if (state == READER_MORE && !reader_fill(&reader)) {
-			worsen(command, complain(EXIT_FAILED, "cannot read stdin"));
-			break;
-		}
-	}
-	reader_close(&reader);
 }
 
 int command_ack(const struct options *options)
 {
-	struct queue_command command = {.options = options};
-	dw_answer answer = {.size = sizeof answer};
+	struct queue_command command = {.options = options, .answer = {.size = sizeof(dw_answer)}};
 	size_t count = options->word_count - 1;
-	int code = read_verdict(options, &answer);
+	int code = read_verdict(options, &command.answer);
 
 	if (code == EXIT_DONE && count > DW_TAKE_MAX)
 		code = complain(EXIT_USAGE, "ack: write at most %d tokens", DW_TAKE_MAX);
@@ -410,8 +395,8 @@ int command_ack(const struct options *options)
 	if (code != EXIT_DONE)
 		return code;
 	if (count == 1 && strcmp(options->words[1], "-") == 0)
-		answer_lines(&command, &answer);
+		each_line(&command, answer_line);
 	else
-		answer_tokens(&command, &answer, options->words + 1, count);
+		answer_tokens(&command, options->words + 1, count);
 	return session_close(command.d, command.code);
 }

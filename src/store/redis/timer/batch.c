@@ -56,7 +56,6 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 		     size_t count)
 {
 	struct redis_command *words = &store->pipeline.words;
-	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
@@ -69,15 +68,8 @@ static bool add_puts(struct redis_store *store, const struct shard *shard, const
 		command_number(words, op->flags & DW_OP_CLAIMED ? -score : score);
 		command_text(words, op->id);
 	}
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = fresh_value(store, shard, op, at);
-
-		if (size == 0)
-			return false;
-		command_bytes(words, at, size);
-		at += size;
-	}
+	if (!fresh_add(store, shard, first, count))
+		return false;
 	op = first;
 	for (size_t i = 0; i < count; i++, op = op->next)
 		if (op->flags & DW_OP_EXACT)

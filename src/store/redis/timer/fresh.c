@@ -26,3 +26,20 @@ size_t fresh_value(const struct redis_store *store, const struct shard *shard, c
 	value_head_write(value, &head, claimed ? shard->lease.fence : 0, record_crc(op->body));
 	return VALUE_HEAD_SIZE + size;
 }
+
+bool fresh_add(struct redis_store *store, const struct shard *shard, const dw_op *first,
+	       size_t count)
+{
+	unsigned char *at = store->batch.packed;
+	const dw_op *op = first;
+
+	for (size_t i = 0; i < count; i++, op = op->next) {
+		size_t size = fresh_value(store, shard, op, at);
+
+		if (size == 0)
+			return false;
+		command_bytes(&store->pipeline.words, at, size);
+		at += size;
+	}
+	return true;
+}

@@ -2,6 +2,7 @@
 #ifndef DW_STORE_REDIS_FRESH_H
 #define DW_STORE_REDIS_FRESH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,10 @@ struct shard;
  * version that belongs to this shard. The script gives it this version if it can, else a later
  * one. */
 uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
+
+/* fresh_add adds the whole values of count operations to the words of a command. False: one body is
+ * not a record. */
+bool fresh_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);
 
 /* fresh_value writes the whole value, and returns its size. 0: the body is not a record. */
 size_t fresh_value(const struct redis_store *, const struct shard *, const dw_op *,

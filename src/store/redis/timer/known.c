@@ -53,23 +53,13 @@ static bool add_known_nexts(struct redis_store *store, const struct shard *shard
 			    const dw_op *first, size_t count)
 {
 	struct redis_command *words = &store->pipeline.words;
-	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		command_number(words, value_score(op->head.due));
 		command_text(words, op->id);
 	}
-	op = first;
-	for (size_t i = 0; i < count; i++, op = op->next) {
-		size_t size = fresh_value(store, shard, op, at);
-
-		if (size == 0)
-			return false;
-		command_bytes(words, at, size);
-		at += size;
-	}
-	return true;
+	return fresh_add(store, shard, first, count);
 }
 
 bool known_add(struct redis_store *store, const struct shard *shard, const dw_op *op, size_t count)
