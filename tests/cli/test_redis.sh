@@ -48,7 +48,7 @@ test_redis_every_command() {
 
 test_redis_dead_letters() {
 	on_redis
-	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1s --id late
+	expect 0 durawheel add --topic t --at 2020-01-01T00:00:00Z --late-after 1h --id late
 	expect 0 durawheel run --until-idle
 	is_counted out 0
 	expect 0 durawheel dead list --json
