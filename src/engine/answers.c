@@ -9,7 +9,8 @@
 #include "engine/queue/registry.h"
 #include "engine/queue/takes.h"
 
-/* is_failure: the store was not able to do the operation. A full queue that refuses is a result. */
+/* is_failure returns true if the store was not able to do the operation. A refusal by a full queue
+ * is a result, not a failure. */
 static bool is_failure(const dw_op *op)
 {
 	return answers_failed(op->status) && op->status != DW_ECLOSED &&
@@ -31,7 +32,8 @@ static void account(struct engine *engine, const dw_op *op)
 		trouble_over(&engine->trouble);
 }
 
-/* report_repair: the store has repaired itself, but the operator should look at the disk. */
+/* report_repair reports that the store has repaired itself, because the operator should look at the
+ * disk. */
 static void report_repair(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
@@ -52,8 +54,8 @@ static void list_answered(struct engine *engine, dw_op *op)
 		call_answer_ask(engine, op);
 }
 
-/* topic_answered handles answers about topics and messages. False: it is none, or a timer waits for
- * it. */
+/* topic_answered handles answers about topics and messages. It returns false if the answer is about
+ * something else, or if a timer waits for it. */
 static bool topic_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
@@ -82,8 +84,8 @@ static bool topic_answered(struct engine *engine, dw_op *op)
 	}
 }
 
-/* store_answered handles answers that concern no timer in memory. False: a timer waits for this
- * one. */
+/* store_answered handles answers that concern no timer in memory. It returns false if a timer waits
+ * for this answer. */
 static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {

@@ -13,8 +13,8 @@
 
 struct engine;
 
-/* answers_next handles the first of the collected answers. False: there is none. answers_fetch
- * brings the timers of the next FETCHED_AHEAD answers into the cache. */
+/* answers_next handles the first of the collected answers. It returns false if there is none.
+ * answers_fetch brings the timers of the next FETCHED_AHEAD answers into the cache. */
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);
 
@@ -28,12 +28,13 @@ static inline bool answers_failed(int status)
 	       status != DW_EPAUSED && status != DW_EBUSY;
 }
 
-/* These apply the answer to a put, a cancel, a move or a requeue; head is the timer of the id. */
+/* These functions apply the answer to a put, a cancel, a move or a requeue. head is the timer in
+ * memory that has the id. */
 void answers_put(struct engine *, struct timer *head, dw_op *);
 void answers_cancel(struct engine *, struct timer *head, dw_op *);
 void answers_move(struct engine *, struct timer *head, dw_op *);
 
-/* This applies the answer to a claim or a verdict. */
+/* answers_delivery applies the answer to a claim or a verdict. */
 void answers_delivery(struct engine *, struct timer *, dw_op *);
 
 #endif

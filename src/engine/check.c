@@ -5,7 +5,7 @@
 
 enum rule {
 	RULE_INDEX = -1,       /* a timer is found under its id */
-	RULE_PLACE = -2,       /* the place of a timer is one that its state allows */
+	RULE_PLACE = -2,       /* the state of a timer allows its place */
 	RULE_SLOT = -3,        /* a schedule knows its timers, and no others */
 	RULE_ABSENT = -4,      /* an empty place (ABSENT) has an operation or a call */
 	RULE_CALLS = -5,       /* calls wait only behind an operation, or for a schedule */
@@ -40,14 +40,15 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_CLAIM:
 	case PLACE_OVERDUE:
 		return timer->state == TIMER_PENDING && !timer->backing_off;
-	case PLACE_WAITING: /* claimed: for the others of a full queue that are tried */
+	/* A claimed timer waits here until all timers that its full queue tries are claimed. */
+	case PLACE_WAITING:
 		return !timer->backing_off && !timer->trying &&
 		       (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED);
 	case PLACE_FIRE:
 		return timer->backing_off || timer->state == TIMER_CLAIMED ||
 		       timer->state == TIMER_HELD ||
 		       (timer->state == TIMER_PENDING &&
-			(timer->kept == TOPIC_REFUSED || timer->recurs)); /* for its zone */
+			(timer->kept == TOPIC_REFUSED || timer->recurs)); /* waits for its zone */
 	case PLACE_WORK:
 		return timer->state == TIMER_CLAIMED && !timer->backing_off;
 	case PLACE_UNSCHEDULED:
@@ -58,7 +59,7 @@ static bool place_allowed(const struct timer *timer)
 	return false;
 }
 
-/* slot_agrees: true if the schedule that the timer names holds it. */
+/* slot_agrees returns true if the schedule that the timer names holds it. */
 static bool slot_agrees(const struct timers *timers, const struct timer *timer)
 {
 	const struct schedule *schedule = timer->place == PLACE_CLAIM  ? &timers->claim
@@ -70,20 +71,20 @@ static bool slot_agrees(const struct timers *timers, const struct timer *timer)
 	return schedule_at(schedule, dw_wheel_index(timer->slot)) == timer;
 }
 
-/* runs_here: its handler is on the stack of this thread. */
+/* runs_here returns true if the timer's handler is on the stack of this thread. */
 static bool runs_here(const struct timer *timer)
 {
 	return timer->state == TIMER_FIRING && !timer->on_worker;
 }
 
-/* idle: true for a timer that has no operation under way and is armed nowhere. */
+/* idle returns true for a timer that has no operation under way and is armed nowhere. */
 static bool idle(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off && timer->place == PLACE_NONE &&
 	       !runs_here(timer);
 }
 
-/* gathers: the timer may wait for a batch. */
+/* gathers returns true if the timer may wait for a batch. */
 static bool gathers(const struct timer *timer)
 {
 	return timer->state == TIMER_CLAIMED && !timer->backing_off &&
@@ -91,7 +92,7 @@ static bool gathers(const struct timer *timer)
 	       timer->topic->handler.fire_batch;
 }
 
-/* is_ready: the timer waits for its handler alone. */
+/* is_ready returns true if the timer waits only for its handler. */
 static bool is_ready(const struct timer *timer)
 {
 	if (timer->state == TIMER_HELD)
@@ -150,7 +151,7 @@ static void look_at(struct timer *timer, void *user)
 		sums->calls++;
 }
 
-/* list_counts: true if the list has `expected` timers, and its counter says so. */
+/* list_counts returns true if the list has `expected` timers, and its counter says so. */
 static bool list_counts(const struct timer_list *list, uint64_t expected)
 {
 	uint64_t count = 0;
@@ -161,12 +162,14 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 }
 
 struct topic_sums {
-	uint64_t timers, topics; /* timers that wait; topics that have such timers */
+	/* Number of timers that wait, and of topics that have such timers. */
+	uint64_t timers, topics;
 	uint64_t gathered, claiming, ready, kept;
 	bool broken;
 };
 
-/* count_gathered: the timers that wait for a batch are in order, and counted. */
+/* count_gathered counts the timers of the topic that wait for a batch, and checks their order and
+ * the topic's own counter. */
 static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 {
 	uint32_t count = 0;
@@ -182,7 +185,8 @@ static uint64_t count_gathered(const struct topic *topic, bool *ret_broken)
 	return count;
 }
 
-/* count_ready: the timers that are claimed and not started are counted. */
+/* count_ready counts the timers of the topic that are claimed and not started, and checks the
+ * topic's own counter. */
 static uint64_t count_ready(const struct topic *topic, bool *ret_broken)
 {
 	uint64_t count = 0;
@@ -194,8 +198,8 @@ static uint64_t count_ready(const struct topic *topic, bool *ret_broken)
 	return count;
 }
 
-/* look_at_topic: every topic has timers, a handler, settings or counts; its waiting timers are
- * counted. */
+/* look_at_topic checks that the topic has timers, a handler, settings or counts, and adds its
+ * waiting timers to the sums. */
 static void look_at_topic(struct topic *topic, void *user)
 {
 	struct topic_sums *sums = user;
@@ -218,7 +222,8 @@ static void look_at_topic(struct topic *topic, void *user)
 		sums->kept += topic->kept[i].count;
 }
 
-/* check_topics: the list has all topics with waiting timers, those with handlers first. */
+/* check_topics checks that the list contains all topics with waiting timers, and that topics with
+ * handlers come first. */
 static int check_topics(const struct topics *topics, const struct sums *sums)
 {
 	struct topics copy = *topics; /* topics_each may change it */
@@ -261,8 +266,8 @@ static int check_open(const struct calls *calls, const struct sums *sums)
 	return count == calls->count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
-/* check_work: the timers that wait for workers are in their schedule. A job may have lost its
- * timer. */
+/* check_work checks that the timers that wait for workers are in the work schedule. A job may have
+ * lost its timer. */
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count =

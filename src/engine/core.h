@@ -83,7 +83,7 @@ struct engine {
 	struct clock_steps clock_steps;
 	struct report report;
 	struct rng rng;
-	dw_stats stats; /* the part that counts changes its counter */
+	dw_stats stats; /* each part changes the counters of what it does */
 };
 
 static inline dw_usec engine_now(const struct engine *engine)

@@ -43,7 +43,8 @@ void engine_attach(struct engine *engine, dw_store *store)
 {
 	engine->store = store;
 	if (engine->ownership.role == DW_OWNER && driven_lease(store) == INT64_MIN) {
-		engine->ownership.role = DW_CLIENT; /* the store's server is away */
+		/* The server is away, so this engine cannot own the store yet. */
+		engine->ownership.role = DW_CLIENT;
 		engine->ownership.standby = true;
 	}
 	engine_touch(engine);
@@ -107,7 +108,8 @@ void engine_abandon(struct engine *engine)
 	while (engine->events.first || engine->calls.open) {
 		while (engine->events.first)
 			notify_round(engine);
-		/* DW_ECLOSED: the store never got the operation, or there was none yet. */
+		/* A call gets DW_ECLOSED if the store never got its operation, or if it had no
+		 * operation yet. */
 		for (struct call *call = engine->calls.open; call; call = call->next_open)
 			call_answer(engine, call,
 				    call->op || call->early ? DW_ECLOSED : DW_EUNKNOWN);

@@ -21,7 +21,7 @@
 
 struct engine;
 
-/* A callback for an answer, and its argument. */
+/* The callback that gets the answer to a call, and its argument. */
 struct done {
 	dw_done_fn fn; /* may be NULL */
 	void *user;
@@ -46,8 +46,8 @@ struct engine_env {
 	struct worker_port workers; /* may be zero */
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
 	bool standby;               /* a client that asks for the ownership */
-	bool unseen;                /* nobody else sees the store: no reports for others */
-	bool fires_away;            /* options.outage is DW_OUTAGE_FIRE */
+	bool unseen; /* no other process sees the store, so reports for others are not written */
+	bool fires_away; /* options.outage is DW_OUTAGE_FIRE */
 	uint64_t seed;
 	size_t timers_max;
 	size_t data_max;
@@ -60,8 +60,8 @@ struct engine_env {
 	void *on_firing_done_user;
 };
 
-/* engine_new makes an engine. DW_OK, DW_ENOMEM. engine_attach gives it the store, before any other
- * call. */
+/* engine_new makes an engine. It returns DW_OK or DW_ENOMEM. engine_attach gives the engine its
+ * store, before any other call. */
 int engine_new(struct engine **ret_engine, const struct engine_env *env);
 void engine_attach(struct engine *, dw_store *);
 
@@ -78,7 +78,7 @@ void engine_pause(struct engine *, bool paused);
 /* engine_make_id writes a unique id into ret_id (DW_ID_SIZE bytes), and returns it. */
 const char *engine_make_id(struct engine *, char *ret_id);
 int engine_put(struct engine *, const dw_timer *, struct done);
-/* engine_cancel cancels only this generation; 0: any. */
+/* engine_cancel cancels only this generation of the timer; 0 means any generation. */
 int engine_cancel(struct engine *, const char *id, uint64_t generation, struct done);
 int engine_move(struct engine *, const char *id, dw_usec due, struct done);
 int engine_settle(struct engine *, const dw_token *, dw_verdict, dw_usec retry_in, struct done);
@@ -99,7 +99,7 @@ int engine_status(struct engine *, dw_status_fn, void *user);
 void engine_stats(const struct engine *, dw_stats *ret_stats);
 const char *engine_error(const struct engine *);
 
-/* engine_fail returns status, and keeps the words for engine_error(). */
+/* engine_fail keeps the formatted message for engine_error(), and returns status. */
 int engine_fail(struct engine *, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -113,14 +113,14 @@ void engine_run(struct engine *, dw_post_fn fn, void *arg);
  * closing. */
 void engine_finish(struct engine *, struct job *);
 
-/* engine_turn does one bounded turn. DW_OK; DW_EBUSY inside a callback; DW_EFORK in a forked
- * child. */
+/* engine_turn does one bounded turn. It returns DW_OK, DW_EBUSY inside a callback, or DW_EFORK in a
+ * forked child. */
 int engine_turn(struct engine *);
 
-/* engine_next_firing returns when the next handler may have to start. DW_NEVER: none. */
+/* engine_next_firing returns when the next handler may have to start, or DW_NEVER. */
 dw_usec engine_next_firing(const struct engine *);
 
-/* engine_clock_stepped lets a turn compare the clocks, because the wall clock was set. */
+/* engine_clock_stepped asks for a turn that compares the clocks, because the wall clock was set. */
 void engine_clock_stepped(struct engine *);
 
 bool engine_is_owner(const struct engine *);
@@ -132,8 +132,8 @@ bool engine_settled(const struct engine *);
 /* engine_is_running returns true if workers have jobs that have not come back. */
 bool engine_is_running(const struct engine *);
 
-/* engine_take_failure returns the first failure of an operation without a callback since the last
- * call. DW_OK: there was none. */
+/* engine_take_failure returns the first failure since the last call of an operation that has no
+ * callback. It returns DW_OK if there was none. */
 int engine_take_failure(struct engine *);
 
 /* Closing: after engine_begin_close no handler starts, and claims are given back. The caller goes
@@ -142,7 +142,8 @@ int engine_take_failure(struct engine *);
 void engine_begin_close(struct engine *);
 void engine_abandon(struct engine *);
 
-/* engine_check checks the whole engine, for tests: 0, or the number of the broken rule. O(n). */
+/* engine_check checks the whole engine, for tests. It returns 0, or the number of the broken rule.
+ * It takes O(n). */
 int engine_check(const struct engine *);
 
 #endif

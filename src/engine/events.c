@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* So many events can be raised without memory. A step of the engine raises fewer, except that a
- * page of damaged rows raises one for each row. */
+/* The number of events that can be raised without allocating memory. A step of the engine raises
+ * fewer, except that a page of damaged rows raises one event for each row. */
 enum { SPARES = 4 };
 
 /* ---- Words --------------------------------------------------------------------------------- */
@@ -135,7 +135,8 @@ static void note_event(struct engine *engine, const dw_event *event)
 	engine->events.last_event = (int)event->kind;
 }
 
-/* log_lost logs an event for which there is no memory: one of a page of damaged rows. */
+/* log_lost logs an event for which there is no memory. This can only be an event of a page of
+ * damaged rows. */
 static void log_lost(struct engine_env *env, const dw_event *event)
 {
 	char line[DW_MESSAGE_SIZE];

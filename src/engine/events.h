@@ -42,7 +42,7 @@ void events_free(struct engine *);
 
 void events_push(struct engine *, struct notice *);
 
-/* events_pop takes the first notice out of the queue. NULL: the queue is empty. */
+/* events_pop takes the first notice out of the queue. It returns NULL if the queue is empty. */
 static inline struct notice *events_pop(struct events *events)
 {
 	struct notice *notice = events->first;

@@ -53,7 +53,7 @@ bool engine_may_fire(const struct engine *engine)
 	return engine->ownership.role == DW_OWNER && lease_holds(engine);
 }
 
-/* away_health: the journal takes what is asked. */
+/* away_health returns the health while the journal takes new operations. */
 static enum health away_health(const struct engine *engine)
 {
 	if (engine->ownership.role != DW_OWNER)
@@ -154,7 +154,7 @@ static size_t histogram_text(char *text, size_t used, const char *name,
 	return counts_text(text, used, key, histogram->counts, HISTOGRAM_BOUNDS + 1);
 }
 
-/* more_text adds what newer owners tell. */
+/* more_text adds the fields that were added after the first version of the report. */
 static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 {
 	uint64_t waits[WAITS_COUNT];
@@ -171,7 +171,7 @@ static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);
 	engine->report.outdated |= topic_numbers_waits(engine, waits);
 	used = counts_text(text, used, "waits", waits, WAITS_COUNT);
-	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* all of it always fits */
+	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* the whole text always fits */
 }
 
 void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
@@ -197,7 +197,8 @@ void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 	more_text(engine, &stats, ret_text);
 }
 
-/* report_is_wanted: a client has no report, and a store that nobody else sees needs none. */
+/* report_is_wanted returns false for a client, which has no report, and for a store that no other
+ * process sees. */
 static bool report_is_wanted(const struct engine *engine)
 {
 	return engine->ownership.role == DW_OWNER && !engine->drive.closing && !engine->env.unseen;
@@ -231,7 +232,7 @@ void report_round(struct engine *engine, dw_usec now)
 	char text[REPORT_SIZE];
 	dw_op *op;
 
-	/* A change is told sooner than that nothing has changed. */
+	/* A changed state is reported sooner than an unchanged one. */
 	if (!engine->report.early && engine->report.at != 0 && !is_told(engine)) {
 		engine->report.early = true;
 		engine->report.at = usec_sub(engine->report.at, REPORT_IDLE_EVERY - REPORT_EVERY);

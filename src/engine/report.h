@@ -13,26 +13,26 @@ struct engine;
 struct timer;
 struct topic;
 
-/* What a report tells of timers. The store's own work changes none of it. */
+/* What a report says about timers. The store's own work does not change these numbers. */
 struct report_state {
 	uint64_t changes; /* how many changes of timers there were so far */
 	uint64_t timers, unhandled, held, running;
 };
 
 struct report {
-	uint64_t waited; /* us, on purpose, of all starts */
+	uint64_t waited; /* us; sum over all starts of the time that timers waited on purpose */
 	dw_usec at;
-	struct report_state told; /* what the last report has told */
+	struct report_state told; /* the state in the last report */
 	bool early;
-	bool outdated; /* `told` does not show all that has changed */
+	bool outdated; /* `told` lacks a change */
 	/* All handlers together; delivery.c and report_took() add to them. */
 	struct histogram late, took;
 };
 
 void report_round(struct engine *, dw_usec now);
 
-/* report_took counts how long a handler of this topic has taken; NULL: the topic is gone.
- * report_held: a delivery that was held has its verdict, so its handler's time is over. */
+/* report_took counts how long a handler of this topic has taken. topic is NULL if the topic is
+ * gone. report_held does so for a held delivery that has its verdict now. */
 void report_took(struct report *, struct topic *, dw_usec took);
 void report_held(struct engine *, const struct timer *);
 
@@ -45,7 +45,7 @@ static inline void report_soon(struct report *report)
 	report->at = 0;
 }
 
-/* report_hurry ends all waiting, because the wall clock was set. */
+/* report_hurry lets a report be written now, because the wall clock was set. */
 static inline void report_hurry(struct report *report, dw_usec now)
 {
 	report->at = usec_min(report->at, now);

@@ -67,14 +67,14 @@ dw_usec submit_lead(const struct engine *engine)
 {
 	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
 
-	if (timers_have_work(&engine->timers)) /* these are due, and wait for no claim */
+	if (timers_have_work(&engine->timers)) /* these timers are due, and wait for no claim */
 		claimed -= dw_wheel_count(engine->timers.work.wheel);
 	return lead_now(&engine->lead, claimed);
 }
 
 /* ---- Refusing ------------------------------------------------------------------------------ */
 
-/* is_owners: true if only an owner may ask for this operation. */
+/* is_owners returns true if only an owner may ask for this operation. */
 static bool is_owners(const dw_op *op)
 {
 	switch (op->kind) {

@@ -7,8 +7,8 @@
 
 #include "port/op.h"
 
-/* How many urgent operations, which firing waits for, may be under way. For ordinary ones the limit
- * is the store's window, so that no claim waits behind a flood of puts. */
+/* The limit of urgent operations under way. Firing waits for these. The limit of ordinary
+ * operations is the store's window. So no claim waits behind a flood of puts. */
 #define URGENT_MAX 4096u
 
 struct engine;
@@ -28,12 +28,12 @@ void submit_push(struct submit *, dw_op *, bool urgent);
 void submit_round(struct engine *);
 
 /* submit_collect takes the store's answers into the queue `answers`. submit_answered counts an
- * answer that was taken out of it, and learns from it how long a claim takes. */
+ * answer that was taken out of this queue, and learns from it how long a claim takes. */
 void submit_collect(struct engine *);
 void submit_answered(struct engine *, const dw_op *);
 
-/* submit_refuse_owners answers queued operations that only an owner may ask for with DW_EFENCED.
- * The others stay in the queues, and go to the store as a client's. */
+/* submit_refuse_owners answers DW_EFENCED to queued operations that only an owner may ask for. The
+ * others stay in the queues, and go to the store as operations of a client. */
 void submit_refuse_owners(struct submit *, unsigned term);
 
 /* submit_has_room returns true if the store takes another ordinary operation. */

@@ -135,7 +135,8 @@ void timer_release(struct engine *engine, struct timer *timer)
 
 static void list_push(struct timer_list *list, struct timer *timer, enum timer_place place)
 {
-	topic_unready(timer); /* one held without memory: it is in no list of its topic */
+	/* A held timer for which a schedule had no memory is in no list of its topic. */
+	topic_unready(timer);
 	timer->place = (uint8_t)place;
 	timer->next = NULL;
 	timer->prev = list->last;
@@ -163,7 +164,7 @@ void timer_arm_claim(struct engine *engine, struct timer *timer)
 		list_push(&engine->timers.unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
-/* put_in: into the schedule `fire` or `work`. */
+/* put_in notes that the timer is in the schedule `fire` or `work`. */
 static void put_in(struct timer *timer, enum timer_place place)
 {
 	timer->place = (uint8_t)place;
@@ -180,7 +181,7 @@ void timer_arm_fire(struct timers *timers, struct timer *timer, dw_usec at)
 		list_push(&timers->unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
-/* keep counts a timer that is due, and that no other count shows. */
+/* keep counts a due timer that waits for this reason. No other counter has it. */
 static void keep(struct report *report, struct timer *timer, enum topic_keep reason)
 {
 	topic_keep(timer, reason);
@@ -321,7 +322,8 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 {
 	struct call *settling = old->settling;
 
-	/* Answers are taken between handlers; a worker's job and a message have a copy. */
+	/* Answers are handled between two handlers on this thread. A worker's job and a message
+	 * have copies of the timer. */
 	assert(old->state != TIMER_FIRING || old->on_worker || old->busy);
 	index_replace(&engine->timers.index, old, fresh);
 	fresh->calls = old->calls;
@@ -342,7 +344,7 @@ struct call *timer_forget(struct engine *engine, struct timer *timer)
 	struct call *settling = timer->settling;
 
 	if (settling && timer->judging && !settling->early)
-		settling = NULL; /* the answer to its verdict is on its way */
+		settling = NULL; /* a verdict is on its way, and its answer answers the call */
 	if (settling) {
 		timer->settling = NULL;
 		settling->early = false;

@@ -23,13 +23,15 @@ struct timer_list {
 struct timers {
 	struct index index;
 	struct schedule claim; /* pending timers by deadline; it runs ahead by the lead */
-	struct schedule fire;  /* claimed timers by deadline; held and failed ones by time-out */
-	struct schedule work;  /* due timers that wait for a worker; not made without workers */
-	struct timer_list unscheduled; /* no schedule had memory; every turn tries again */
-	struct timer_list suspended;   /* due timers in a part of the store that is cut off */
-	struct timer_list overdue;     /* due timers of a paused handle, in order; not claimed */
-	uint64_t claimed;              /* timers in state CLAIMED */
-	struct rules rules;            /* the rules of recurring timers */
+	/* Claimed timers by deadline; held timers and failed operations by time-out. */
+	struct schedule fire;
+	struct schedule work; /* due timers that wait for a worker; exists only with workers */
+	/* Timers for which no schedule had memory; every turn tries again. */
+	struct timer_list unscheduled;
+	struct timer_list suspended; /* due timers in a part of the store that is cut off */
+	struct timer_list overdue;   /* due timers of a paused handle, in order; not claimed */
+	uint64_t claimed;            /* timers in state CLAIMED */
+	struct rules rules;          /* the rules of recurring timers */
 };
 
 int timers_init(struct engine *);
@@ -47,7 +49,7 @@ static inline bool timers_have_work(const struct timers *timers)
 }
 
 /* timer_adopt makes a timer from a body and its record, and sets its topic. The timer is not in the
- * index yet. DW_OK, DW_ENOMEM. */
+ * index yet. It returns DW_OK or DW_ENOMEM. */
 int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
 
 /* timer_release frees a timer that is not in the index. */
@@ -57,7 +59,8 @@ void timer_arm_claim(struct engine *, struct timer *);
 void timer_arm_fire(struct timers *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
 
-/* timer_unstart notes that the work of a held delivery has not begun; timer_start that it has. */
+/* timer_unstart notes that the handler's work on a held delivery has not begun. timer_start notes
+ * that it has. */
 void timer_unstart(struct timer *);
 void timer_start(struct timer *);
 
@@ -69,32 +72,33 @@ void timer_set_state(struct engine *, struct timer *, enum timer_state);
 /* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */
 void timer_drop(struct engine *, struct timer *);
 
-/* timer_doubt: the store may have taken the claim of this timer back, so the timer becomes PENDING
- * and must be claimed again. Timers in another state stay as they are. */
+/* timer_doubt is called when the store may have taken the claim of this timer back. The timer
+ * becomes PENDING and must be claimed again. A timer in another state stays as it is. */
 void timer_doubt(struct engine *, struct timer *);
 
-/* timer_await_limit lets a timer wait whose message is too large for the store now. */
+/* timer_await_limit lets a timer wait until `at`, because its message is too large for the store
+ * now. */
 void timer_await_limit(struct engine *, struct timer *, dw_usec at);
 
-/* timer_suspend puts a timer into the list of those that wait for their part of the store. */
+/* timer_suspend puts a timer into the list of timers that wait for their part of the store. */
 void timer_suspend(struct engine *, struct timer *);
 
-/* timer_await_resume puts a timer into the list of those that came due during a pause. */
+/* timer_await_resume puts a timer into the list of timers that came due during a pause. */
 void timer_await_resume(struct engine *, struct timer *);
 
-/* timer_await_zone puts a timer whose zone is not known into `fire`: it is tried again then. */
+/* timer_await_zone puts a timer whose zone is not known into the schedule `fire`, and tries it
+ * again at `until`. */
 void timer_await_zone(struct engine *, struct timer *, dw_usec until);
 
-/* timer_await_handler puts a timer into the list of those that wait for a handler of their
+/* timer_await_handler puts a timer into the list of timers that wait for a handler of their
  * topic. */
 void timer_await_handler(struct engine *, struct timer *);
 
-/* timer_await_worker puts a due timer into the schedule of those that wait for a worker, at the
+/* timer_await_worker puts a due timer into the schedule of timers that wait for a worker, at the
  * time `at`. */
 void timer_await_worker(struct engine *, struct timer *, dw_usec at);
 
-/* timer_gather puts a timer that is due to those of its topic's next batch, which must start at
- * `at`. */
+/* timer_gather adds a due timer to its topic's next batch, which must start at `at`. */
 void timer_gather(struct engine *, struct timer *, dw_usec at);
 
 /* timer_replace puts fresh in the place of old. timer_forget drops what memory knows of a timer,

@@ -27,7 +27,7 @@ static void take_answers(struct engine *engine)
 	}
 }
 
-/* drain_posts does the calls of other threads. */
+/* drain_posts does calls that other threads have queued. */
 static void drain_posts(struct engine *engine)
 {
 	if (engine->env.posts.drain)
@@ -40,7 +40,8 @@ void engine_finish(struct engine *engine, struct job *job)
 	notify_round(engine);
 }
 
-/* keep_overdue: a paused handle claims nothing, but what is due counts as that. */
+/* keep_overdue is called while the handle is paused. It claims nothing, but counts due timers as
+ * overdue. */
 static void keep_overdue(struct engine *engine, dw_usec now)
 {
 	for (uint32_t i = 0; i < TURN_CLAIMS_MAX && claim_keep_next(engine, now); i++)
@@ -82,7 +83,7 @@ static void fire(struct engine *engine)
 	}
 }
 
-/* deliver claims and fires, unless the handle is closing. */
+/* deliver claims and fires timers, unless the handle is closing. */
 static void deliver(struct engine *engine, dw_usec now)
 {
 	if (engine->drive.closing || !registry_may_deliver(engine))
@@ -114,7 +115,7 @@ static bool has_work_left(const struct engine *engine)
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
 
-/* store_wake returns when the store wants a turn; wall time. */
+/* store_wake returns when the store needs a turn; wall time. */
 static dw_usec store_wake(const struct engine *engine, dw_usec now)
 {
 	dw_usec due = driven_due(engine->store);
@@ -141,7 +142,8 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 			usec_sub(schedule_wake(&engine->timers.claim), submit_lead(engine)));
 }
 
-/* next_turn returns when the next turn is needed, unless something wakes the engine before. */
+/* next_turn returns the time at which the next turn is needed, unless something wakes the engine
+ * before. */
 static dw_usec next_turn(const struct engine *engine, dw_usec now)
 {
 	dw_usec at = usec_min(recovery_wake(engine), ownership_wake(engine));
@@ -165,7 +167,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 
 /* ---- The turn ------------------------------------------------------------------------------ */
 
-/* end_turn: if an exception has interrupted the turn, another turn does the rest. */
+/* end_turn ends the turn. If an exception has interrupted it, another turn does the rest. */
 static void end_turn(struct engine **turning)
 {
 	struct engine *engine = *turning;

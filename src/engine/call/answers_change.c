@@ -10,8 +10,8 @@
 
 /* ---- Puts ---------------------------------------------------------------------------------- */
 
-/* is_ahead: true if memory knows this generation of the timer, or a later one. It learnt that one
- * from the inbox, whose answer can overtake others. */
+/* is_ahead returns true if memory knows this generation of the timer, or a later one. Memory can
+ * have learnt it from the inbox, because an inbox answer can overtake other answers. */
 static bool is_ahead(const struct timer *head, uint64_t generation)
 {
 	return head->state != TIMER_ABSENT && head->head.generation >= generation;
@@ -43,15 +43,15 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	return fresh;
 }
 
-/* leaves_earlier: true if an earlier timer of the id may still start. Only a client is told,
- * because an owner knows its own claims. */
+/* leaves_earlier returns true if an earlier timer with this id may still start. Only a client needs
+ * to know, because an owner knows its own claims. */
 static bool leaves_earlier(const struct ownership *ownership, const dw_head *head)
 {
 	return ownership->role != DW_OWNER && head->open;
 }
 
-/* vacate: the put was refused. Its timer object stays as an empty place for the id, and the call
- * does not own it any more. */
+/* vacate is called when the put was refused. The put's timer object stays as an empty place for the
+ * id, and the call does not own it any more. */
 static void vacate(struct timer *head, struct call *call)
 {
 	if (call->fresh != head)
@@ -60,7 +60,8 @@ static void vacate(struct timer *head, struct call *call)
 	call->fresh = NULL;
 }
 
-/* is_its: true if the put has stored this row. Its timer may have been delivered since. */
+/* is_its returns true if this put has stored the row. The row's timer may have been delivered
+ * since. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	if (row->status == DW_OK && record_recurs(row->body, op->body))
@@ -69,8 +70,9 @@ static bool is_its(const dw_op *op, const dw_row *row)
 	       (row->head.due == op->head.due || row->head.attempt > 0);
 }
 
-/* learn_done: an earlier attempt of the put was applied. Its timer may have fired, changed or ended
- * since, so only the stored row counts. Returns the timer of the id. */
+/* learn_done is called when an earlier attempt of the put was applied. The timer may have fired,
+ * changed or ended since, so only the stored row counts. It returns the timer in memory that has
+ * the id. */
 static struct timer *learn_done(struct engine *engine, struct timer *head, struct call *call,
 				const dw_op *op)
 {
@@ -91,9 +93,10 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 	return index_find(&engine->timers.index, op->id);
 }
 
-/* send_again: nobody knows whether the put was done, and its caller gets DW_EUNKNOWN. The engine
- * repeats the same put until the outcome is known (I9). A put with DW_NEW, or for one generation,
- * is not repeated, because the timer that it may have stored would refuse it; a scan finds out. */
+/* send_again is called when nobody knows whether the put was done. The caller gets DW_EUNKNOWN, and
+ * the engine repeats the same put until the outcome is known (I9). A put with DW_NEW, or for one
+ * generation, is not repeated, because the timer that it may have stored would refuse it. A scan
+ * finds that timer instead. */
 static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
 {
 	struct call *again = NULL;
@@ -123,8 +126,8 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	timer_retry_later(engine, head);
 }
 
-/* doubt: nobody knows whether the operation was done. If it has taken a claim back, the timer must
- * be claimed again. */
+/* doubt is called when nobody knows whether the operation was done. If the operation may have taken
+ * a claim back, the timer must be claimed again. */
 static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->flags & DW_OP_WITHDRAWN)
@@ -134,7 +137,8 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	bool fenced = op->status == DW_EFENCED && call->internal; /* sent again as a client */
+	/* The engine sent the put again, now as a client. */
+	bool fenced = op->status == DW_EFENCED && call->internal;
 
 	if (modes_again(engine, head, call, op))
 		return;
@@ -151,13 +155,13 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 		doubt(engine, head, op);
 		send_again(engine, head, call, op);
 	}
-	vacate(head, call); /* after a refusal */
+	vacate(head, call); /* has an effect only if the put was refused */
 	lifecycle_resume(engine, head);
 	call_answer_stored(engine, call, op);
 }
 
-/* is_promised: true if the journal has the operation. Then this process will do it, whatever Redis
- * says later. */
+/* is_promised returns true if the journal has the operation. Then this process will do it, whatever
+ * Redis says later. */
 static bool is_promised(const dw_op *op)
 {
 	return op->level == DW_JOURNALED && (op->status == DW_OK || op->status == DW_EUNKNOWN);
@@ -165,9 +169,10 @@ static bool is_promised(const dw_op *op)
 
 /* ---- Cancels and moves --------------------------------------------------------------------- */
 
-/* is_newer: true if memory learnt a newer generation while the operation was under way, because
- * answers to reads can overtake answers to changes. Then this answer must not change the newer
- * timer. If the operation has ended that timer in the store, its next claim will find it gone. */
+/* is_newer returns true if memory learnt a newer generation while the operation was under way,
+ * because answers to reads can overtake answers to changes. Then this answer must not change the
+ * newer timer. If the operation has ended that timer in the store, its next claim will find it
+ * gone. */
 static bool is_newer(const struct timer *head, const dw_op *op)
 {
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
@@ -191,8 +196,9 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	call_answer_stored(engine, call, op);
 }
 
-/* learn_moved: a move or a requeue has made the next generation of the timer. If memory has another
- * timer of the id, or none, the answer contains the row. Only for an owner. It may free head. */
+/* learn_moved is called when a move or a requeue has made the next generation of the timer. If
+ * memory has another timer with the id, or none, the answer contains the row. Only an owner calls
+ * this. It may free head. */
 static void learn_moved(struct engine *engine, struct timer *head, const dw_op *op)
 {
 	if (is_ahead(head, op->head.generation))

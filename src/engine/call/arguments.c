@@ -49,7 +49,8 @@ int arguments_topic(const char *topic, char *message)
 	return status;
 }
 
-/* check_size: the struct may come from a program for a newer durawheel. */
+/* check_size refuses a dw_timer of a wrong size, or with fields that this version does not know.
+ * The struct may come from a program that was built for a newer durawheel. */
 static int check_size(const dw_timer *timer, char *message)
 {
 	if (!timer)
@@ -95,7 +96,7 @@ static int check_flags(const dw_timer *timer, char *message)
 	return DW_OK;
 }
 
-/* check_occurrence: what a recurring timer brings from another store. */
+/* check_occurrence checks the state that a recurring timer brings from another store. */
 static int check_occurrence(const dw_timer *timer, char *message)
 {
 	bool brings = timer->occurrence != 0 || timer->rule_end != 0 || timer->missed != 0;

@@ -9,14 +9,14 @@
 /* arguments_id returns DW_OK, or DW_EINVAL (also if id is NULL). */
 int arguments_id(const char *id, char *message);
 
-/* arguments_topic checks the name of one topic, so not "*". */
+/* arguments_topic checks the name of one topic, so it refuses "*". */
 int arguments_topic(const char *topic, char *message);
 
 int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
 int arguments_token(const dw_token *, char *message);
 
-/* The selections of every timer, and of every dead letter. */
+/* These two select every timer and every dead letter. */
 extern const dw_select arguments_all;
 extern const dw_dead_select arguments_all_letters;
 

@@ -83,7 +83,8 @@ void call_charge(struct calls *calls, struct call *call, const dw_op *op)
 
 void call_charge_anew(struct calls *calls, struct call *call, const dw_op *op, const dw_op *before)
 {
-	charge(calls, call, op->body_size - before->body_size); /* of less, it wraps around */
+	/* If the body has become smaller, the difference wraps around. */
+	charge(calls, call, op->body_size - before->body_size);
 }
 
 void calls_free(struct engine *engine)

@@ -40,9 +40,9 @@ struct call {
 	dw_usec asked; /* steady; when the call was accepted */
 	enum call_kind kind;
 	int status;
-	dw_level level; /* how safely the store has the result */
+	dw_level level; /* how safely the store keeps the result */
 	uint64_t generation;
-	dw_usec due;         /* put: as it is stored */
+	dw_usec due;         /* put: the deadline that was stored */
 	uint32_t attempt;    /* settle */
 	dw_verdict verdict;  /* settle */
 	dw_usec retry_in;    /* settle */
@@ -50,13 +50,13 @@ struct call {
 	bool earlier;        /* put, move: dw_result.earlier_may_start */
 	bool internal;       /* put: repeated by the engine after an unknown outcome */
 	struct timer *fresh; /* put: the new timer */
-	/* Made with the call, so that beginning it cannot fail. After call_answer_ask(): the
-	 * operation with the store's answer. */
+	/* The operation is made with the call, so that beginning the call cannot fail. After
+	 * call_answer_ask() it is the operation with the store's answer. */
 	dw_op *op;
 	struct done done;
-	/* A block of the part that made the call: struct take, struct answers, struct put_mode. */
+	/* A memory block of the part that made the call: a struct take, answers or put_mode. */
 	void *extra;
-	union { /* by kind */
+	union { /* `kind` says which member is in use */
 		struct lister lister;
 		struct dead_lister dead_lister;
 		struct {
@@ -84,16 +84,16 @@ struct call {
 };
 
 struct calls {
-	struct call *open; /* every call whose answer the program has not got */
+	struct call *open; /* the list of calls whose answer the program has not got */
 	uint64_t count;
-	uint64_t internal_count; /* how many of them are internal */
+	uint64_t internal_count; /* how many of these calls are internal */
 	size_t bytes;            /* memory of all these calls */
-	struct takes takes;      /* those that wait for messages */
+	struct takes takes;      /* the takes that wait for messages */
 };
 
-/* call_new makes a call. DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much memory;
- * engine_error() says which. call_make makes one without that limit, for calls that belong to a
- * delivery. */
+/* call_new makes a call. It returns DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much
+ * memory. Then engine_error() says which. call_make does the same without that limit, for calls
+ * that belong to a delivery. */
 int call_new(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 int call_make(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 void call_free(struct engine *, struct call *);
@@ -101,16 +101,16 @@ void call_free(struct engine *, struct call *);
 /* calls_free frees all calls that are not answered. */
 void calls_free(struct engine *);
 
-/* call_make_internal makes a put that repeats an earlier one; nobody gets its answer. NULL: no
- * memory. */
+/* call_make_internal makes a put that repeats an earlier one. Nobody gets its answer. It returns
+ * NULL if there is no memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
-/* call_charge counts the bytes of the call's operation; call_charge_anew: in the place of those of
- * the one before it, which is freed. */
+/* call_charge counts the bytes of the call's operation. call_charge_anew counts them instead of
+ * those of `before`, the earlier operation, which is freed. */
 void call_charge(struct calls *, struct call *, const dw_op *);
 void call_charge_anew(struct calls *, struct call *, const dw_op *, const dw_op *before);
 
-/* call_queue adds the call to those that wait for the timer's id. */
+/* call_queue adds the call to the calls that wait for the timer's id. */
 static inline void call_queue(struct timer *timer, struct call *call)
 {
 	struct call **end = &timer->calls;
@@ -122,16 +122,16 @@ static inline void call_queue(struct timer *timer, struct call *call)
 }
 
 /* call_answer ends the call; a later step calls its callback. call_answer_stored ends it with the
- * store's answer. call_answer_stale answers DW_ESTALE to a dw_settle (NULL: none) whose verdict
+ * store's answer. call_answer_stale answers DW_ESTALE to a dw_settle (it may be NULL) whose verdict
  * does not count any more. */
 void call_answer(struct engine *, struct call *, int status);
 void call_answer_stored(struct engine *, struct call *, const dw_op *);
 void call_answer_stale(struct engine *, struct call *);
 
 /* call_ask sends an operation that concerns no timer in memory, and answers its call later. It
- * always takes the operation over (NULL: there was no memory for it). If it fails, it frees the
- * call. call_answer_ask answers the call; from then on the call owns the operation, and call_has is
- * true. */
+ * always takes the operation over. A NULL operation means that there was no memory for it. If
+ * call_ask fails, it frees the call. call_answer_ask answers the call; from then on the call owns
+ * the operation, and call_has returns true for it. */
 int call_ask(struct engine *, struct call *, dw_op *);
 void call_answer_ask(struct engine *, dw_op *);
 bool call_has(const dw_op *);

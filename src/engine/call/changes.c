@@ -13,7 +13,7 @@ const char *engine_make_id(struct engine *engine, char *ret_id)
 	return rng_id(&engine->rng, ret_id);
 }
 
-/* head_of finds the timer of the id, or makes an empty place for it. */
+/* head_of finds the timer that has the id, or makes an empty place for it. */
 static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		   struct timer **ret_head)
 {
@@ -109,8 +109,8 @@ int engine_put(struct engine *engine, const dw_timer *timer, struct done done)
 	return DW_OK;
 }
 
-/* change starts a call on one id with this operation. It always takes the operation over (NULL:
- * there was no memory for it). If it fails, it frees the call. */
+/* change starts a call on one id with this operation. It always takes the operation over. A NULL
+ * operation means that there was no memory for it. If change fails, it frees the call. */
 static int change(struct engine *engine, struct call *call, dw_op *op)
 {
 	struct timer *head = NULL;
@@ -180,7 +180,7 @@ int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generati
 	call->done = done;
 	op = op_new(&engine->alloc, DW_OP_REQUEUE, id, NULL, 0);
 	if (op) {
-		op->flags = DW_OP_NEW; /* it replaces nothing */
+		op->flags = DW_OP_NEW; /* a requeued letter replaces no timer */
 		op->head.generation = generation;
 		op->head.due = due;
 	}

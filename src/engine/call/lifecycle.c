@@ -29,7 +29,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->flags |= DW_OP_WITHDRAWN;
 	call->due = op->head.due;
 	if (op->flags & DW_OP_EXACT)
-		; /* it names a generation already */
+		; /* the operation names a generation already */
 	else if (timer->state != TIMER_ABSENT)
 		op->head.generation = timer->head.generation;
 	else if (engine->ownership.role == DW_OWNER && recovery_is_over(&engine->recovery))
@@ -79,8 +79,8 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 	       timer->head.attempt == attempt;
 }
 
-/* may_hold: true if a worker runs this delivery and may still return DW_HOLD. Its handler may have
- * given the token to another thread, which settles before the handler returns. */
+/* may_hold returns true if a worker runs this delivery and may still return DW_HOLD. Its handler
+ * may have given the token to another thread, which settles before the handler returns. */
 static bool may_hold(const struct timer *timer, uint64_t generation, uint32_t attempt)
 {
 	return timer && timer->state == TIMER_FIRING && timer->on_worker && !timer->settling &&
@@ -105,7 +105,7 @@ static void begin_settle(struct engine *engine, struct timer *timer, struct call
 	}
 	report_held(engine, timer);
 	timer_disarm(engine, timer);
-	timer->uncounted = timer->unstarted; /* its handler has not tried yet */
+	timer->uncounted = timer->unstarted; /* the handler has not begun, so this is no retry */
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	timer->verdict = (uint8_t)call->verdict;
 	timer->retry_in = call->retry_in;
@@ -136,7 +136,8 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- What is next -------------------------------------------------------------------------- */
 
-/* back_off_again gives the claim of a retry back that was put off too far. */
+/* back_off_again gives the claim of a retry back, if the retry had waited for too long because a
+ * clock was far ahead (put_off.h). */
 static void back_off_again(struct engine *engine, struct timer *timer)
 {
 	dw_usec delay =
@@ -148,7 +149,8 @@ static void back_off_again(struct engine *engine, struct timer *timer)
 	timer_set_state(engine, timer, TIMER_VERDICT);
 }
 
-/* await_claim: what is due of a full queue waits in its order. */
+/* await_claim lets a pending timer wait until it is claimed. If its queue is full and it is due, it
+ * waits in the queue's order. */
 static void await_claim(struct engine *engine, struct timer *timer)
 {
 	if (timer->topic->is_full && timer->head.due <= engine_now(engine))
@@ -157,7 +159,8 @@ static void await_claim(struct engine *engine, struct timer *timer)
 		timer_arm_claim(engine, timer);
 }
 
-/* await_start: of a full queue it waits until the others that are tried are claimed, too. */
+/* await_start lets a claimed timer wait for its deadline. If its queue is full, and the timer is
+ * one of the timers that are tried, it waits until the other tried timers are claimed, too. */
 static void await_start(struct engine *engine, struct timer *timer)
 {
 	if (timer->topic->is_full && timer->trying)
@@ -192,7 +195,8 @@ static void go_on(struct engine *engine, struct timer *timer)
 		urgent_verdict(engine, timer);
 		break;
 	case TIMER_HELD:
-		/* An operation was backing off, and had the place of the hold's time-out. */
+		/* An operation was backing off, and the schedule slot of the hold's time-out was
+		 * used for that. Now the time-out is armed. */
 		if (timer->place == PLACE_NONE && !engine->drive.closing)
 			timer_arm_fire(&engine->timers, timer,
 				       usec_add(engine_now(engine), engine->env.hold));
@@ -202,7 +206,7 @@ static void go_on(struct engine *engine, struct timer *timer)
 	}
 }
 
-/* rests: true if no operation of the timer is under way or waits to be tried again. */
+/* rests returns true if no operation of the timer is under way or waits to be tried again. */
 static bool rests(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off;

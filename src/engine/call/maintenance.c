@@ -26,8 +26,8 @@ static void purge_forget(struct timer *timer, void *user)
 	lifecycle_resume(engine, timer);
 }
 
-/* purge_doubt: nobody knows whether the purge was done, so a claimed timer must be claimed
- * again. */
+/* purge_doubt is called when nobody knows whether the purge was done. Therefore a claimed timer
+ * must be claimed again. */
 static void purge_doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
@@ -83,7 +83,7 @@ int engine_purge(struct engine *engine, struct done done)
 
 /* ---- Check --------------------------------------------------------------------------------- */
 
-/* The flaws in the form that the callback gets. */
+/* The flaws that the check has found, in the form that the callback gets. */
 struct flaws {
 	struct engine *engine;
 	dw_flaw *shown;

@@ -8,8 +8,8 @@ struct engine;
 struct call;
 
 struct maintenance {
-	uint32_t purging;    /* purges without an answer; no handler starts meanwhile */
-	struct call *purged; /* the purge that drops timers from memory now */
+	uint32_t purging; /* number of purges that are not answered; until then no handler starts */
+	struct call *purged; /* the purge whose walk drops timers from memory now */
 };
 
 void maintenance_purged(struct engine *, dw_op *);

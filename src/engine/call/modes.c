@@ -8,19 +8,19 @@
 
 enum { TRIES_MAX = 100 };
 
-/* What the caller has asked for. */
+/* What the caller of a put with a mode has asked for. */
 struct put_mode {
-	unsigned flags; /* of dw_timer */
+	unsigned flags; /* dw_timer.flags */
 	unsigned tries;
-	unsigned outcome; /* if the put is done */
+	unsigned outcome; /* the outcome that the answer names if the put is done */
 	dw_usec wait_max;
 	dw_usec due;
-	dw_usec asked; /* wall clock */
+	dw_usec asked; /* wall clock; when the put was accepted */
 	size_t size;
 	unsigned char body[];
 };
 
-/* The stored timer and the put, made one. */
+/* The result of merging the stored timer and the put. */
 struct merged {
 	struct record record;
 	dw_usec due;
@@ -88,10 +88,11 @@ int modes_begin(struct engine *engine, const dw_timer *timer, struct call *call)
 
 /* ---- Merging ------------------------------------------------------------------------------- */
 
-/* may_take: the stored timer waits. The owner's claim of a timer that has not started is taken back
- * with the put. A client sees only claims of others, and before its deadline no timer has started:
- * else a stream of puts would outlive wait_max_us, because each one that meets a claim would begin
- * a new series. */
+/* may_take returns true if the put may take parts of the stored timer, because that timer still
+ * waits. If the owner has claimed a timer that has not started, the put takes the claim back. A
+ * client sees only claims of the owner, and before the deadline no timer has started. If claimed
+ * timers were left out, each put that meets a claim would begin a new series, and a stream of puts
+ * would outlive wait_max_us. */
 static bool may_take(const struct engine *engine, const struct timer *head, const dw_row *row,
 		     struct record *ret_record)
 {
@@ -114,9 +115,9 @@ static void write_blocks(struct merged *merged, dw_usec since, dw_usec keep)
 	merged->record.blocks_size = (uint16_t)size;
 }
 
-/* merge takes from the stored timer what the mode says. stored NULL: there is nothing to take. A
- * series that was begun by a clock far ahead, which was set back since, begins now, and its
- * deadline does not count. */
+/* merge takes from the stored timer what the mode says. If stored is NULL, there is nothing to
+ * take. When a clock far ahead began the series and was set back since, the series begins now, and
+ * its deadline does not count. */
 static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
 		  struct merged *merged)
 {
@@ -124,7 +125,8 @@ static void merge(const struct put_mode *mode, const dw_row *stored, const struc
 	const void *keeps = stored && mode->flags & DW_DATA_FIRST ? stored->body : mode->body;
 	bool was_ahead = since > usec_add(mode->asked, DERIVED_AGAIN);
 
-	(void)record_decode(mode->body, mode->size, &merged->record); /* our own */
+	/* This engine made the body, so it is valid. */
+	(void)record_decode(mode->body, mode->size, &merged->record);
 	merged->due = mode->due;
 	if (stored && mode->flags & DW_DUE_EARLIEST)
 		merged->due = usec_min(merged->due, stored->head.due);
@@ -139,14 +141,15 @@ static void merge(const struct put_mode *mode, const dw_row *stored, const struc
 	write_blocks(merged, since, record_keep(keeps));
 }
 
-/* is_kept: the put changes nothing. */
+/* is_kept returns true if the put would change nothing in the store. */
 static bool is_kept(const struct call *call, const dw_row *stored)
 {
 	return call->op->head.due == stored->head.due && call->op->body_size == stored->body_size &&
 	       memcmp(call->op->body, stored->body, stored->body_size) == 0;
 }
 
-/* drop_fresh frees the timer of the attempt before. As the only place of its id it stays. */
+/* drop_fresh frees the timer that the previous attempt has made. If that timer is the only place
+ * for its id, it stays. */
 static void drop_fresh(struct engine *engine, struct timer *head, struct call *call)
 {
 	if (call->fresh == head)
@@ -156,7 +159,8 @@ static void drop_fresh(struct engine *engine, struct timer *head, struct call *c
 	call->fresh = NULL;
 }
 
-/* prepare makes the operation of the next attempt. DW_OK; DW_EEXIST: nothing changes. */
+/* prepare makes the operation of the next attempt. It returns DW_EEXIST if the put would change
+ * nothing. */
 static int prepare(struct engine *engine, const struct timer *head, struct call *call,
 		   const dw_row *row)
 {

@@ -1,4 +1,4 @@
-/* What dw_metrics() and dw_health() ask of the engine. */
+/* What dw_metrics() and dw_health() read from the engine. */
 #ifndef DW_ENGINE_NUMBERS_H
 #define DW_ENGINE_NUMBERS_H
 
@@ -10,24 +10,25 @@ struct engine;
 
 #define REPORT_SIZE 3072
 
-/* engine_report writes the owner's counters and the last error (0: none) as JSON. */
+/* engine_report writes the owner's counters and the last error as JSON. The field of the error is 0
+ * if there was none. */
 void engine_report(struct engine *, char ret_text[REPORT_SIZE]);
 
 /* engine_topic_numbers calls fn at once with the topics in memory, without their queues. */
 void engine_topic_numbers(struct engine *, dw_topic_fn, void *user);
 
-/* How a handle is: what dw_health() says, but for overdue turns. */
+/* The health of a handle: what dw_health() says, except for overdue turns. */
 enum health {
 	HEALTH_OK,
 	HEALTH_LOADS,   /* an owner that does not know all timers yet */
 	HEALTH_ASKS,    /* a standby that does not know whether another process has the store */
 	HEALTH_STANDBY, /* another process has it */
-	HEALTH_NEWER,   /* a standby, and only a newer durawheel may have it */
+	HEALTH_NEWER,   /* a standby; the store has timers that only a newer durawheel may own */
 	HEALTH_LEASE,   /* an owner whose lease is over */
-	HEALTH_FAILS,   /* the store is away or refuses; no journal, or that fails, too */
-	/* The store is away, and a journal takes what is asked. */
+	HEALTH_FAILS,   /* the store is away or refuses, and no journal takes operations */
+	/* In the next three states the store is away, and the journal takes new operations. */
 	HEALTH_JOURNALS, /* a client or a standby */
-	HEALTH_HOLDS,    /* an owner, and its due timers wait */
+	HEALTH_HOLDS,    /* an owner whose due timers wait */
 	HEALTH_FIRES,    /* an owner with a lease and DW_OUTAGE_FIRE */
 	HEALTH_CLOSES
 };
@@ -37,8 +38,9 @@ enum health engine_health(const struct engine *);
 /* engine_may_fire returns true if this engine is the owner and its lease has not run out. */
 bool engine_may_fire(const struct engine *);
 
-/* engine_outage: the store fails, or a journal takes its place. Each outage has another number, but
- * those that the journal bridges. 0: there is none. */
+/* engine_outage returns the number of the present outage, or 0 if there is none. In an outage the
+ * store fails, or a journal takes its place. Each outage has another number, except that outages
+ * which a journal bridges share one. */
 uint64_t engine_outage(const struct engine *);
 
 #endif

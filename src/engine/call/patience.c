@@ -4,8 +4,8 @@
 
 #include "port/driven.h"
 
-/* next_link and prev_link return the links to the call's neighbours; NULL stands for the ends of
- * the list. */
+/* next_link and prev_link return the links to the call's neighbours. If call is NULL, they return
+ * the list's own first and last links. */
 static struct call **next_link(struct patience *patience, struct call *call)
 {
 	return call ? &call->next_patient : &patience->first;
@@ -16,7 +16,7 @@ static struct call **prev_link(struct patience *patience, struct call *call)
 	return call ? &call->prev_patient : &patience->last;
 }
 
-/* patience_begin: usually the call is the latest one, so its place is at the end of the list. */
+/* patience_begin searches from the end of the list, because usually the call is the latest one. */
 void patience_begin(struct patience *patience, struct call *call)
 {
 	struct call *before = patience->last;

@@ -1,6 +1,6 @@
 /* Limits how long a caller waits. The store answers each operation within its patience. But a call
  * may wait behind another operation on its id, and a verdict is sent again until it is stored. This
- * list has such calls, in the order of their acceptance. */
+ * list contains such calls, in the order of their acceptance. */
 #ifndef DW_ENGINE_PATIENCE_H
 #define DW_ENGINE_PATIENCE_H
 
@@ -10,7 +10,8 @@ struct engine;
 struct call;
 
 struct patience {
-	struct call *first; /* the oldest call; the list is in the order of acceptance */
+	/* The oldest call; the list is in the order in which calls were accepted. */
+	struct call *first;
 	struct call *last;
 };
 

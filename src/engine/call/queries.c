@@ -11,7 +11,8 @@
 #include "timer/ended.h"
 #include "timer/record.h"
 
-/* show_row fills item `count` of the page. False: the row is damaged, and gets no item. */
+/* show_row fills item `count` of the page. It returns false if the row is damaged; a damaged row
+ * gets no item. */
 static bool show_row(struct page *page, size_t count, const dw_row *row)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT, .id = row->id};
@@ -127,11 +128,13 @@ int engine_ended(struct engine *engine, const char *id, struct end_asker asker)
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_ENDED, id, NULL, 0));
 }
 
-/* scan_op makes the operation that asks for a page of what is selected. NULL: no memory. */
+/* scan_op makes the operation that asks for a page of the selected timers. It returns NULL if there
+ * is no memory. */
 static dw_op *scan_op(struct alloc *alloc, const dw_select *select, const dw_cursor *after,
 		      size_t limit)
 {
-	/* Every generation of the deadline before is before the selection. */
+	/* The cursor stands behind every generation of the deadline due_from - 1, so the page
+	 * begins at due_from. */
 	const dw_cursor from = {
 	    .due = usec_sub(select->due_from, 1), .generation = INT64_MAX, .started = 1};
 	const char *prefix = select->id_prefix ? select->id_prefix : "";

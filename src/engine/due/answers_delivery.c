@@ -29,7 +29,7 @@ static void claim_answered(struct engine *engine, struct timer *timer, const dw_
 	}
 }
 
-/* status_of: the status of DW_EVENT_DEAD. */
+/* status_of returns the status that DW_EVENT_DEAD has for this reason. */
 static int status_of(dw_reason reason)
 {
 	if (reason == DW_REASON_GAVE_UP)
@@ -37,7 +37,7 @@ static int status_of(dw_reason reason)
 	return reason == DW_REASON_LATE ? DW_ELATE : DW_ELIMIT;
 }
 
-/* ends_well: the handler is done with this delivery. */
+/* ends_well returns true if the operation ends a delivery whose handler has done its work. */
 static bool ends_well(const struct timer *timer, const dw_op *op)
 {
 	return op->kind == DW_OP_SETTLE || (op->kind == DW_OP_NEXT && !op->reason &&
@@ -69,13 +69,13 @@ static void count_verdict(struct engine *engine, const struct timer *timer, cons
 	}
 }
 
-/* asked_generation: of the timer that the operation was about. */
+/* asked_generation returns the generation of the timer that the operation was about. */
 static uint64_t asked_generation(const dw_op *op)
 {
 	return op->kind == DW_OP_NEXT ? op->after.generation : op->head.generation;
 }
 
-/* is_done_before: an earlier attempt of a NEXT was applied. */
+/* is_done_before returns true if an earlier attempt of this NEXT was applied. */
 static bool is_done_before(const dw_op *op)
 {
 	const dw_row *row = op->rows;
@@ -85,7 +85,7 @@ static bool is_done_before(const dw_op *op)
 	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
 }
 
-/* renew: the timer waits for its next occurrence. */
+/* renew updates the timer in memory, which now waits for its next occurrence. */
 static void renew(struct timer *timer, const dw_op *op)
 {
 	timer_renew(timer, op->body);
@@ -96,7 +96,7 @@ static void renew(struct timer *timer, const dw_op *op)
 	timer->started = 0;
 }
 
-/* wait_again: the timer is pending once more. */
+/* wait_again updates the timer in memory, which is pending once more. */
 static void wait_again(struct engine *engine, struct timer *timer)
 {
 	bool is_refused = timer->refused;
@@ -144,8 +144,8 @@ static void verdict_answered(struct engine *engine, struct timer *timer, const d
 	}
 }
 
-/* past_answered: the answer to a claim or a verdict of an earlier term, whose timer memory has
- * dropped. Only a dw_settle may still wait for it. */
+/* past_answered handles the answer to a claim or a verdict of an earlier term. Memory has dropped
+ * that timer. Only a dw_settle may still wait for the answer. */
 static void past_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	struct call *settling = op->kind == DW_OP_CLAIM ? NULL : timer->settling;

@@ -7,7 +7,8 @@
 #include "engine/due/workers.h"
 #include "topic/gather.h"
 
-/* A batch that waits for claims looks again; the last answer starts it before. */
+/* A batch that waits for claims looks again after this time. The last answer to a claim starts it
+ * sooner. */
 #define CLAIMS_LOOK DW_MILLISECONDS(100)
 
 /* ---- Which timers are in it ---------------------------------------------------------------- */
@@ -25,14 +26,14 @@ static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 	}
 }
 
-/* The first timers of a topic's list, taken together. */
+/* The number and size of the first timers in a topic's list. */
 struct load {
 	uint32_t count;
-	size_t size; /* of their data */
+	size_t size; /* bytes of data of these timers */
 };
 
 /* sift leaves out timers that may not start now, from the first one on until a batch is full. It
- * returns what the batch has. */
+ * returns the count and the size of that batch. */
 static struct load sift(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	struct load load = {0, 0};
@@ -65,7 +66,8 @@ struct batch_run {
 	bool returned;
 };
 
-/* end_batch_run: if the handler ended by an exception, all verdicts count as DW_RETRY. */
+/* end_batch_run ends the call of a batch handler. If the handler ended by an exception, all
+ * verdicts count as DW_RETRY. */
 static void end_batch_run(struct batch_run *run)
 {
 	struct job *job = run->job;
@@ -90,15 +92,15 @@ static void run_here(struct engine *engine, struct job *job, dw_usec now)
 	run.returned = true;
 }
 
-/* may_start_at: when the batch was full, or its wait was over. */
+/* may_start_at returns the time at which the batch was full, or at which its wait was over. */
 static dw_usec may_start_at(const struct topic *topic)
 {
 	return topic_batch_is_full(topic) ? topic->gathered_last->head.due
 					  : topic_wait_ends(topic->gathered);
 }
 
-/* start calls the handler for the first gathered timers that may start. It returns how many these
- * are. */
+/* start calls the handler for the first gathered timers that may start. It returns the number of
+ * these timers. */
 static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 {
 	const struct handler *handler = &topic->handler;
@@ -153,7 +155,7 @@ void batches_claimed(struct engine *engine, struct timer *timer)
 	topic_claimed(timer);
 	if (topic->claiming_count == 0 && topic->gathered &&
 	    now >= topic_wait_ends(topic->gathered))
-		(void)wait_until(engine, topic->gathered, now); /* for what is due in this turn */
+		(void)wait_until(engine, topic->gathered, now); /* other due timers may join */
 }
 
 uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
@@ -186,7 +188,7 @@ uint32_t batches_add(struct engine *engine, struct timer *timer, dw_usec now, bo
 
 	if (topic_batch_is_full(topic) && topic->handler.on_worker && !from_work) {
 		timer_await_worker(engine, timer,
-				   timer->head.due); /* the full batch waits for one, too */
+				   timer->head.due); /* the full batch also waits for a worker */
 		return 0;
 	}
 	/* The time-out is not before now, so all timers that are due now come out of the schedule

@@ -16,8 +16,9 @@ struct engine;
 struct timer;
 
 /* batches_add gathers a timer that is due, and whose topic has a handler for batches. batches_ready
- * takes a gathered timer that has come out of its schedule; from_work: out of work, so a worker is
- * free. Both return how many timers the turn has handled; 0: the timer waits for a worker now. */
+ * takes a gathered timer that has come out of its schedule. from_work is true if it came out of the
+ * schedule `work`, so a worker is free. Both return how many timers the turn has handled, or 0 if
+ * the timer waits for a worker now. */
 uint32_t batches_add(struct engine *, struct timer *, dw_usec now, bool from_work);
 uint32_t batches_ready(struct engine *, struct timer *, dw_usec now, bool from_work);
 

@@ -11,9 +11,9 @@
 #define TURN_SWEEP_MAX 1024u
 #define KNOWN_BODY_MAX 1024u /* a larger body is not sent with its claim */
 
-/* is_known: true if memory knows the stored timer to the last byte, because this owner has put or
- * scanned it and it was never claimed. While a scan is not over, another owner or a client may have
- * changed the timer. */
+/* is_known returns true if memory knows the stored timer to the last byte, because this owner has
+ * put or scanned it and it was never claimed. While a scan is not over, another owner or a client
+ * may have changed the timer. */
 static bool is_known(const struct recovery *recovery, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
@@ -37,7 +37,8 @@ static dw_op *claim_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
-/* send_claim: a batch of the topic waits for the claims of timers that are due. */
+/* send_claim sends the claim. If the topic gathers batches and the timer is due, the batch waits
+ * for this claim. */
 static void send_claim(struct engine *engine, struct timer *timer)
 {
 	urgent_send(engine, timer, claim_op(engine, timer));
@@ -72,7 +73,8 @@ bool claim_is_due(const struct engine *engine, dw_usec now, dw_usec *ret_until)
 	return true;
 }
 
-/* next_due takes out the next timer to be claimed: first those that a pause has kept. */
+/* next_due takes out the next timer to be claimed. Timers that came due during a pause are
+ * first. */
 static struct timer *next_due(struct engine *engine, dw_usec until)
 {
 	struct timer *timer = engine->timers.overdue.first;
@@ -121,9 +123,11 @@ bool claim_next(struct engine *engine, dw_usec until)
 
 /* ---- A full queue -------------------------------------------------------------------------- */
 
-#define ROUND_BYTES ((size_t)256 << 10) /* a store pushes so many in one piece */
+/* a store pushes at most this many bytes of messages at once */
+#define ROUND_BYTES ((size_t)256 << 10)
 
-/* How many of the first timers of a full topic are tried now, and whether all are claimed. */
+/* One attempt to push the first timers of a full topic: how many are tried, and whether all of
+ * these are claimed. */
 struct round {
 	uint32_t count;
 	bool is_claimed;
@@ -163,8 +167,9 @@ static void push_waiting(struct engine *engine, struct timer *timer, dw_usec now
 	fire_claimed(engine, timer, now);
 }
 
-/* go_round claims those of the round that are not claimed. Claims are answered in any order, so
- * they wait again. When all are claimed, they are pushed, in their order and in one piece. */
+/* go_round claims the timers of the round that are not claimed yet. Claims are answered in any
+ * order, so claimed timers wait again. When all are claimed, they are pushed at once, in their
+ * order. */
 static void go_round(struct engine *engine, const struct topic *topic, struct round round,
 		     dw_usec now)
 {
@@ -181,7 +186,7 @@ static void go_round(struct engine *engine, const struct topic *topic, struct ro
 	}
 }
 
-/* try_full goes on with a full topic of which no timer is being tried. */
+/* try_full tries a full topic again, if none of its timers is being tried. */
 static void try_full(struct engine *engine, struct topic *topic, dw_usec steady)
 {
 	dw_usec now = engine_now(engine);
@@ -245,14 +250,15 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* longest_pause: after a failure. */
+/* longest_pause returns how long a timer may still back off. It need not if the store is back. */
 static dw_usec longest_pause(const struct claims *claims)
 {
 	return claims->store_is_back ? 0 : RETRY_STORE_MAX;
 }
 
-/* bring_forward: the wall clock was set back, so a hold or a pause would end too late, and a timer
- * would wait too long for its zone. Now it ends after its longest normal time at the latest. */
+/* bring_forward is called after the wall clock was set back. A hold or a pause would end too late,
+ * and a timer would wait too long for its zone. Now each ends after its longest normal time at the
+ * latest. */
 static void bring_forward(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	bool backing_off = timer->backing_off;
@@ -268,16 +274,16 @@ static void bring_forward(struct engine *engine, struct timer *timer, dw_usec no
 	timer->backing_off = backing_off;
 }
 
-/* gather_again: the time-out of the batch may be too late by the new time, or the timer not due any
- * more. It gathers again when it is due. */
+/* gather_again takes a gathered timer out of its batch, because by the new time its time-out may be
+ * too late, or the timer is not due any more. The timer gathers again when it is due. */
 static void gather_again(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
 	timer_arm_fire(&engine->timers, timer, timer->head.due);
 }
 
-/* recheck lets waiting timers that are not due any more wait for their deadlines again. They are
- * the last ones of each topic. */
+/* recheck looks at timers that waited because they were due, and are not due any more. They wait
+ * for their deadlines again. They are the last timers of each topic. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * submit_lead(engine));

@@ -1,5 +1,5 @@
-/* Claims timers: the store must know that a timer may start, so the engine claims it there a lead
- * before its deadline. */
+/* Claims timers. The store must know that a timer may start. So the engine claims the timer there,
+ * one lead before its deadline. */
 #ifndef DW_ENGINE_CLAIM_H
 #define DW_ENGINE_CLAIM_H
 
@@ -17,21 +17,23 @@ struct claims {
 	 * schedules the sweep must still look at. */
 	uint32_t sweep_fire;
 	uint32_t sweep_work;
-	bool store_is_back; /* what backs off goes on at once */
+	bool store_is_back; /* timers that back off are tried again at once */
 };
 
 /* claim_is_due returns true if a timer is due within one lead. Then all timers that are due until
  * *ret_until, two leads from now, are claimed together, so that a quiet engine claims in few,
- * fuller batches. claim_next claims the next one. False: there is none, or no room. */
+ * fuller batches. claim_next claims the next of them. It returns false if there is none, or no room
+ * for another claim. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 
-/* claim_keep_next takes the next due timer out of the schedule, to be claimed after a pause. False:
- * there is none. */
+/* claim_keep_next takes the next due timer out of the schedule, to be claimed after a pause. It
+ * returns false if there is none. */
 bool claim_keep_next(struct engine *, dw_usec now);
 
-/* claim_full tries the first timer again of each topic whose queue was full a while ago: if the
- * queue takes it, more and more of the others follow. claim_full_wake: when it has work next. */
+/* claim_full looks at each topic whose queue was full a while ago, and tries its first timer again.
+ * If the queue takes it, more and more of the other timers follow. claim_full_wake returns when
+ * claim_full has work next. */
 void claim_full(struct engine *);
 dw_usec claim_full_wake(const struct engine *, dw_usec now);
 

@@ -10,10 +10,10 @@
 #include "engine/rule/occurrences.h"
 #include "port/driven.h"
 
-/* delivery_may_start. Purge: a timer that a purge deletes in the store must not start after that,
- * even while the answer is on its way, because a client could have used its id again. Process: a
- * handler may have forked, and this may be the child. The lease comes last, because it must hold
- * when the handler starts. */
+/* A timer that a purge deletes in the store must not start after that, even while the answer is on
+ * its way, because a client could have used its id again. A handler may have forked, and this may
+ * be the child: therefore the process is compared. The lease is looked at last, because it must
+ * hold when the handler starts. */
 bool delivery_may_start(const struct engine *engine)
 {
 	return !engine->drive.closing && !engine->delivery.paused &&
@@ -53,8 +53,8 @@ dw_firing delivery_firing(struct engine *engine, const struct timer *timer, dw_t
 	return firing;
 }
 
-/* waited_until: how long the timer waited on purpose: paused, or for its batch. That is no
- * lateness. */
+/* waited_until returns how long the timer waited on purpose, in a pause or for its batch. This time
+ * does not count as lateness. */
 static float waited_until(const struct delivery *delivery, const struct timer *timer, dw_usec now)
 {
 	dw_usec until = usec_max(timer->topic->held_until, delivery->held_until);
@@ -81,8 +81,8 @@ static void count_start(struct engine *engine, const struct timer *timer)
 	topic_started(&engine->topics, timer->topic, late);
 }
 
-/* uncount_start: the delivery has not started. The maxima stay, because a later start is later
- * still. */
+/* uncount_start takes a start out of the counters, because the delivery has not started. The maxima
+ * stay, because a later start is later still. */
 static void uncount_start(struct engine *engine, struct timer *timer)
 {
 	dw_usec late = lateness(timer);
@@ -166,8 +166,8 @@ static bool is_verdict(dw_verdict verdict)
 	return verdict == DW_DONE || verdict == DW_RETRY || verdict == DW_DEAD || is_held(verdict);
 }
 
-/* read_verdict: an invalid verdict counts as DW_RETRY, so nothing is lost. But the handler is
- * wrong, so this is logged. */
+/* read_verdict replaces an invalid verdict by DW_RETRY, so that no timer is lost. An invalid
+ * verdict is an error of the handler, so it is logged. */
 static dw_verdict read_verdict(struct engine_env *env, const struct timer *timer,
 			       dw_verdict verdict)
 {
@@ -184,8 +184,9 @@ static dw_verdict read_verdict(struct engine_env *env, const struct timer *timer
 	return DW_RETRY;
 }
 
-/* take_settling: another thread has called dw_settle before the handler returned. True: the handler
- * holds, and the call brings the verdict. False: the call is answered DW_ESTALE. */
+/* take_settling is called when another thread has called dw_settle before the handler returned. It
+ * returns true if the handler holds, and the call brings the verdict. Otherwise the call is
+ * answered DW_ESTALE. */
 static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict verdict)
 {
 	struct call *settling = timer->settling;
@@ -218,7 +219,7 @@ void delivery_judge(struct engine *engine, struct timer *timer, dw_verdict verdi
 		delivery_end(engine, timer, verdict, retry_in);
 }
 
-/* topic_of: NULL: the timer was replaced meanwhile, and its topic is gone. */
+/* topic_of returns NULL if the timer was replaced meanwhile, and its topic is gone. */
 static struct topic *topic_of(const struct topics *topics, const dw_firing *firing)
 {
 	return topics_find(topics, firing->topic, strlen(firing->topic));
@@ -264,7 +265,7 @@ static void end_handler_run(struct handler_run *run)
 	delivery_judge(engine, run->timer, run->verdict, engine->delivery.retry_in);
 }
 
-/* call_handler calls the handler. One that ends by an exception counts as DW_RETRY. */
+/* call_handler calls the handler. A handler that ends by an exception counts as DW_RETRY. */
 static void call_handler(struct engine *engine, struct timer *timer, const dw_firing *firing)
 {
 	struct handler_run run AT_END(end_handler_run) = {engine, timer, firing,
@@ -287,7 +288,7 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 	call_handler(engine, timer, &firing);
 }
 
-/* may_begin: as delivery_may_start(), of a delivery that the program has got before. */
+/* may_begin is like delivery_may_start(), but for a delivery that the program already holds. */
 static bool may_begin(const struct engine *engine)
 {
 	return engine->maintenance.purging == 0 && lease_holds(engine);
@@ -327,7 +328,8 @@ int engine_retry_in(struct engine *engine, dw_usec delay)
 	return DW_OK;
 }
 
-/* A pause of a program that holds deliveries is none on purpose: they are as many as it can do. */
+/* When a program holds deliveries and pauses, it has as many as it can handle. Such a pause does
+ * not count as a pause on purpose. */
 void engine_pause(struct engine *engine, bool paused)
 {
 	struct delivery *delivery = &engine->delivery;

@@ -14,10 +14,11 @@ struct delivery {
 	struct timer *firing; /* the timer whose handler runs on this thread */
 	dw_usec retry_in;     /* what its handler gave to dw_retry_in() */
 	uint64_t on_workers;  /* timers in the jobs that workers have */
-	struct job *out;      /* these jobs */
+	struct job *out;      /* the list of these jobs */
 	bool paused;
-	bool is_busy;       /* while it is paused: the program has held deliveries in this time */
-	dw_usec held_until; /* wall: when a pause ended that was on purpose; 0: there was none */
+	bool is_busy; /* valid while paused: during the pause the program has held deliveries */
+	/* Wall clock; when the last pause on purpose ended; 0: there was none. */
+	dw_usec held_until;
 };
 
 /* delivery_may_start returns true if a handler may start at this moment. */
@@ -28,20 +29,21 @@ bool delivery_may_start(const struct engine *);
 bool delivery_is_late(const struct timer *, dw_usec now);
 void delivery_bury_late(struct engine *, struct timer *);
 
-/* delivery_firing makes what the handler gets of the delivery that begins now, and its token. now
- * is not set. */
+/* delivery_firing makes the dw_firing that the handler gets, and its token. It does not set the
+ * field `now`. */
 dw_firing delivery_firing(struct engine *, const struct timer *, dw_token *ret_token);
 
 /* delivery_begin is called when the timer's handler is about to start. delivery_judge takes the
- * verdict that the handler has returned; retry_in below 0: the delay of the policy. */
+ * verdict that the handler has returned; a negative retry_in means the delay of the retry
+ * policy. */
 void delivery_begin(struct engine *, struct timer *, dw_usec now, bool on_worker);
 void delivery_judge(struct engine *, struct timer *, dw_verdict, dw_usec retry_in);
 
-/* delivery_unbegin is called when the message of the timer has not entered its queue: nothing has
- * started. */
+/* delivery_unbegin is called when the message of the timer has not entered its queue. So no
+ * delivery has started. */
 void delivery_unbegin(struct engine *, struct timer *);
 
-/* delivery_tell tells options.on_firing_done of a handler that has ended. */
+/* delivery_tell calls options.on_firing_done for a handler that has ended. */
 void delivery_tell(struct engine *, const dw_firing *, dw_verdict, dw_usec took);
 
 /* delivery_end ends the delivery, and sends the verdict to the store. */

@@ -24,8 +24,8 @@ static void expire_hold(struct engine *engine, struct timer *timer)
 }
 
 /* fire_due handles a timer that has come out of the schedule fire or work. A timer for a worker
- * always goes through the schedule work, so that it overtakes no other one there. Returns true if
- * the timer waits for a worker now. */
+ * always goes through the schedule work, so that it overtakes no other one there. It returns how
+ * many timers the turn has handled, or 0 if the timer waits for a worker now. */
 static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {
 	const struct handler *handler =
@@ -51,7 +51,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	} else if (handler->fire_batch) {
 		return batches_add(engine, timer, now, from_work);
 	} else if (handler->is_queue && timer->topic->is_full && !timer->trying) {
-		urgent_give_back(engine, timer); /* it waits in its order */
+		urgent_give_back(engine, timer); /* it waits in the order of its queue */
 	} else if (handler->is_queue) {
 		messages_fire(engine, timer, now);
 	} else if (!handler->on_worker) {
@@ -67,7 +67,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 
 void fire_claimed(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	(void)fire_due(engine, timer, now, false); /* of a queue: it needs no worker */
+	(void)fire_due(engine, timer, now, false); /* a timer of a queue needs no worker */
 }
 
 uint32_t fire_next_work(struct engine *engine)
@@ -101,7 +101,8 @@ uint32_t fire_next(struct engine *engine)
 	spent = fire_due(engine, timer, now, false);
 	if (spent > 0)
 		return spent;
-	return 1 + fire_next_work(engine); /* now: a handler on this thread may take long */
+	/* Now, because the next handler on this thread may take long. */
+	return 1 + fire_next_work(engine);
 }
 
 dw_usec fire_wake(const struct engine *engine, dw_usec now)

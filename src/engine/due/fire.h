@@ -1,4 +1,4 @@
-/* Fires: handles timers whose moment has come. */
+/* Handles timers whose deadline has come. */
 #ifndef DW_ENGINE_FIRE_H
 #define DW_ENGINE_FIRE_H
 
@@ -11,16 +11,15 @@
 struct engine;
 struct timer;
 
-/* fire_next takes the first timer that is due now out of the schedule, and handles it. False: no
- * timer is due, or no handler may start. */
+/* fire_next takes the first timer that is due now out of the schedule, and handles it. It returns
+ * how many timers it has handled, or 0 if no timer is due or no handler may start. */
 uint32_t fire_next(struct engine *);
 
-/* fire_next_work gives the first timer that is due to a free worker. False: no worker is free, or
- * no timer is due. */
+/* fire_next_work gives the first due timer to a free worker. It returns how many timers it has
+ * handled, or 0 if no worker is free or no timer is due. */
 uint32_t fire_next_work(struct engine *);
 
-/* fire_claimed handles a claimed timer that is due and in no schedule, of a topic that is a queue.
- */
+/* fire_claimed handles a timer of a queue topic that is claimed, due, and in no schedule. */
 void fire_claimed(struct engine *, struct timer *, dw_usec now);
 
 /* fire_wake returns when a handler may have to start; wall time. */

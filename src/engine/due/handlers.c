@@ -58,7 +58,8 @@ int engine_on(struct engine *engine, const char *name, dw_fire_fn fire, void *us
 	return set_handler(engine, name, (struct handler){.fire = fire, .user = user});
 }
 
-/* check_workers: a client is refused later, because of its role. */
+/* check_workers refuses a handler for workers if the engine has no workers. A client is refused
+ * later, because of its role. */
 static int check_workers(struct engine *engine)
 {
 	if ((engine->ownership.role == DW_OWNER || engine->ownership.standby) &&

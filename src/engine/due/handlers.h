@@ -5,8 +5,8 @@
 struct engine;
 struct topic;
 
-/* handlers_release takes the timers that wait for a batch back to the fire schedule: their topic
- * has another handler, or other settings. */
+/* handlers_release moves the timers that wait for a batch back to the fire schedule, because their
+ * topic has another handler, or other settings. */
 void handlers_release(struct engine *, struct topic *);
 
 #endif

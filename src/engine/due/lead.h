@@ -1,9 +1,10 @@
-/* How long before its deadline a timer is claimed: long enough that the claim is answered when the
- * timer is due.
+/* The lead: how long before its deadline a timer is claimed. It must be long enough that the claim
+ * is answered when the timer is due.
  *
  *	lead = max(5 ms, 2 x p99 round trip) + timers claimed and not yet due x cost of a claim
  *
- * at most 1 s, so it grows with a burst. Measured on the operations that firing waits for. */
+ * The lead is at most 1 s. It grows when many timers are due soon. Round trip and cost are measured
+ * on the operations that firing waits for. */
 #ifndef DW_ENGINE_LEAD_H
 #define DW_ENGINE_LEAD_H
 
@@ -17,8 +18,8 @@ struct lead {
 	uint32_t samples[LEAD_BUCKETS];
 	uint32_t sample_count;
 	uint32_t p99_bucket; /* at most 1 % of the samples are in the buckets above it */
-	uint32_t above;      /* how many samples are above it */
-	dw_usec cost_ns;     /* cost of one more claim, smoothed */
+	uint32_t above;      /* number of samples in the buckets above p99_bucket */
+	dw_usec cost_ns;     /* nanoseconds that one more claim in a batch costs, smoothed */
 };
 
 /* lead_learn notes that a claim in a batch of `batch` came back after round_trip. lead_p99 returns

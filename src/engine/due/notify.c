@@ -1,5 +1,5 @@
-/* Calls the program back between two steps of the engine, when nothing is half done, so a callback
- * may call anything. If a callback ends by a C++ exception, the next turn tells the remaining
+/* Calls the program back between two steps of the engine. Then nothing is half done, so a callback
+ * may call any function. If a callback ends by a C++ exception, the next turn tells the remaining
  * notices. */
 #include "engine/due/notify.h"
 

@@ -15,7 +15,7 @@ int saying_check(const struct saying *saying, char *message)
 	return DW_OK;
 }
 
-/* is_open: the delivery has no verdict yet. */
+/* is_open returns true if the delivery that the token names has no verdict yet. */
 static bool is_open(const struct timer *timer, const dw_token *token)
 {
 	return timer && (timer->state == TIMER_FIRING || timer->state == TIMER_HELD) &&

@@ -1,5 +1,5 @@
-/* What a handler says of its delivery besides the verdict, and the question what became of a
- * timer. */
+/* What a handler says about its delivery besides the verdict, and the API call that asks what
+ * became of a timer. */
 #ifndef DW_ENGINE_SAYS_H
 #define DW_ENGINE_SAYS_H
 
@@ -7,7 +7,7 @@
 
 struct engine;
 
-/* A clean line of dw_set_why(), or the bytes of dw_set_result(). */
+/* SAID_WHY is the cleaned line of dw_set_why(), SAID_RESULT the bytes of dw_set_result(). */
 enum said_kind { SAID_WHY, SAID_RESULT };
 struct saying {
 	enum said_kind kind;
@@ -15,15 +15,16 @@ struct saying {
 	size_t size;
 };
 
-/* saying_check returns DW_OK, or DW_EINVAL: then message (DW_MESSAGE_SIZE bytes) says what is
+/* saying_check returns DW_OK, or DW_EINVAL. Then message (DW_MESSAGE_SIZE bytes) says what is
  * wrong. */
 int saying_check(const struct saying *, char *message);
 
-/* engine_say is for the handler that runs on this thread. */
+/* engine_say keeps what the handler that runs on this thread says. engine_say_of names the delivery
+ * by its token. */
 int engine_say(struct engine *, const struct saying *);
 int engine_say_of(struct engine *, const dw_token *, const struct saying *);
 
-/* Who asks for the end of a timer. */
+/* The callback that gets the end of a timer, and its argument. */
 struct end_asker {
 	dw_ended_fn fn;
 	void *user;

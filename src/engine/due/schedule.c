@@ -40,7 +40,7 @@ void schedule_remove(struct schedule *schedule, struct timer *timer)
 	int status = dw_wheel_cancel(schedule->wheel, timer->slot);
 
 	assert(status == DW_OK);
-	(void)status; /* the timer is in this schedule, as the caller knows */
+	(void)status; /* the caller knows that the timer is in this schedule */
 	*segments_at(&schedule->timers, dw_wheel_index(timer->slot)) = NULL;
 	timer->slot = 0;
 }
@@ -82,7 +82,7 @@ bool schedule_is_due(struct schedule *schedule, dw_usec now)
 	dw_wheel_due none;
 
 	/* This advances the wheel's time, which makes its next deadline exact. */
-	(void)dw_wheel_advance(schedule->wheel, now, &none, 0); /* it takes no timer out */
+	(void)dw_wheel_advance(schedule->wheel, now, &none, 0); /* this call takes no timer out */
 	return dw_wheel_next(schedule->wheel) <= now;
 }
 

@@ -15,12 +15,13 @@ struct schedule {
 int schedule_init(struct schedule *, const struct alloc *, dw_usec now);
 void schedule_free(struct schedule *);
 
-/* schedule_add adds the timer, and sets its slot. DW_OK, DW_ENOMEM. */
+/* schedule_add adds the timer, and sets its slot. It returns DW_OK or DW_ENOMEM. */
 int schedule_add(struct schedule *, struct timer *, dw_usec at);
 void schedule_remove(struct schedule *, struct timer *);
 
-/* schedule_pop takes out the next timer that is due at now, in exact order. NULL: no timer is due,
- * or the wheel needs more calls to find it (then schedule_next() <= now). */
+/* schedule_pop takes out the next timer that is due at now, in exact order. It returns NULL if no
+ * timer is due, or if the wheel needs more calls to find it. In the second case schedule_next() <=
+ * now. */
 struct timer *schedule_pop(struct schedule *, dw_usec now);
 
 /* schedule_at returns the timer with this index, or NULL. Indexes are below schedule_size. */
@@ -34,8 +35,8 @@ dw_usec schedule_next(const struct schedule *);
  * may be a cancelled one. */
 bool schedule_is_due(struct schedule *, dw_usec now);
 
-/* schedule_wake returns when to pop next at the latest, so that the wheel's work stays spread
- * out. */
+/* schedule_wake returns the latest time for the next schedule_pop(), so that the wheel's work stays
+ * spread out. */
 dw_usec schedule_wake(const struct schedule *);
 
 #endif

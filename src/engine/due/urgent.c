@@ -30,8 +30,8 @@ void urgent_give_back(struct engine *engine, struct timer *timer)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-/* find_reason: why the timer becomes a dead letter; DW_REASON_UNKNOWN: it does not. A verdict of a
- * timer that was cancelled meanwhile only ends it. */
+/* find_reason returns why the timer becomes a dead letter, or DW_REASON_UNKNOWN if it does not. If
+ * the timer was cancelled meanwhile, its verdict only ends it. */
 static dw_reason find_reason(const struct timer *timer)
 {
 	if (timer->reason || timer->no_retry)
@@ -44,22 +44,24 @@ static dw_reason find_reason(const struct timer *timer)
 	return DW_REASON_UNKNOWN;
 }
 
-/* verdict_op carries what the handler has said; NULL: nothing. */
+/* verdict_op makes the operation of a verdict. It carries what the handler has said; said is NULL
+ * if the handler said nothing. */
 static dw_op *verdict_op(struct alloc *alloc, const struct timer *timer, dw_op_kind kind,
 			 const struct said *said)
 {
 	return op_new(alloc, kind, timer->id, said ? said->bytes : NULL, said ? said->size : 0);
 }
 
-/* is_claim_known: only a client can have changed the claim. The end of a timer that keeps it needs
- * the stored value. */
+/* is_claim_known returns true if the store can write the verdict without reading the claim. Only a
+ * client can have changed the claim. A timer whose end is kept needs the stored value. */
 static bool is_claim_known(const struct timer *timer)
 {
 	return !timer->purged && timer->topic->settings.keep_us == 0 &&
 	       record_keep(timer->body) == 0;
 }
 
-/* settle_op: with the topic behind what the handler has said of the end. */
+/* settle_op makes the operation that settles the timer. Its bytes are the handler's result and then
+ * the topic. */
 static dw_op *settle_op(struct alloc *alloc, const struct timer *timer)
 {
 	size_t size = timer->result ? timer->result->size : 0;
@@ -78,8 +80,8 @@ static dw_op *settle_op(struct alloc *alloc, const struct timer *timer)
 	return op;
 }
 
-/* retry_op makes the operation that makes the timer pending again, after the delay of the handler
- * or of the policy. */
+/* retry_op makes the operation that makes the timer pending again. The delay is the handler's, or
+ * that of the retry policy. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = verdict_op(&engine->alloc, timer, DW_OP_RETRY, timer->why);
@@ -102,8 +104,9 @@ static dw_op *retry_op(struct engine *engine, struct timer *timer)
 	return op;
 }
 
-/* end_op makes the operation that ends the delivery: settled, or a dead letter. A recurring timer
- * goes on, unless it was cancelled meanwhile, or this was its last occurrence. */
+/* end_op makes the operation that ends the delivery: the timer is settled, or becomes a dead
+ * letter. A recurring timer goes on to its next occurrence, unless it was cancelled meanwhile, or
+ * this was its last one. */
 static dw_op *end_op(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = NULL;
@@ -117,17 +120,20 @@ static dw_op *end_op(struct engine *engine, struct timer *timer)
 		op = settle_op(&engine->alloc, timer);
 	if (!op)
 		return NULL;
-	/* A dead letter needs the stored value; a provisional generation may not be stored; and
-	 * after a failure this may be done already. */
+	/* The store must read the claim in three cases: a dead letter needs the stored value; a
+	 * provisional generation may not be stored; after a failure this operation may be done
+	 * already. */
 	if (op->kind == DW_OP_NEXT && !timer->reason && !timer->provisional &&
 	    timer->failures == 0 && is_claim_known(timer))
 		op->flags |= DW_OP_KNOWN;
 	op->reason = (dw_reason)timer->reason;
-	op->started = timer->skips ? 0 : timer->started; /* of a missed occurrence no handler ran */
+	/* No handler ran for a missed occurrence. */
+	op->started = timer->skips ? 0 : timer->started;
 	return op;
 }
 
-/* with_message: what was to become a message does so in the same step. NULL: no memory. */
+/* with_message adds the message to the operation, if the timer becomes a message in the same step.
+ * It returns NULL if there is no memory. */
 static dw_op *with_message(struct engine *engine, const struct timer *timer, dw_op *op)
 {
 	if (!op || !timer->pushes || op->reason || timer->skips)

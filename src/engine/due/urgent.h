@@ -7,8 +7,8 @@
 
 struct engine;
 
-/* urgent_send submits the operation. NULL: there was no memory for it, so the timer tries again
- * later. */
+/* urgent_send submits the operation. A NULL operation means that there was no memory for it; then
+ * the timer tries again later. */
 void urgent_send(struct engine *, struct timer *, dw_op *);
 
 /* urgent_give_back makes a claimed timer pending again, in memory and in the store. */

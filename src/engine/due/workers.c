@@ -111,8 +111,8 @@ void workers_abandon(struct delivery *delivery)
 
 /* ---- A job that comes back ------------------------------------------------------------------- */
 
-/* unstart: the worker could not start the handler, because the wall clock was set back or the
- * handle is closing. The timer is claimed again, as before. */
+/* unstart is called when the worker could not start the handler, because the wall clock was set
+ * back or the handle is closing. The timer is claimed again, as before. */
 static void unstart(struct engine *engine, struct timer *timer)
 {
 	engine->stats.fired--;
@@ -121,7 +121,7 @@ static void unstart(struct engine *engine, struct timer *timer)
 	lifecycle_resume(engine, timer);
 }
 
-/* is_out: true if the token names the delivery of this timer as it is now. */
+/* is_out returns true if the token names the delivery of this timer as it is now. */
 static bool is_out(const struct timer *timer, const dw_token *token)
 {
 	return timer && timer->state == TIMER_FIRING &&

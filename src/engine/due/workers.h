@@ -19,12 +19,13 @@ bool workers_have_room(const struct engine *);
 void workers_start(struct engine *, struct timer *, dw_usec now);
 void workers_send(struct engine *, struct job *);
 
-/* workers_round tells of handlers that run for longer than their topics allow; workers_wake returns
- * when the next one does. */
+/* workers_round reports handlers that run for longer than their topics allow. workers_wake returns
+ * when the next handler will. */
 void workers_round(struct engine *);
 dw_usec workers_wake(const struct engine *, dw_usec now);
 
-/* workers_abandon lets the jobs that are out end without anybody who waits for them. */
+/* workers_abandon gives up the jobs that workers still run. When they end, nobody waits for
+ * them. */
 void workers_abandon(struct delivery *);
 
 /* workers_finish takes a job back and frees it. */

@@ -9,9 +9,9 @@ void clock_steps_init(struct engine *engine)
 	engine->clock_steps.skew = usec_sub(engine_now(engine), engine_steady(engine));
 }
 
-/* clock_steps_watch: the wall clock was set if it moved against the steady clock. When the process
- * is suspended between the two readings, the difference looks the same. Therefore the steady clock
- * is read once more, and if too much time has passed, the measurement is ignored. */
+/* clock_steps_watch sees that the wall clock was set if it moved against the steady clock. When the
+ * process is suspended between the two readings, the difference looks the same. Therefore the
+ * steady clock is read once more, and if too much time has passed, the measurement is ignored. */
 void clock_steps_watch(struct engine *engine, dw_usec before, dw_usec now)
 {
 	dw_usec skew = usec_sub(now, before);

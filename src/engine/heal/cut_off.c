@@ -16,8 +16,8 @@ bool cut_off_holds(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* part_back: the part is in use again. Memory may have an old state of its timers, and a scan may
- * have left the part out. So the store is scanned again. */
+/* part_back is called when the part is in use again. Memory may have an old state of the part's
+ * timers, and a scan may have left the part out. So the store is scanned again. */
 static void part_back(struct engine *engine, const dw_part *part)
 {
 	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = part->number};

@@ -10,12 +10,13 @@ struct engine;
 struct timer;
 
 struct cut_off {
-	unsigned parts;   /* how many parts are cut off */
-	uint64_t recheck; /* how many suspended timers must be looked at, from the first */
+	unsigned parts; /* how many parts are cut off */
+	/* How many suspended timers must still be looked at, counted from the first. */
+	uint64_t recheck;
 };
 
-/* cut_off_holds takes a timer that has come out of its schedule. True: its part is cut off, and the
- * timer is suspended. */
+/* cut_off_holds looks at a timer that has come out of its schedule. If the timer's part is cut off,
+ * it suspends the timer and returns true. */
 bool cut_off_holds(struct engine *, struct timer *);
 
 /* cut_off_covers returns true if operations on the id fail because its part is cut off. */

@@ -7,8 +7,8 @@
 struct engine;
 struct timer;
 
-/* damaged_flaw returns words that say what is wrong with a row; put them behind its id. room is
- * space for them. */
+/* damaged_flaw returns words that say what is wrong with a row, to be printed after the row's id.
+ * room is memory for these words. */
 const char *damaged_flaw(const dw_row *, char room[RECORD_WORDS_SIZE]);
 
 /* damaged_row and damaged_timer report damage in a row that was read, or in a timer that was
@@ -16,7 +16,7 @@ const char *damaged_flaw(const dw_row *, char room[RECORD_WORDS_SIZE]);
 void damaged_row(struct engine *, const dw_row *);
 void damaged_timer(struct engine *, const struct timer *);
 
-/* damaged_buried takes the answer of the BURY: the row is a dead letter now. */
+/* damaged_buried handles the answer to the BURY. The row is a dead letter now. */
 void damaged_buried(struct engine *, const dw_op *);
 
 /* damaged_dropped reports that the store has dropped old dead letters. */

@@ -6,8 +6,8 @@
 #include "engine/rule/zones.h"
 #include "timer/record.h"
 
-/* learn_gone: a client has cancelled the timer. If the timer is busy, the answer to its own
- * operation will say so. */
+/* learn_gone is called when a client has cancelled the timer. If the timer is busy, the answer to
+ * its own operation will say so. */
 static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
 {
 	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
@@ -17,7 +17,8 @@ static void learn_gone(struct engine *engine, struct timer *timer, const dw_row 
 	lifecycle_resume(engine, timer);
 }
 
-/* note_newer: the turn will give the ownership back, because of this row. */
+/* note_newer notes a row that a newer durawheel has written. Because of it the turn will give the
+ * ownership back. */
 static void note_newer(struct engine *engine, const dw_row *row)
 {
 	if (!engine->recovery.newer)
@@ -28,16 +29,16 @@ static void note_newer(struct engine *engine, const dw_row *row)
 		    &engine->recovery); /* without memory the next scan finds the row again */
 }
 
-/* note_difference: the generation is the one that memory knows, but the row differs, because
- * another owner that was fenced has written it again. */
+/* note_difference compares a row with the timer of the same generation in memory. They differ if
+ * another owner, which was fenced, has written the row again. */
 static void note_difference(struct timer *known, const dw_row *row)
 {
 	if (row->head.attempt != known->head.attempt || row->head.open != known->head.open)
 		known->unsure = true;
 }
 
-/* look_at_zone: the occurrence of a recurring timer may be computed by other rules of its zone, or
- * the zone is not known here. */
+/* look_at_zone checks the zone of a recurring timer. Its occurrence may be computed by other rules
+ * of the zone, or this machine does not know the zone. */
 static void look_at_zone(struct engine *engine, const char *id)
 {
 	struct timer *timer = index_find(&engine->timers.index, id);
@@ -64,7 +65,7 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 		call_answer_stale(engine, timer_replace(engine, old, timer));
 	timer->head = row->head;
 	timer->unsure = engine->recovery.state ==
-			RECOVERY_IDLE; /* true outside of a scan: a client has written it */
+			RECOVERY_IDLE; /* outside of a scan a client has written the row */
 	engine->recovery.learnt++;
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
 	lifecycle_resume(engine, timer);
@@ -89,7 +90,7 @@ int learn_row(struct engine *engine, const dw_row *row)
 		return status;
 	}
 	if (row->deleted && old && old->state != TIMER_ABSENT)
-		return DW_OK; /* the store will have it written again */
+		return DW_OK; /* the store asks later that the timer is written again */
 	if (status != DW_OK) {
 		damaged_row(engine, row);
 		return DW_OK;

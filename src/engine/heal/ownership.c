@@ -3,7 +3,7 @@
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
 
-#define STANDBY_EVERY DW_SECONDS(1) /* between two requests for the ownership */
+#define STANDBY_EVERY DW_SECONDS(1) /* time between two requests for the ownership */
 
 /* ---- Losing -------------------------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ void ownership_give_way(struct engine *engine)
 	}
 	tell_newer(engine, op->id);
 	ownership_lose(engine, DW_ENEWER);
-	engine->ownership.asked = true; /* so that no OWN overtakes the DISOWN */
+	engine->ownership.asked = true; /* prevents an OWN that would overtake the DISOWN */
 	submit_push(&engine->submit, op, false);
 }
 
@@ -93,7 +93,7 @@ static void ask(struct engine *engine)
 	dw_op *op = op_new(&engine->alloc, DW_OP_OWN, NULL, NULL, 0);
 
 	if (!op)
-		return; /* the next turn asks */
+		return; /* without memory, the next turn asks */
 	engine->ownership.asked = true;
 	submit_push(&engine->submit, op, false);
 }
@@ -112,7 +112,7 @@ dw_usec ownership_wake(const struct engine *engine)
 	return asks ? engine->ownership.at : DW_NEVER;
 }
 
-/* note_refusal: a store that is away refuses nothing. */
+/* note_refusal keeps why the ownership was refused. A store that is away refuses nothing. */
 static void note_refusal(struct engine *engine, int status)
 {
 	bool is_refused = status == DW_EOWNED || status == DW_ENEWER;
@@ -122,8 +122,8 @@ static void note_refusal(struct engine *engine, int status)
 		tell_newer(engine, NULL);
 }
 
-/* ownership_answered: answers arrive in the order of submission, so every operation that was sent
- * as a client has been answered. Therefore the scan that begins here sees them all. */
+/* Answers arrive in the order of submission, so every operation that was sent as a client has been
+ * answered. Therefore the scan that begins here sees all of their changes. */
 void ownership_answered(struct engine *engine, const dw_op *op)
 {
 	dw_event event = {.kind = DW_EVENT_OWNER};

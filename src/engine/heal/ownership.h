@@ -18,22 +18,23 @@ struct ownership {
 	dw_role role;        /* DW_OWNER or DW_CLIENT, at this moment */
 	bool standby;        /* a client that asks for the ownership */
 	bool asked;          /* an OWN or DISOWN is not answered yet */
-	dw_usec at;          /* when a standby asks next; wall time */
+	dw_usec at;          /* wall clock; when a standby asks next */
 	unsigned term;       /* how often the ownership was lost; numbers the terms */
 	bool newer_notified; /* the program was told about timers of a newer durawheel */
 	uint64_t dropped;    /* timers that the last loss has dropped from memory */
 	int lost_by;         /* the status of the last loss */
-	int refused_by;      /* why a standby does not own: DW_EOWNED, DW_ENEWER; 0: not known */
+	int refused_by; /* why a standby is not the owner: DW_EOWNED or DW_ENEWER; 0: not known */
 };
 
-/* ownership_lose begins a walk that drops the timers; status says why the ownership is lost. */
+/* ownership_lose begins a walk that drops all timers from memory. status says why the ownership is
+ * lost. */
 void ownership_lose(struct engine *, int status);
 
 /* ownership_give_way gives the ownership back if a timer of a newer durawheel was read, because
  * this version cannot deliver it. */
 void ownership_give_way(struct engine *);
 
-/* ownership_round lets a standby ask for the ownership; ownership_answered takes the answer. */
+/* ownership_round lets a standby ask for the ownership. ownership_answered handles the answer. */
 void ownership_round(struct engine *, dw_usec now);
 dw_usec ownership_wake(const struct engine *);
 void ownership_answered(struct engine *, const dw_op *);
@@ -45,7 +46,7 @@ static inline bool ownership_is_current(const struct ownership *ownership, const
 	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;
 }
 
-/* ownership_hurry ends all waiting, because the wall clock was set. */
+/* ownership_hurry lets a waiting standby ask now, because the wall clock was set. */
 static inline void ownership_hurry(struct ownership *ownership, dw_usec now)
 {
 	ownership->at = usec_min(ownership->at, now);

@@ -5,13 +5,13 @@
 #include "port/driven.h"
 
 #define SCAN_LIMIT 256u
-#define LOAD_AHEAD DW_SECONDS(5)     /* timers that are due so soon are loaded first */
+#define LOAD_AHEAD DW_SECONDS(5)     /* timers that are due within this time are loaded first */
 #define LOAD_AHEAD_MIN DW_SECONDS(2) /* must be more than two leads */
 #define INBOX_LIMIT 256u
 #define AUDIT_LIMIT 128u
 #define AUDIT_EVERY DW_SECONDS(5)
-#define AUDIT_ON DW_MILLISECONDS(100) /* between two pages of an audit */
-#define AUDIT_AGE DW_SECONDS(1)       /* a timer that is less overdue may be on its way */
+#define AUDIT_ON DW_MILLISECONDS(100) /* time between two pages of an audit */
+#define AUDIT_AGE DW_SECONDS(1)       /* a timer that is overdue by less may be on its way */
 
 /* ---- The scan ------------------------------------------------------------------------------ */
 
@@ -20,7 +20,7 @@
  * generation, it gives the rest in that order, which also finds timers that its index of deadlines
  * lacks. */
 
-/* has_loaded: true if all timers that are due within `by` are loaded. */
+/* has_loaded returns true if all timers that are due within `by` are loaded. */
 static bool has_loaded(const struct engine *engine, dw_usec by)
 {
 	const dw_cursor *soon = &engine->recovery.soon;
@@ -28,7 +28,7 @@ static bool has_loaded(const struct engine *engine, dw_usec by)
 	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
 }
 
-/* is_rest_next: true if the next page must be read in the order of the generations. */
+/* is_rest_next returns true if the next page must be read in the order of the generations. */
 static bool is_rest_next(const struct engine *engine)
 {
 	return driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD);
@@ -54,9 +54,9 @@ static void ask_page(struct engine *engine)
 	submit_push(&engine->submit, op, false);
 }
 
-/* ask_ahead lets the store read the next page while the engine learns this one. It does not if the
- * next page comes in the other order: that page may repeat a damaged row of this one, and must be
- * read after that row is buried. */
+/* ask_ahead lets the store read the next page while the engine learns this one. It does not do so
+ * if the next page comes in the other order. That page may repeat a damaged row of this one, and
+ * must be read after that row is buried. */
 static void ask_ahead(struct engine *engine, bool rest)
 {
 	if (!may_ask(engine) || is_rest_next(engine) != rest)
@@ -156,14 +156,14 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	}
 	engine->recovery.state = RECOVERY_NEXT;
 	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
-		return; /* it came late: timers due before its own must be loaded first */
+		return; /* too late: earlier timers must be loaded first */
 	*cursor = op->after;
 	cursor->ended = op->row_count < op->limit;
 	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
 	if (!last)
 		ask_ahead(engine, rest);
 	if (!learn_page(engine, op->rows)) {
-		*cursor = before; /* without memory the page is asked for again */
+		*cursor = before; /* if there is no memory, the page is read again */
 		engine->recovery.page = NULL;
 		postpone(engine);
 	} else if (last) {
@@ -203,7 +203,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			return; /* without memory the next audit brings it */
+			return; /* if there is no memory, the next audit brings the row */
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */
@@ -227,7 +227,8 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 	if (!ownership_is_current(&engine->ownership, op))
 		return; /* the rows stay in the inbox; the next owner scans */
 	for (const dw_row *row = op->rows; row; row = row->next) {
-		bool tells = row->id[0] == '\0'; /* the settings of topics have changed */
+		/* An empty id says that settings of topics have changed. */
+		bool tells = row->id[0] == '\0';
 		/* After the acknowledgement the store may overwrite the timer without reading it,
 		 * so memory must know it first. */
 		bool learnt = tells || learn_row(engine, row) == DW_OK;

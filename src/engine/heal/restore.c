@@ -9,7 +9,7 @@
 #include "port/driven.h"
 
 #define WRITES_A_TURN 256u
-#define WRITES_MAX 1024u /* writes under way */
+#define WRITES_MAX 1024u /* at most this many writes are under way */
 
 static void ask(struct engine *engine)
 {
@@ -76,7 +76,7 @@ static void finish(struct engine *engine)
 	    .kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->restore.written};
 
 	engine->restore.writing = false;
-	recovery_need(&engine->recovery); /* others may have written since the loss */
+	recovery_need(&engine->recovery); /* other processes may have written since the loss */
 	if (engine->restore.written == 0)
 		return;
 	event_raise(engine, &event,

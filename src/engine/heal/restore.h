@@ -9,8 +9,8 @@
 struct engine;
 
 struct restore {
-	bool asked;      /* the store has a LOSS, which it answers when something is lost */
-	bool writing;    /* the LOSS was answered: lost timers are being written */
+	bool asked;      /* a LOSS is under way; the store answers it when data is lost */
+	bool writing;    /* the LOSS was answered, and lost timers are being written */
 	bool again;      /* a timer could not be written; another round is needed */
 	uint32_t bucket; /* the next bucket of the index to look through */
 	uint32_t under_way;
@@ -24,7 +24,7 @@ dw_usec restore_wake(const struct engine *, dw_usec now);
 /* restore_stop ends the writing, because the ownership is lost. */
 void restore_stop(struct restore *);
 
-/* These take the answers to LOSS and REPUSH. */
+/* These functions handle the answers to LOSS and REPUSH. */
 void restore_asked(struct engine *, const dw_op *);
 void restore_written(struct engine *, const dw_op *);
 

@@ -51,14 +51,15 @@ static void tell_back(struct engine *engine)
 	event_raise(engine, &event, "the store answers again");
 }
 
-/* trouble_over: a store may do one operation and fail the next one. It is back when it has failed
- * none for a while. */
+/* A store may do one operation and fail the next one. It counts as back when no operation has
+ * failed for a while. */
 void trouble_over(struct trouble *trouble)
 {
 	trouble->succeeds = trouble->failing && !trouble->declared;
 }
 
-/* look_whether_over: what was done after the last failure counts. */
+/* look_whether_over reports that the store is back, if operations have succeeded since the last
+ * failure, and that failure is long enough ago. */
 static void look_whether_over(struct engine *engine)
 {
 	struct trouble *trouble = &engine->trouble;
@@ -84,7 +85,7 @@ void trouble_begin(struct engine *engine)
 	report_failed(engine, event, line);
 }
 
-/* is_away: nothing can be asked of the store. */
+/* is_away returns true if the store cannot be asked for anything. */
 static bool is_away(const struct engine *engine)
 {
 	dw_journal_stats journal;
@@ -95,7 +96,8 @@ static bool is_away(const struct engine *engine)
 	return journal.state == DW_JOURNAL_TAKES;
 }
 
-/* note_return: what was asked while the store was away has been answered before this. */
+/* note_return notices that the store is back. Operations that were sent while it was away have been
+ * answered before. */
 static void note_return(struct engine *engine)
 {
 	bool was_away = engine->trouble.is_away;
@@ -133,7 +135,8 @@ void trouble_tell(struct engine *engine)
 	}
 }
 
-/* slow_after: what a firing waits for is answered sooner than a mass of puts. */
+/* slow_after returns how long the store may owe answers before it counts as slow. Operations that a
+ * firing waits for are answered sooner than a mass of puts. */
 static dw_usec slow_after(const struct submit *submit)
 {
 	return submit->urgent_inflight > 0 ? SLOW_AFTER : SLOW_PUTS_AFTER;
@@ -159,7 +162,7 @@ void trouble_watch_slow(struct engine *engine)
 		    (long long)(waited / 1000), words[0] ? ": " : "", words);
 }
 
-/* back_wake: when the store may be told to be back. */
+/* back_wake returns when the store may be reported as back; wall time. */
 static dw_usec back_wake(const struct engine *engine, dw_usec now)
 {
 	const struct trouble *trouble = &engine->trouble;

@@ -15,33 +15,33 @@
 struct engine;
 
 struct trouble {
-	bool failing;       /* the program was told, and not yet that the store is back */
-	uint64_t outages;   /* how often it was told */
+	bool failing;       /* the program knows that the store fails; the store is not back yet */
+	uint64_t outages;   /* number of outages that the program was told of */
 	bool declared;      /* the store itself says that it is in trouble */
-	bool succeeds;      /* an operation was done since the last one failed */
-	dw_usec failed_at;  /* steady; when that was */
-	int status;         /* what the store has said of itself in this turn */
-	bool is_away;       /* nothing could be asked of it */
-	dw_usec slow_until; /* steady; a slow store is not reported again before */
+	bool succeeds;      /* an operation has succeeded since the last failure */
+	dw_usec failed_at;  /* steady; when the last operation failed */
+	int status;         /* the state that the store has reported in this turn */
+	bool is_away;       /* the store could not be asked for anything */
+	dw_usec slow_until; /* steady; before this time a slow store is not reported again */
 };
 
-/* trouble_failed is called when an operation of the engine itself has failed. trouble_over: an
- * operation has succeeded. */
+/* trouble_failed is called when an operation that the engine itself has made has failed.
+ * trouble_over is called when such an operation has succeeded. */
 void trouble_failed(struct engine *, int status, const char *id);
 void trouble_over(struct trouble *);
 
-/* trouble_begin and trouble_end ask the store about its state: the first before a turn's answers,
- * the second after them. So failed answers between the two belong to the trouble that the store has
- * declared. */
+/* trouble_begin and trouble_end ask the store about its state. trouble_begin does so before a
+ * turn's answers, trouble_end after them. So answers that failed in between belong to the trouble
+ * that the store has declared. */
 void trouble_begin(struct engine *);
 void trouble_end(struct engine *);
 
-/* trouble_watch_slow reports a store that owes answers for a long time. trouble_wake returns when
- * to look again. */
+/* trouble_watch_slow reports a store that owes answers for a long time. trouble_wake returns when a
+ * turn must look at the store again. */
 void trouble_watch_slow(struct engine *);
 dw_usec trouble_wake(const struct engine *, dw_usec now);
 
-/* trouble_tell raises the events that the store wants to tell. */
+/* trouble_tell raises the events that the store wants to report. */
 void trouble_tell(struct engine *);
 
 #endif

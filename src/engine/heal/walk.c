@@ -4,7 +4,8 @@
 
 #include "engine/core.h"
 
-#define BUCKETS_A_TURN 2048u /* buckets, with about one timer each: about a millisecond */
+/* number of buckets, each with about one timer; they take about a millisecond */
+#define BUCKETS_A_TURN 2048u
 
 void walk_begin(struct walk *walk, const struct walker *walker)
 {

@@ -11,7 +11,7 @@
 struct engine;
 struct timer;
 
-/* What a walk does. It may visit a timer twice. visit may free the timer. */
+/* What a walk does with each timer. A walk may visit a timer twice. visit may free the timer. */
 struct walker {
 	void (*visit)(struct timer *, void *engine);
 	void (*end)(struct engine *); /* called after the last timer; may be NULL */
@@ -20,11 +20,11 @@ struct walker {
 struct walk {
 	const struct walker *walker; /* NULL: there is no walk */
 	uint32_t bucket;             /* the next bucket of the index */
-	bool holds_up;               /* since it began, no turn has done its other steps */
+	bool holds_up;               /* since the walk began, no turn has done its other steps */
 };
 
-/* walk_begin starts a walk; no other one may be on. walk_round visits some timers; walk_finish
- * visits all that are left. */
+/* walk_begin starts a walk, and no other walk may be on. walk_round visits some timers. walk_finish
+ * visits all timers that are left. */
 void walk_begin(struct walk *, const struct walker *);
 void walk_round(struct engine *);
 void walk_finish(struct engine *);

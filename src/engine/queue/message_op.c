@@ -21,7 +21,7 @@ dw_op *op_with_topic(struct alloc *alloc, dw_op_kind kind, const char *id, const
 	return op;
 }
 
-/* record_of_timer: a message has no rule, and no bound of lateness. */
+/* record_of_timer makes the record of a message. A message has no rule and no limit of lateness. */
 static struct record record_of_timer(const struct timer *timer)
 {
 	return (struct record){.id = timer->id,

@@ -1,4 +1,4 @@
-/* The operation that makes a message of a timer. */
+/* Makes the operation that turns a timer into a message. */
 #ifndef DW_ENGINE_MESSAGE_OP_H
 #define DW_ENGINE_MESSAGE_OP_H
 
@@ -8,10 +8,11 @@ struct engine;
 struct alloc;
 struct timer;
 
-/* op_with_topic makes an operation of a topic with room for its bytes. NULL: no memory. */
+/* op_with_topic makes an operation on a topic, with room for `size` bytes. It returns NULL if there
+ * is no memory. */
 dw_op *op_with_topic(struct alloc *, dw_op_kind, const char *id, const char *topic, size_t size);
 
-/* message_op makes a PUSH with the timer as its message. NULL: no memory. */
+/* message_op makes a PUSH with the timer as its message. It returns NULL if there is no memory. */
 dw_op *message_op(struct engine *, const struct timer *);
 
 #endif

@@ -15,7 +15,7 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define AGAIN DW_SECONDS(1) /* a timer whose queue is out of reach is tried again */
+#define AGAIN DW_SECONDS(1) /* pause before a timer whose queue is out of reach is tried again */
 
 /* ---- A timer becomes a message ------------------------------------------------------------- */
 
@@ -37,7 +37,8 @@ void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 	urgent_send(engine, timer, op);
 }
 
-/* tell_full: DW_ECORRUPT: another program has damaged the queue as a whole. */
+/* tell_full raises an event when the queue refuses a timer. DW_ECORRUPT means that another program
+ * has damaged the queue as a whole. */
 static void tell_full(struct engine *engine, const struct timer *timer, int status)
 {
 	bool is_full = status == DW_ELIMIT;
@@ -54,8 +55,8 @@ static void tell_full(struct engine *engine, const struct timer *timer, int stat
 		    is_full ? "full" : "damaged (durawheel check says where)");
 }
 
-/* refused: the queue has no room. The timer keeps its deadline, and its place among those that
- * wait. It waits for a consumer, so it is not late. */
+/* refused is called when the queue has no room. The timer keeps its deadline, and its place among
+ * the timers that wait. It waits for a consumer, so the wait does not count as lateness. */
 static void refused(struct engine *engine, struct timer *timer, int status)
 {
 	topic_fill(&engine->topics, timer->topic, engine_steady(engine));
@@ -161,7 +162,7 @@ static struct record record_of(const dw_timer *timer, const char *id)
 			       .topic_size = (uint8_t)strlen(timer->topic)};
 }
 
-/* An id that was made has a fixed size. */
+/* size_of returns the size of the message. An id that the engine makes has a fixed size. */
 static size_t size_of(const dw_timer *timer)
 {
 	char made[RNG_ID_SIZE] = "01234567890123456789012345678901";
@@ -209,7 +210,7 @@ int engine_push(struct engine *engine, const dw_timer *timers, size_t count, str
 void messages_pushed(struct engine *engine, dw_op *op)
 {
 	if (!ticket_of(op)->call)
-		return; /* it only called a consumer */
+		return; /* no call waits: the operation only called a consumer */
 	if (op->status == DW_OK)
 		takes_pushed(engine, op->topic, message_count(op->body, op->body_size));
 	call_answer_ask(engine, op);
@@ -217,15 +218,16 @@ void messages_pushed(struct engine *engine, dw_op *op)
 
 /* ---- Answers ------------------------------------------------------------------------------- */
 
-/* An answer to messages: their tokens by topic, because an operation has one topic. */
+/* A call that answers messages. Its tokens are grouped by topic, because an operation has one
+ * topic. */
 struct answers {
 	dw_verdict verdict;
-	dw_usec due; /* when they come back; 0: as their topics say */
+	dw_usec due; /* when the messages come back; 0: after the delay of their topics */
 	char why[DW_WHY_MAX + 1];
 	size_t count;
-	size_t left;    /* operations without an answer */
+	size_t left;    /* operations that are not answered yet */
 	size_t *order;  /* the results in the order in which the operations name them */
-	size_t ordered; /* how many of order are used */
+	size_t ordered; /* number of entries of `order` in use */
 	dw_result *results;
 	char (*tokens)[DW_TOKEN_SIZE];
 };
@@ -259,7 +261,7 @@ static struct answers *answers_new(struct engine *engine, const dw_answer *answe
 	return answers;
 }
 
-/* send_op sends an operation of the call. False: no memory. */
+/* send_op sends an operation of the call. It returns false if there is no memory. */
 static bool send_op(struct engine *engine, struct call *call, dw_op *op)
 {
 	if (!op)
@@ -271,8 +273,8 @@ static bool send_op(struct engine *engine, struct call *call, dw_op *op)
 	return true;
 }
 
-/* answer_op makes the ANSWER of count tokens of one topic; each gives the result in order[from +
- * i]. */
+/* answer_op makes the ANSWER operation for `count` tokens of one topic. The result of token i goes
+ * into the result whose number is order[from + i]. */
 static dw_op *answer_op(struct engine *engine, const struct answers *answers, const char *topic,
 			size_t from, size_t count)
 {
@@ -300,7 +302,8 @@ static dw_op *answer_op(struct engine *engine, const struct answers *answers, co
 	return op;
 }
 
-/* send_topic sends the tokens of one topic: those of the first result that is not ordered. */
+/* send_topic sends all tokens of one topic, that of the result `first`, which is not ordered
+ * yet. */
 static bool send_topic(struct engine *engine, struct call *call, bool *ordered, size_t first)
 {
 	struct answers *answers = answers_of(call);
@@ -369,7 +372,7 @@ int engine_answer(struct engine *engine, const dw_answer *answer, dw_bulk_fn fn,
 		if (ordered[i] || send_topic(engine, call, ordered, i))
 			continue;
 		if (answers->left > 0)
-			break; /* the others have a result without an answer: DW_EUNKNOWN */
+			break; /* the other results stay without an answer: DW_EUNKNOWN */
 		call_free(engine, call);
 		return engine_fail(engine, DW_ENOMEM, "no memory for the call");
 	}
@@ -379,8 +382,8 @@ int engine_answer(struct engine *engine, const dw_answer *answer, dw_bulk_fn fn,
 
 /* ---- What became of it --------------------------------------------------------------------- */
 
-/* bury makes a dead letter of a message whose retries are used up. When that is done, the message
- * is deleted. */
+/* bury makes a dead letter of a message whose retries are used up. Once the dead letter is stored,
+ * the message is deleted. */
 static void bury(struct engine *engine, struct call *call, const dw_op *answered, const dw_row *row,
 		 size_t result)
 {
@@ -418,7 +421,8 @@ static void take_results(struct engine *engine, struct call *call, const dw_op *
 	}
 }
 
-/* take_letter: the message is a dead letter, and is deleted now. */
+/* take_letter is called when the message is stored as a dead letter. The message itself is deleted
+ * now. */
 static void take_letter(struct engine *engine, struct call *call, const dw_op *op)
 {
 	struct answers *answers = answers_of(call);
@@ -441,7 +445,8 @@ static void take_letter(struct engine *engine, struct call *call, const dw_op *o
 	last = answer_op(engine, answers, op->topic, place, 1);
 	if (last)
 		last->verdict = DW_DONE;
-	(void)send_op(engine, call, last); /* without memory it comes back, and dies again */
+	/* If there is no memory, the message comes back and dies again. */
+	(void)send_op(engine, call, last);
 }
 
 void messages_answered(struct engine *engine, dw_op *op)
@@ -452,7 +457,8 @@ void messages_answered(struct engine *engine, dw_op *op)
 	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
 	if (op->verdict == DW_RETRY)
 		takes_ready(&engine->calls);
-	else if (op->verdict != DW_HOLD) /* also of the last answer to a message that has died */
+	/* This is also the case for the last answer to a message that has died. */
+	else if (op->verdict != DW_HOLD)
 		takes_made_room(&engine->topics, op->topic);
 	if (--answers->left == 0)
 		call_answer(engine, call, DW_OK);

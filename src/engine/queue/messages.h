@@ -1,4 +1,5 @@
-/* Messages: pushed, answered, and made of timers that come due in a queue topic. */
+/* Messages of queues. The program pushes and answers them. A timer that comes due in a queue topic
+ * becomes one. */
 #ifndef DW_ENGINE_MESSAGES_H
 #define DW_ENGINE_MESSAGES_H
 
@@ -8,8 +9,8 @@ struct engine;
 struct call;
 struct timer;
 
-/* messages_fire puts a due timer into its topic's queue. Then, or in the same step of the store,
- * the timer is settled. */
+/* messages_fire puts a due timer into its topic's queue. The timer is settled after that, or in the
+ * same step of the store. */
 void messages_fire(struct engine *, struct timer *, dw_usec now);
 
 /* messages_refused lets the timer wait, because the queue has not taken it. messages_entered is
@@ -17,7 +18,8 @@ void messages_fire(struct engine *, struct timer *, dw_usec now);
 void messages_refused(struct engine *, struct timer *, const dw_op *push);
 void messages_entered(struct engine *, const struct timer *);
 
-/* These take the answers: to a PUSH of a timer, or of a call; to an ANSWER or a LETTER. */
+/* These functions handle the store's answers. messages_fired is for the PUSH of a timer,
+ * messages_pushed for the PUSH of a call, messages_answered for an ANSWER or a LETTER. */
 void messages_fired(struct engine *, struct timer *, const dw_op *);
 void messages_pushed(struct engine *, dw_op *);
 void messages_answered(struct engine *, dw_op *);

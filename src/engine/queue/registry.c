@@ -52,8 +52,8 @@ dw_usec registry_wake(const struct engine *engine)
 	return is_wanted(engine) ? engine->recovery.registry.at : DW_NEVER;
 }
 
-/* apply gives a topic the settings that were read. Its timers that wait for a batch start anew,
- * because the topic may be paused now. */
+/* apply gives a topic the settings that were read. Its timers that wait for a batch are gathered
+ * again, because the topic may be paused now. */
 static void apply(struct engine *engine, struct topic *topic, const dw_topic_settings *settings)
 {
 	static const dw_topic_settings none;
@@ -67,7 +67,7 @@ static void apply(struct engine *engine, struct topic *topic, const dw_topic_set
 	topic_set(&engine->topics, topic, settings);
 }
 
-/* has_settings: a row may also have only numbers. */
+/* has_settings returns true if the row has settings. Other rows only have numbers. */
 static bool has_settings(const dw_row *row)
 {
 	return row->status == DW_OK;
@@ -79,7 +79,8 @@ static void topic_unset(struct engine *engine, struct topic *topic)
 	topics_drop(&engine->topics, topic);
 }
 
-/* apply_row: another program may have written the row, with a name that no topic has. */
+/* apply_row applies the settings of one row. Another program may have written a row whose name no
+ * topic can have. */
 static bool apply_row(struct engine *engine, const dw_row *row)
 {
 	dw_topic_settings settings = {.size = 0};
@@ -133,7 +134,7 @@ static void drop_unset(struct engine *engine)
 	} while (unset.topic);
 }
 
-/* has_numbers: an owner has told numbers of a topic. */
+/* has_numbers returns true if an owner has written numbers of a topic. */
 static bool has_numbers(const dw_row *row)
 {
 	while (row && (has_settings(row) || !row->id[0]))
@@ -141,7 +142,8 @@ static bool has_numbers(const dw_row *row)
 	return row != NULL;
 }
 
-/* apply_rows: is_part: what is not there has not changed. */
+/* apply_rows applies the settings of all rows. If is_part is true, topics without a row have not
+ * changed. */
 static bool apply_rows(struct engine *engine, const dw_row *row, bool is_part)
 {
 	topics_each(&engine->topics, clear_mark, NULL);
@@ -153,7 +155,7 @@ static bool apply_rows(struct engine *engine, const dw_row *row, bool is_part)
 	return true;
 }
 
-/* note_told: an earlier owner may have told numbers. */
+/* note_told notes whether the store has numbers of an earlier owner. */
 static void note_told(struct engine *engine, const dw_row *row)
 {
 	struct registry *registry = &engine->recovery.registry;
@@ -196,8 +198,8 @@ void registry_changed(struct engine *engine, dw_op *op)
 
 /* ---- Calls --------------------------------------------------------------------------------- */
 
-/* topic_op makes an operation on a topic. It owns its strings: the topic is where an id would be.
- * NULL: no memory. */
+/* topic_op makes an operation on a topic. The operation owns its strings, so the topic is stored
+ * where an id would be. It returns NULL if there is no memory. */
 static dw_op *topic_op(struct alloc *alloc, dw_op_kind kind, const char *topic, const char *text)
 {
 	dw_op *op = op_new(alloc, kind, topic, text, text ? strlen(text) : 0);
@@ -251,7 +253,8 @@ int engine_topic_change(struct engine *engine, const char *topic, const dw_topic
 			const dw_topic_settings *to, struct done done)
 {
 	char text[SETTINGS_TEXT_SIZE];
-	int status = settings_check_form(from, engine->events.error); /* they may be damaged */
+	/* The settings of the caller may be damaged. */
+	int status = settings_check_form(from, engine->events.error);
 
 	if (status == DW_OK)
 		status = settings_check(to, engine->events.error);
@@ -298,7 +301,8 @@ int engine_topic_list(struct engine *engine, const char *name, dw_topic_fn fn, v
 
 /* ---- Showing ------------------------------------------------------------------------------- */
 
-/* The list of topics that a call gets: all rows, and in an owner all topics with numbers. */
+/* The list of topics that a call gets. It has all rows of the store. An owner adds all topics for
+ * which memory has numbers. */
 struct shown {
 	struct alloc alloc;
 	const struct engine *engine;
@@ -340,7 +344,7 @@ static dw_topic_info *item_shown(struct shown *shown, const char *name)
 	return item;
 }
 
-/* show_row: the row of the empty id says that there is an owner. */
+/* show_row adds a row to the list. A row with an empty id says that there is an owner. */
 static void show_row(struct shown *shown, const dw_row *row)
 {
 	dw_topic_info *item = row->id[0] ? item_shown(shown, row->id) : NULL;
@@ -352,7 +356,8 @@ static void show_row(struct shown *shown, const dw_row *row)
 	info_read(item, row->body, row->body_size);
 }
 
-/* show_own: an owner's memory knows the present numbers; those in the store are older. */
+/* show_own adds the numbers of an owner's memory, which are present. Those in the store are
+ * older. */
 static void show_own(struct topic *topic, void *user)
 {
 	struct shown *shown = user;
@@ -369,7 +374,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const dw_topic_info *)a)->name, ((const dw_topic_info *)b)->name);
 }
 
-/* note_pause: the settings may be newer than the owner's numbers. */
+/* note_pause corrects the numbers of a topic whose settings say that it is paused. The settings may
+ * be newer than the owner's numbers. */
 static void note_pause(dw_topic_info *item)
 {
 	if (item->due == 0 || !(item->settings.paused & DW_PAUSE_DELIVERY))

@@ -13,22 +13,27 @@ struct call;
 
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
-	bool is_old;    /* the settings have changed since */
-	bool is_torn;   /* a part of what was read was not learnt */
+	bool is_old;    /* the settings have changed since they were read */
+	bool is_torn;   /* a part of the settings that were read was not learnt */
 	bool is_asked;
-	dw_usec at;    /* when they are asked for; later after a failure */
-	bool has_told; /* the store has numbers of this term; before, an earlier owner's */
-	uint32_t told; /* their checksum */
+	/* When the settings are read next. A failure makes this later. */
+	dw_usec at;
+	/* The store has numbers that this owner has written. Before, it may have numbers of an
+	 * earlier owner. */
+	bool has_told;
+	uint32_t told; /* checksum of these numbers */
 };
 
-/* registry_round asks for the settings if they are needed; registry_wake returns when it does. */
+/* registry_round reads the settings if they are needed. registry_wake returns when it must be
+ * called next. */
 void registry_round(struct engine *, dw_usec now);
 dw_usec registry_wake(const struct engine *);
 
-/* registry_answered takes the answer, unless a call of the program has asked. */
+/* registry_answered handles the settings that were read, unless a call of the program has asked for
+ * them. */
 void registry_answered(struct engine *, dw_op *);
 
-/* registry_changed takes the answer to a change of settings. */
+/* registry_changed handles the answer to a change of settings. */
 void registry_changed(struct engine *, dw_op *);
 
 void registry_show(struct engine *, const struct call *);
@@ -37,7 +42,7 @@ void registry_show(struct engine *, const struct call *);
  * queues. */
 bool registry_may_deliver(const struct engine *);
 
-/* registry_old lets the settings be read again. */
+/* registry_old notes that the settings must be read again. */
 static inline void registry_old(struct registry *registry)
 {
 	registry->is_old = true;
@@ -50,7 +55,7 @@ static inline void registry_stop(struct registry *registry)
 	registry->has_told = false;
 }
 
-/* registry_hurry ends all waiting, because the wall clock was set. */
+/* registry_hurry lets the settings be read now, because the wall clock was set. */
 static inline void registry_hurry(struct registry *registry, dw_usec now)
 {
 	registry->at = usec_min(registry->at, now);

@@ -1,5 +1,5 @@
-/* Calls of takes that wait: a message that comes is told to one of them. It asks for it, or passes
- * the call on. */
+/* Calls to waiting takes. When a message comes, one take is told, which is a call to this take. The
+ * take asks for the message, or passes the call on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,13 +40,14 @@ bool take_wants(const struct take *take, const char *topic)
 	return take->name_count == 0;
 }
 
-/* ring calls the take: it asks this topic, now or after its round. False: a call of another topic
- * has come before. */
+/* ring calls the take. The take then asks this topic, now or after its round. ring returns false if
+ * another topic has already called the take. */
 static bool ring(struct take *take, const char *topic)
 {
 	if (take->called[0] && strcmp(take->called, topic) != 0)
 		return false;
-	(void)snprintf(take->called, sizeof take->called, "%s", topic); /* checked */
+	/* The caller has checked that the name fits. */
+	(void)snprintf(take->called, sizeof take->called, "%s", topic);
 	take->again = 0;
 	return true;
 }
@@ -62,7 +63,7 @@ void takes_ready(struct calls *calls)
 void takes_pushed(struct engine *engine, const char *topic, uint64_t count)
 {
 	if (driven_calls_takes(engine->store))
-		return; /* the store does, because consumers of other processes may wait, too */
+		return; /* the store calls takes, also those of other processes */
 	for (struct take *take = engine->calls.takes.first; take && count > 0; take = take->next)
 		if (!take->called[0] && take_wants(take, topic))
 			count -= ring(take, topic);
@@ -77,7 +78,7 @@ void take_pass_on(struct engine *engine, const char *topic)
 		return;
 	op = op_new(&engine->alloc, DW_OP_PUSH, topic, NULL, 0);
 	if (!op)
-		return; /* they look each second */
+		return; /* without memory, takes notice the message within a second */
 	op->topic = op->id;
 	op->id = NULL;
 	submit_push(&engine->submit, op, false);

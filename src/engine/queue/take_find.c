@@ -1,4 +1,4 @@
-/* The queues that a take of many topics asks. */
+/* Chooses the queues that a take of many topics asks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* keep_oldest keeps the topic if it is one of the first; count of them are there. */
+/* keep_oldest adds the topic to the take's list if it is one of the oldest DW_TAKE_TOPICS_MAX. */
 static void keep_oldest(struct take *take, const struct take_topic *found)
 {
 	struct take_topic *last = &take->topics[DW_TAKE_TOPICS_MAX - 1];

@@ -51,7 +51,7 @@ void takes_show(struct engine *engine, const struct call *call)
 	shown.messages = alloc_new(&engine->alloc, room * sizeof *shown.messages);
 	shown.tokens = alloc_new(&engine->alloc, room * sizeof *shown.tokens);
 	if (status == DW_OK && (!shown.messages || !shown.tokens))
-		status = DW_ENOMEM; /* they come back when their time-out is over */
+		status = DW_ENOMEM; /* the messages come back when their time-out is over */
 	for (const dw_row *row = status == DW_OK && op ? op->rows : NULL; row; row = row->next) {
 		show_message(take_of(call), row, &shown.messages[count], shown.tokens[count]);
 		count++;

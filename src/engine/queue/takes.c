@@ -19,7 +19,8 @@
 
 static void join(struct takes *takes, struct take *take)
 {
-	/* A number is used again, so that a take which looked in passing leaves one note. */
+	/* Numbers are used again. So takes which only look in passing leave one note in the
+	 * store. */
 	take->number = 1;
 	while (take_by_number(takes, take->number))
 		take->number++;
@@ -36,13 +37,13 @@ static void leave(struct takes *takes, struct take *take)
 	takes->count--;
 }
 
-/* waits: it is not finished by a round without messages. */
+/* waits returns true if the take goes on after a round without messages. */
 static bool waits(const struct engine *engine, const struct take *take)
 {
 	return take->until > engine_steady(engine) && !engine->drive.closing;
 }
 
-/* finish answers the call. op: with the messages, or NULL. */
+/* finish answers the call. op has the messages; it may be NULL. */
 static void finish(struct engine *engine, struct take *take, dw_op *op, int status)
 {
 	leave(&engine->calls.takes, take);
@@ -55,7 +56,7 @@ static void finish(struct engine *engine, struct take *take, dw_op *op, int stat
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* send: without memory the take asks again later. */
+/* send sends an operation of the take. If there is no memory, the take asks again later. */
 static void send(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (!op) {
@@ -95,8 +96,8 @@ static void find(struct engine *engine, struct take *take)
 	send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
 }
 
-/* note tells the store what the topics begin with. Then they are found, so that no message comes in
- * between. */
+/* note tells the store the prefixes of the topics that the take wants. Only then the topics are
+ * found, so that no message is missed in between. */
 static void note(struct engine *engine, struct take *take)
 {
 	size_t size = take->name_count == 0;
@@ -111,7 +112,7 @@ static void note(struct engine *engine, struct take *take)
 		size_t prefix = take_prefix(take->names[i]);
 
 		memcpy(at, take->names[i], prefix);
-		at += prefix + 1; /* the room is zeros */
+		at += prefix + 1; /* the room is filled with zeros, so each prefix ends with NUL */
 	}
 	if (op) {
 		op->body = op_room(op);
@@ -121,7 +122,7 @@ static void note(struct engine *engine, struct take *take)
 	send(engine, take, op);
 }
 
-/* copy_names: the topics of the round are those that the caller has named. */
+/* copy_names lets the round ask the topics that the caller has named. */
 static void copy_names(struct take *take)
 {
 	take->count = take->name_count;
@@ -129,8 +130,8 @@ static void copy_names(struct take *take)
 		memcpy(take->topics[i].name, take->names[i], sizeof take->names[i]);
 }
 
-/* begin starts a round: the topics are asked one after the other. One that was called asks only the
- * topic that has called it. */
+/* begin starts a round, in which the topics are asked one after the other. A take that was called
+ * asks only the topic that has called it. */
 static void begin(struct engine *engine, struct take *take)
 {
 	take->at = 0;
@@ -139,7 +140,8 @@ static void begin(struct engine *engine, struct take *take)
 	take->last.name[0] = '\0';
 	if (take->called[0]) {
 		take->count = 1;
-		take->is_stale = take->finds || take->name_count != 1; /* then all are asked */
+		/* Later all topics are asked. */
+		take->is_stale = take->finds || take->name_count != 1;
 		memcpy(take->topics[0].name, take->called, sizeof take->called);
 		ask_topic(engine, take, false);
 	} else if (!take->finds) {
@@ -152,7 +154,7 @@ static void begin(struct engine *engine, struct take *take)
 	}
 }
 
-/* next_round: when the next one begins, after one in which nothing was found. */
+/* next_round returns when the next round begins, after a round that found nothing; steady time. */
 static dw_usec next_round(const struct engine *engine, const struct take *take)
 {
 	dw_usec steady = engine_steady(engine), every = driven_look_every(engine->store);
@@ -166,7 +168,7 @@ static dw_usec next_round(const struct engine *engine, const struct take *take)
 	return take->comes == DW_NEVER ? at : usec_min(at, usec_add(steady, comes));
 }
 
-/* wait_on ends a round in which nothing was found. */
+/* wait_on ends a round that found nothing. */
 static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (take->is_wrong) {
@@ -179,7 +181,7 @@ static void wait_on(struct engine *engine, struct take *take, dw_op *op)
 	}
 }
 
-/* ask_on asks the next topic, or finds more of them, or ends the round. */
+/* ask_on asks the next topic. After the last topic it finds more topics, or ends the round. */
 static void ask_on(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (take->at < take->count) {
@@ -201,7 +203,7 @@ static bool is_sound(const dw_row *row)
 	return row->status == DW_OK && record_decode(row->body, row->body_size, &record) == DW_OK;
 }
 
-/* words_of a message that is not sound. */
+/* words_of says what is wrong with a message that is not sound. */
 static const char *words_of(const dw_row *row)
 {
 	if (row->status == DW_ENEWER)
@@ -209,7 +211,8 @@ static const char *words_of(const dw_row *row)
 	return row->why ? row->why : "does not match its checksum: dropped";
 }
 
-/* tell_damaged tells of each damaged message, which the store has dropped, and leaves it out. */
+/* tell_damaged reports each damaged message, which the store has dropped, and takes it out of the
+ * answer. */
 static void tell_damaged(struct engine *engine, const struct take *take, dw_op *op)
 {
 	const char *topic = take->topics[take->at].name;
@@ -232,8 +235,8 @@ static void tell_damaged(struct engine *engine, const struct take *take, dw_op *
 	}
 }
 
-/* pass_wrong: a topic is no queue. The others of the round are asked before the take fails. One
- * that was found has been dropped since, which is no failure. */
+/* pass_wrong is called when a topic is no queue. The round asks its other topics before the take
+ * fails. A topic that the round itself has found was dropped since, which is no failure. */
 static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (!take->is_wrong)
@@ -243,8 +246,9 @@ static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
 	ask_on(engine, take, op);
 }
 
-/* pass_failure: DW_ELIMIT: the server does not send messages of the topic. If they were set
- * aside, there may be others behind them. DW_EUNKNOWN: a reply with messages may be lost. */
+/* pass_failure is called when the store could not hand out messages of a topic. DW_ELIMIT means
+ * that the server does not send these messages. If the store has set them aside, there may be
+ * others behind them. DW_EUNKNOWN means that a reply with messages may be lost. */
 static void pass_failure(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (take->failure != DW_ELIMIT)
@@ -284,7 +288,7 @@ void takes_answered(struct engine *engine, dw_op *op)
 		if (op->row_count > 0)
 			finish(engine, take, op, DW_OK);
 		else
-			ask_topic(engine, take, false); /* they are dropped: behind them are more */
+			ask_topic(engine, take, false); /* behind the dropped ones are more */
 	} else if (op->flags & DW_OP_LOOK && op->count > 0) {
 		ask_topic(engine, take, false);
 	} else {
@@ -340,7 +344,7 @@ void takes_close(struct engine *engine)
 
 /* ---- The call ------------------------------------------------------------------------------ */
 
-/* check_topic: "*" alone is no topic, but as good a prefix as any. */
+/* check_topic checks one name. "*" alone is not a topic, but it is a valid prefix. */
 static int check_topic(struct events *events, const char *topic)
 {
 	return topic && strcmp(topic, "*") == 0 ? DW_OK : arguments_topic(topic, events->error);

@@ -1,4 +1,4 @@
-/* Takes of messages that wait: each asks its topics in turn, and again when something may have
+/* Takes of messages that wait. Each asks its topics in turn, and again when a message may have
  * come. */
 #ifndef DW_ENGINE_TAKES_H
 #define DW_ENGINE_TAKES_H
@@ -15,27 +15,28 @@ struct call;
 struct take;
 
 struct takes {
-	struct take *first, *last; /* those that are not answered */
+	struct take *first, *last; /* the takes that are not answered */
 	uint64_t count;
-	bool has_waited; /* one of them waits, or did */
+	bool has_waited; /* a take waits now, or has waited before */
 };
 
-/* takes_round asks for those whose time has come; takes_wake returns when it is. */
+/* takes_round begins the rounds of takes whose time has come. takes_wake returns when the next one
+ * begins. */
 void takes_round(struct engine *, dw_usec now);
 dw_usec takes_wake(const struct engine *, dw_usec now);
 
-/* takes_answered takes the answer to a TAKE, or to a TOPIC_LIST of one. */
+/* takes_answered handles the answer to a TAKE, or to a TOPIC_LIST that a take has sent. */
 void takes_answered(struct engine *, dw_op *);
 
 /* takes_made_room is called when the queue of a topic may have room for due timers. */
 void takes_made_room(struct topics *, const char *topic);
 
-/* takes_pushed lets as many of the waiting takes ask again as the queue has got messages.
- * takes_ready: any queue may hand something out, so all ask. */
+/* takes_pushed lets as many waiting takes ask again as the queue has got messages. takes_ready lets
+ * all takes ask, because any queue may hand out a message. */
 void takes_pushed(struct engine *, const char *topic, uint64_t count);
 void takes_ready(struct calls *);
 
-/* takes_close answers those that wait, because the handle closes. */
+/* takes_close answers the takes that wait, because the handle closes. */
 void takes_close(struct engine *);
 void takes_show(struct engine *, const struct call *);
 

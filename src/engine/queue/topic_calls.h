@@ -1,4 +1,5 @@
-/* The calls of durawheel/topic.h, as engine/engine.h has the others. */
+/* The engine's side of the calls in durawheel/topic.h. Those of other headers are in
+ * engine/engine.h. */
 #ifndef DW_ENGINE_TOPIC_CALLS_H
 #define DW_ENGINE_TOPIC_CALLS_H
 
@@ -13,7 +14,7 @@ int engine_topic_drop(struct engine *, const char *topic, struct done);
 int engine_topic_list(struct engine *, const char *name, dw_topic_fn, void *user);
 int engine_push(struct engine *, const dw_timer *, size_t count, struct done);
 int engine_take(struct engine *, const dw_take_options *, dw_take_fn, void *user);
-/* engine_answer also takes DW_HOLD, which hides the messages anew. */
+/* engine_answer also accepts DW_HOLD, which hides the messages for another time-out. */
 int engine_answer(struct engine *, const dw_answer *, dw_bulk_fn, void *user);
 
 #endif

@@ -11,11 +11,14 @@
 
 /* The timers of a topic that are due and have not started. */
 struct due {
-	uint64_t cut_off, zoneless; /* what the topic does changes nothing for these */
-	uint64_t refused;           /* of the others */
+	/* Timers in a part that is cut off, and timers whose zone is not known. They wait whatever
+	 * the state of the topic is. */
+	uint64_t cut_off, zoneless;
+	/* Timers, included in others, that the store refuses because they are too large. */
+	uint64_t refused;
 	uint64_t others;
 	dw_usec oldest;              /* the earliest deadline of the others; 0: there are none */
-	const struct timer *waiting; /* the first that is claimed */
+	const struct timer *waiting; /* the first claimed timer that has not started */
 };
 
 static void note_oldest(dw_usec due, dw_usec *oldest)
@@ -24,7 +27,8 @@ static void note_oldest(dw_usec due, dw_usec *oldest)
 		*oldest = due;
 }
 
-/* due_of: timers are claimed a little before they are due. */
+/* due_of counts the due timers of a topic. Timers are claimed a little before they are due, so
+ * deadlines are compared. */
 static struct due due_of(const struct topic *topic, dw_usec now)
 {
 	const struct topic_kept *overdue = &topic->kept[TOPIC_OVERDUE];
@@ -77,20 +81,22 @@ static void count_times(const struct topic_times *times, dw_topic_info *info)
 	info->took_max_us = times->took.max;
 }
 
-/* is_paused: on purpose. A program that holds deliveries has paused because it can do no more. */
+/* is_paused returns true if the topic is paused on purpose. A program that holds deliveries has
+ * paused because it can handle no more, which does not count. */
 static bool is_paused(const struct engine *engine, const struct topic *topic)
 {
 	return topic->settings.paused & DW_PAUSE_DELIVERY ||
 	       (engine->delivery.paused && engine->stats.held == 0);
 }
 
-/* is_overfull: the topic has no handler for a while, because the program cannot do what it has. */
+/* is_overfull returns true if the topic has no handler for a while because the program has more
+ * timers than it can handle. */
 static bool is_overfull(const struct topic *topic)
 {
 	return topic->ready && topic->ready->unstarted;
 }
 
-/* waits_of: why what is due of the topic does not start. */
+/* waits_of returns why the due timers of the topic do not start. */
 static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
 			 const struct due *due, dw_usec now)
 {
@@ -203,7 +209,7 @@ void topic_numbers_tell(struct engine *engine)
 		return;
 	op = op_new(&engine->alloc, DW_OP_TOPIC_COUNT, NULL, lines.text, lines.size);
 	if (!op)
-		return; /* the next report brings them */
+		return; /* without memory, the next report brings the numbers */
 	registry->told = told;
 	registry->has_told = true;
 	submit_push(&engine->submit, op, false);

@@ -5,7 +5,8 @@
 #include "engine/rule/put_off.h"
 #include "engine/rule/zones.h"
 
-#define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many had to change */
+/* a further walk follows after this time, if too many timers had to change in one */
+#define LOOK_AGAIN DW_SECONDS(1)
 
 static void visit(struct timer *timer, void *user)
 {

@@ -1,7 +1,7 @@
-/* What was computed by a clock that was far ahead, and was set back since, is computed again: the
- * occurrences of rules (occurrences.c) and the back-offs of retries. What somebody has given or
- * moved stays. After a step back of less than DERIVED_AGAIN all stays, as cron does, so that
- * nothing that was delivered comes again. */
+/* When a clock that was far ahead is set back, deadlines that were computed by it are computed
+ * again: the occurrences of rules (occurrences.c) and the back-offs of retries. A deadline that a
+ * caller has given or moved stays. After a step back of less than DERIVED_AGAIN all deadlines stay,
+ * as cron does it, so that no occurrence is delivered twice. */
 #ifndef DW_ENGINE_DERIVE_H
 #define DW_ENGINE_DERIVE_H
 
@@ -13,7 +13,7 @@ struct engine;
 struct clock_steps;
 
 struct derive {
-	bool is_wanted; /* the clock was set back: all timers are to be looked at */
+	bool is_wanted; /* the clock was set back, so all timers must be looked at */
 	dw_usec at;     /* steady time before which nothing is done */
 };
 

@@ -10,10 +10,10 @@
 
 #define MISSED_AFTER DW_SECONDS(60)
 #define MISSED_COUNTED 10000u /* missed occurrences are counted up to this */
-#define MISSED_MAX 1000u      /* so many are delivered by DW_MISSED_ALL */
+#define MISSED_MAX 1000u      /* DW_MISSED_ALL delivers at most this many missed occurrences */
 #define ZONE_AGAIN DW_HOURS(1)
 
-/* A timer's rule, and what it asks. */
+/* A timer's rule, parsed, and its calendar. */
 struct rule_of {
 	struct record_rule now; /* the present occurrence */
 	const dw_rule *rule;
@@ -37,7 +37,7 @@ static int rule_of(struct engine *engine, const struct timer *timer, struct rule
 	return DW_OK;
 }
 
-/* due_of: when the occurrence is due, with its jitter. */
+/* due_of returns when the occurrence is due, with its jitter. */
 static dw_usec due_of(const dw_rule *rule, struct calendar *calendar, const char *id,
 		      dw_usec occurrence)
 {
@@ -49,7 +49,8 @@ static dw_usec due_of(const dw_rule *rule, struct calendar *calendar, const char
 
 /* ---- The first one ------------------------------------------------------------------------- */
 
-/* until_of: no occurrence of the rule is later. Those that count counts end with one of them. */
+/* until_of returns the time of the last occurrence that the rule allows, or a time behind it. A
+ * rule with a count ends with its count-th occurrence. */
 static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec after)
 {
 	if (rule->count == 0)
@@ -57,8 +58,9 @@ static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec 
 	return calendar_nth(calendar, rule->start > 0 ? rule->start - 1 : after, rule->count);
 }
 
-/* rule_of_timer: the rule of a new timer, as it is stored before its calendar was asked. A timer of
- * another store counts from its occurrence: the ones before it are over. */
+/* rule_of_timer returns the rule of a new timer in its stored form, before its calendar was asked.
+ * A timer that comes from another store counts from the occurrence that it brings, because earlier
+ * ones are over. */
 static struct record_rule rule_of_timer(const dw_timer *timer, dw_usec now, const char *text)
 {
 	const dw_rule *rule = timer->rule;
@@ -106,15 +108,15 @@ int occurrence_first(struct engine *engine, struct first_occurrence *first)
 
 /* ---- The next one -------------------------------------------------------------------------- */
 
-/* is_put_off: the occurrence was computed by a clock that was set back since, by so much that what
- * comes before it is not skipped. */
+/* is_put_off returns true if a clock far ahead has computed the occurrence, and was set back since
+ * by so much that earlier occurrences must not be skipped. */
 static bool is_put_off(const struct record_rule *rule, dw_usec now)
 {
 	return rule->computed > usec_add(now, DERIVED_AGAIN);
 }
 
-/* begin_again: a rule that began with its put, by such a clock, begins now. Of a rule that counts,
- * the occurrences until `delivered` have been. */
+/* begin_again lets a rule begin now, if it began with its put by a clock far ahead. If the rule has
+ * a count, its occurrences until `delivered` are counted as delivered. */
 static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now, dw_usec delivered)
 {
 	uint64_t count = of->rule->count, left = count;
@@ -136,8 +138,8 @@ static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now, d
 	return DW_OK;
 }
 
-/* next_op makes the operation. Behind its body stand what the handler has said (of a dead letter
- * why, else the result), and the topic. */
+/* next_op makes the NEXT operation. Its bytes are the body, then what the handler has said, then
+ * the topic. A dead letter keeps the handler's reason (why), any other end its result. */
 static dw_op *next_op(struct engine *engine, const struct timer *timer, const struct rule_of *of,
 		      struct record_rule *next)
 {
@@ -159,12 +161,13 @@ static dw_op *next_op(struct engine *engine, const struct timer *timer, const st
 	op->topic = memcpy(op_room(op) + size, timer->topic->name, topic_size);
 	op->head = timer->head;
 	op->head.due = due_of(of->rule, of->calendar, timer->id, next->occurrence);
-	op->after.generation = timer->head.generation; /* the answer changes head */
+	/* Stored here, because the answer changes head. */
+	op->after.generation = timer->head.generation;
 	return op;
 }
 
-/* newest: where to look for the next occurrence, if at most `most` of those until now are still to
- * come. */
+/* newest returns a time after which the next occurrence is looked for, so that at most `most` of
+ * the occurrences until now are delivered. */
 static dw_usec newest(const struct rule_of *of, dw_usec now, uint64_t most)
 {
 	dw_usec after = of->now.occurrence - 1;
@@ -174,8 +177,8 @@ static dw_usec newest(const struct rule_of *of, dw_usec now, uint64_t most)
 	return calendar_newest(of->calendar, after, now, most);
 }
 
-/* still_due: behind which time the first occurrence that is delivered comes, for a timer that is
- * late. */
+/* still_due returns a time for a timer that is late. The first occurrence after this time is the
+ * next one to deliver. */
 static dw_usec still_due(const struct rule_of *of, dw_usec now)
 {
 	switch (of->rule->missed) {
@@ -188,7 +191,7 @@ static dw_usec still_due(const struct rule_of *of, dw_usec now)
 	}
 }
 
-/* tell_missed tells of occurrences of which no handler will hear now. */
+/* tell_missed reports occurrences that no handler will get. */
 static void tell_missed(struct engine *engine, const struct timer *timer, uint64_t count)
 {
 	dw_event event = {.kind = DW_EVENT_MISSED,
@@ -216,7 +219,7 @@ static void skip(struct engine *engine, const struct timer *timer, const struct 
 		tell_missed(engine, timer, count);
 }
 
-/* last_of: behind which time the next occurrence comes. */
+/* last_of returns the time after which the next occurrence is looked for. */
 static dw_usec last_of(struct engine *engine, const struct rule_of *of)
 {
 	dw_usec now = engine_now(engine);
@@ -261,9 +264,9 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 	if (usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
 	    timer->head.due < of.now.occurrence)
 		return NULL;
-	/* An occurrence that the rule still has stays, even if there is one before it: that one may
-	 * have been delivered already, by a clock that was set back a little since, or after a
-	 * move. */
+	/* If the changed rule still has the occurrence, it stays, even if the rule has an earlier
+	 * one now. The earlier one may have been delivered already, by a clock that was set back a
+	 * little since, or after a move. */
 	stays = calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence;
 	if (stays && !is_put_off(&of.now, now))
 		return NULL;
@@ -283,7 +286,7 @@ bool occurrence_is_known(struct engine *engine, const struct timer *timer, char 
 	struct rule_of of;
 
 	if (rule_of(engine, timer, &of) != DW_EINVAL)
-		return true; /* without memory it is asked again when it is due */
+		return true; /* without memory, the zone is looked up when the timer is due */
 	memcpy(ret_message, of.message, sizeof of.message);
 	return false;
 }

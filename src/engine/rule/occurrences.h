@@ -10,17 +10,17 @@
 struct engine;
 struct timer;
 
-/* A new timer's rule, as it is stored. */
+/* The rule of a new timer, in its stored form. */
 struct first_occurrence {
 	const dw_timer *timer;
-	const char *id; /* the id of the timer, or one that is made for it */
+	const char *id; /* the timer's id, or an id that was made for it */
 	dw_usec due;
 	size_t size;
 	unsigned char *blocks; /* RECORD_BLOCKS_MAX bytes */
 };
 
-/* occurrence_first checks the rule, and sets due, blocks and size. DW_EINVAL, DW_ENOMEM:
- * engine_error() says why. */
+/* occurrence_first checks the rule, and sets due, blocks and size. It returns DW_OK, DW_EINVAL or
+ * DW_ENOMEM. engine_error() explains a failure. */
 int occurrence_first(struct engine *, struct first_occurrence *);
 
 /* occurrence_is_known returns false if this machine does not know the rule's zone; ret_message
@@ -28,21 +28,22 @@ int occurrence_first(struct engine *, struct first_occurrence *);
 bool occurrence_is_known(struct engine *, const struct timer *, char *ret_message);
 
 /* occurrence_must_wait returns true if the timer must not be claimed, because its zone is not
- * known. It is noted, and the timer comes out of the fire schedule in an hour. The store hears
- * nothing of it. */
+ * known. The unknown zone is noted, and the fire schedule gives the timer out in an hour. The store
+ * is not told. */
 bool occurrence_must_wait(struct engine *, struct timer *);
 
-/* occurrence_is_missed returns true if the timer, which is due, must not start: its occurrence was
- * missed, and the rule says that another one comes instead; or its zone has become unknown since
- * the claim. Then the timer has a verdict, and lifecycle_resume() sends it. */
+/* occurrence_is_missed returns true if the due timer must not start. Either its occurrence was
+ * missed, and the rule delivers another one instead, or its zone has become unknown since the
+ * claim. Then the timer has a verdict, and lifecycle_resume() sends it. */
 bool occurrence_is_missed(struct engine *, struct timer *, dw_usec now);
 
 /* occurrence_next makes the operation that ends the present occurrence and waits for the next one.
- * DW_OK; DW_ENOENT: none comes after it; DW_ENOMEM, DW_EINVAL: it cannot be said now. */
+ * It returns DW_OK; DW_ENOENT if there is no next one; DW_ENOMEM or DW_EINVAL if the next one
+ * cannot be computed now. */
 int occurrence_next(struct engine *, struct timer *, dw_op **ret_op);
 
 /* occurrence_move makes the operation that moves a pending timer, after the rules of its zone have
- * changed. NULL: it stays as it is. */
+ * changed. It returns NULL if the timer stays as it is. */
 dw_op *occurrence_move(struct engine *, const struct timer *, dw_usec now);
 
 /* occurrence_show sets what the handler sees of the occurrence. */

@@ -1,4 +1,5 @@
-/* A retry that a clock far ahead has put off (derive.h). */
+/* Finds retries that wait for too long, because a clock that was far ahead has computed them
+ * (derive.h). */
 #ifndef DW_ENGINE_PUT_OFF_H
 #define DW_ENGINE_PUT_OFF_H
 

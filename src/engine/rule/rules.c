@@ -7,7 +7,8 @@
 #include "calendar/rule_text.h"
 #include "engine/core.h"
 
-#define TELL_AFTER DW_SECONDS(1) /* the others of the zone are found meanwhile */
+/* an event waits this long, so that it counts the other timers of the zone, too */
+#define TELL_AFTER DW_SECONDS(1)
 
 static void forget(struct alloc *alloc, struct rule_entry **at)
 {
@@ -26,7 +27,7 @@ void rules_free(struct engine *engine)
 		forget(&engine->alloc, &engine->timers.rules.kept[i]);
 }
 
-/* load fills an entry that has its text. */
+/* load parses the text of an entry, and fills in the rest. */
 static int load(struct alloc *alloc, struct rule_entry *entry, char *message)
 {
 	int status = rule_read(alloc, entry->text, &entry->rule, message);
@@ -103,7 +104,8 @@ static struct unknown_zone *unknown_new(struct engine *engine, const char *messa
 
 	if (!zone)
 		return NULL;
-	/* Those of a scan are told when it is over, before the first of them is due. */
+	/* During a scan unknown zones wait. They are reported after it, before the first of their
+	 * timers is due. */
 	*zone = (struct unknown_zone){
 	    .next = engine->timers.rules.unknown,
 	    .tell_at = usec_add(engine_steady(engine),

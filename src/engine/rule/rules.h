@@ -21,11 +21,11 @@ struct rule_entry {
 	char text[];
 };
 
-/* A zone that this machine does not know, and a timer of it. Thousands of timers may have it, and
- * each is tried once an hour, so what an hour finds is told in one event. */
+/* A zone that this machine does not know, and one of its timers. Thousands of timers may use the
+ * zone, and each is tried once an hour. So one event an hour reports all of them. */
 struct unknown_zone {
 	struct unknown_zone *next;
-	uint64_t count;  /* timers of it that were loaded or due since the last event */
+	uint64_t count;  /* timers of the zone that were loaded or due since the last event */
 	dw_usec tell_at; /* steady */
 	char id[DW_ID_SIZE];
 	char topic[DW_TOPIC_MAX + 1];
@@ -33,26 +33,27 @@ struct unknown_zone {
 };
 
 struct rules {
-	struct rule_entry *kept[RULES_KEPT]; /* the place is the hash of the text */
+	struct rule_entry *kept[RULES_KEPT]; /* the hash of the rule's text is the index */
 	dw_usec look_at;                     /* steady; when the zones' files are looked at again */
 	struct unknown_zone *unknown;        /* the zones of timers that were loaded or due */
 	bool unfinished; /* a zone has changed, and some timers were not looked at */
-	bool in_use;     /* there is, or was, a recurring timer */
+	bool in_use;     /* this engine has, or had, a recurring timer */
 };
 
 void rules_free(struct engine *);
 
-/* rules_get finds the rule by its text, with the start and the end of this timer. It is valid until
- * the next call. DW_ENOMEM, or DW_EINVAL: message says why, mostly that its zone is not known. */
+/* rules_get finds the rule by its text, and sets the start and the end of this timer. The entry is
+ * valid until the next call. It returns DW_OK, DW_ENOMEM or DW_EINVAL. With DW_EINVAL ret_message
+ * says why: mostly the zone is not known. */
 int rules_get(struct engine *, const struct record_rule *, struct rule_entry **ret_entry,
 	      char *ret_message);
 
-/* rules_changed looks at the files of all zones, and forgets rules whose file has changed. True if
- * there are such. */
+/* rules_changed looks at the files of all zones, and forgets rules whose file has changed. It
+ * returns true if there are such rules. */
 bool rules_changed(struct engine *);
 
-/* rules_note_unknown counts a timer whose zone is not known. False: there is no memory, or there
- * are too many zones. rules_forget_unknown frees what was noted. */
+/* rules_note_unknown counts a timer whose zone is not known. It returns false if there is no
+ * memory, or if there are too many zones. rules_forget_unknown frees all counts. */
 bool rules_note_unknown(struct engine *, const struct timer *, const char *message);
 void rules_forget_unknown(struct engine *);
 

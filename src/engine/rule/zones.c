@@ -5,7 +5,8 @@
 #include "engine/due/urgent.h"
 
 #define LOOK_EVERY DW_HOURS(1)
-#define LOOK_AGAIN DW_SECONDS(1) /* some timers were left out, because too many were moved */
+/* pause before the next walk, if too many timers were moved in one */
+#define LOOK_AGAIN DW_SECONDS(1)
 
 void zones_correct(struct engine *engine, struct timer *timer)
 {
@@ -27,7 +28,7 @@ void zones_learnt(struct engine *engine, struct timer *timer)
 		timer->zone_noted = rules_note_unknown(engine, timer, message);
 }
 
-/* is_known_again: the zone came back since its timers were counted. */
+/* is_known_again returns true if this machine knows the zone again. */
 static bool is_known_again(struct engine *engine, const struct unknown_zone *zone)
 {
 	const struct timer *timer = index_find(&engine->timers.index, zone->id);
@@ -53,7 +54,7 @@ static void tell_zone(struct engine *engine, const struct unknown_zone *zone)
 			    (unsigned long long)zone->count, zone->id, zone->message);
 }
 
-/* tell_unknown tells of the zones that are not known, of each once an hour. */
+/* tell_unknown reports the zones that are not known, each of them once an hour. */
 static void tell_unknown(struct engine *engine)
 {
 	dw_usec steady = engine->timers.rules.unknown ? engine_steady(engine) : 0;
@@ -80,7 +81,7 @@ static void zone_visit(struct timer *timer, void *user)
 		zones_correct(engine, timer);
 }
 
-/* end_walk: timers that were left out are looked at soon. */
+/* end_walk is called after the walk. If it left timers out, the next walk follows soon. */
 static void end_walk(struct engine *engine)
 {
 	struct rules *rules = &engine->timers.rules;
