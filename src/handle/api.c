@@ -93,7 +93,7 @@ int dw_at(dw *d, const char *topic, const char *id, dw_usec due, const void *dat
 	return dw_put(d, &timer, NULL, NULL);
 }
 
-/* check_after checks what dw_after_id does not leave to dw_put. */
+/* check_after checks the arguments of dw_after_id that dw_put does not check. */
 static int check_after(const dw *d, const dw_timer *timer, dw_usec delay)
 {
 	char message[DW_MESSAGE_SIZE];
@@ -322,7 +322,8 @@ int dw_run(dw *d)
 
 void dw_stop(dw *d)
 {
-	if (d && d->pid == getpid()) /* in a forked child this would stop the parent */
+	/* A forked child shares the descriptors, so this would stop the parent. */
+	if (d && d->pid == getpid())
 		loop_stop(d->loop);
 }
 

@@ -13,7 +13,8 @@ struct bulk_slot {
 	size_t index;
 };
 
-/* One block. Behind it: results, slots, ids, and for the call of another thread the requests. */
+/* A bulk is one block of memory. Behind the struct stand the results, the slots and the ids, and
+ * for a call of another thread the copied requests. */
 struct bulk {
 	struct alloc alloc;
 	dw *d;
@@ -24,7 +25,8 @@ struct bulk {
 	size_t left; /* calls without an answer */
 	dw_result *results;
 	struct bulk_slot *slots;
-	unsigned char *copies; /* of the requests that are not refused; NULL: none */
+	/* Copies of the requests that are not refused; NULL: nothing is copied. */
+	unsigned char *copies;
 };
 
 static size_t aligned(size_t size)
@@ -38,7 +40,7 @@ static const dw_timer *timer_at(const struct bulk_list *list, size_t i)
 						i * list->timers->size);
 }
 
-/* request_at: one of them, as its caller gave it. */
+/* request_at returns the i-th request, as the caller gave it. */
 static struct request request_at(const struct bulk_list *list, size_t i)
 {
 	struct request request = {.kind = list->kind};
@@ -55,7 +57,8 @@ static const char *id_of(const struct request *request)
 	return request->timer ? request->timer->id : request->id;
 }
 
-/* id_room: the bytes for its id; a put may need one that is made. */
+/* id_room returns the size of the memory for the request's id. A put without an id gets one that is
+ * made. */
 static size_t id_room(const struct request *request)
 {
 	const char *id = id_of(request);
@@ -67,7 +70,8 @@ static size_t id_room(const struct request *request)
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
-/* measure: the size of the block. Of what the arguments refuse nothing but the id is copied. */
+/* measure returns the size of the block. If the arguments refuse a request, only its id is
+ * copied. */
 static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
 {
 	size_t size = aligned(sizeof(struct bulk)) + aligned(list->count * sizeof(dw_result)) +
@@ -84,7 +88,7 @@ static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
 	return size;
 }
 
-/* fill writes the result and the copy of each item behind one another. */
+/* fill writes the result and the copy of each item into the block, one item behind the other. */
 static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigned char *at,
 		 bool copied)
 {
@@ -171,7 +175,7 @@ static void bulk_answered(dw *d, const dw_result *result, void *user)
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
-/* begin_one does the call of an item under the id of its result. */
+/* begin_one does the call of item i, with the id that stands in its result. */
 static void begin_one(struct bulk *bulk, struct request request, size_t i)
 {
 	dw_result *result = &bulk->results[i];

@@ -89,8 +89,8 @@ int handle_ask(dw *d, const struct request *request)
 	return status == DW_OK ? request_do(request, d->engine) : status;
 }
 
-/* handle_turn: DW_OK, or DW_EFORK in a forked child, whose copy of the loop may go on but must do
- * nothing. */
+/* handle_turn returns DW_OK. In a forked child it returns DW_EFORK, because the child's copy of the
+ * loop may run on, but must do nothing. */
 int handle_turn(void *user)
 {
 	dw *d = user;

@@ -1,5 +1,5 @@
-/* struct dw, and the checks of who may call: the handle's own thread in its own process, and for
- * some calls any thread. */
+/* struct dw, and the functions that check who may call. Most calls are only for the handle's own
+ * thread in its own process, some are for any thread. */
 #ifndef DW_HANDLE_HANDLE_H
 #define DW_HANDLE_HANDLE_H
 
@@ -23,16 +23,16 @@ struct dw {
 	struct engine *engine;
 	dw_store *store;
 	struct posts *posts;
-	struct workers *workers; /* NULL: no workers */
+	struct workers *workers; /* NULL: the handle has no workers */
 	dw_options options;
-	_Atomic dw_usec test_now; /* the time of a handle with DW_TEST_CLOCK */
+	_Atomic dw_usec test_now; /* the present time of a handle with DW_TEST_CLOCK */
 	pthread_t thread;
 	pid_t pid;
 	int closing;
-	int stopped; /* the store was stopped, with stop_status */
+	int stopped; /* the store was stopped; stop_status is the result */
 	int stop_status;
-	atomic_int health;       /* an enum health, as after the last turn */
-	struct metrics *metrics; /* NULL: nobody has asked */
+	atomic_int health;       /* the enum health after the last turn */
+	struct metrics *metrics; /* NULL: nobody has called dw_metrics() yet */
 };
 
 int handle_is_own_thread(const dw *);
@@ -42,10 +42,11 @@ bool handle_has_test_clock(const dw *);
  * engine stores its own, so that dw_last_error() shows the last failure of both. */
 int handle_refuse(const dw *, int status, const char *why);
 
-/* handle_admit_look admits the handle's own thread in its own process. The others also require:
- * handle_admit, that the handle is not being closed; handle_admit_with, besides, that the argument
- * is not NULL; handle_admit_driver, that no callback is running, because a turn must not start
- * inside a turn. */
+/* These functions admit or refuse a call. handle_admit_look admits the handle's own thread in its
+ * own process. handle_admit also requires that the handle is not being closed. handle_admit_with
+ * does the same, and requires that the argument is not NULL. handle_admit_driver does the same as
+ * handle_admit, and requires that no callback is running, because a turn must not start inside a
+ * turn. */
 int handle_admit_look(const dw *);
 int handle_admit(const dw *);
 int handle_admit_with(const dw *, const void *argument, const char *why);
@@ -54,21 +55,22 @@ int handle_admit_driver(const dw *);
 /* handle_make_id writes a unique id (DW_ID_SIZE bytes), and returns it. Any thread. */
 const char *handle_make_id(dw *, char *ret_id);
 
-/* handle_ask does a call that any thread may make: at once on the handle's thread; from another
- * thread it queues the call for the next turn. */
+/* handle_ask does a call that any thread may make. On the handle's thread it does the call at once.
+ * From another thread it queues the call for the next turn. */
 int handle_ask(dw *, const struct request *);
 
-/* handle_turn(dw *) does one turn. DW_EFORK: a callback forked, and this is the child. */
+/* handle_turn does one turn; user is the dw *. It returns DW_EFORK if a callback has forked, and
+ * this is the child. */
 int handle_turn(void *user);
 
-/* handle_patience_end returns when a patience that begins now ends, on the kernel's steady clock: a
- * caller waits in real time, even if the clock of its handle stands still. handle_patience_left
- * returns what is left until then. */
+/* handle_patience_end returns when a patience that begins now ends. It uses the kernel's steady
+ * clock, because a caller waits in real time even if the clock of its handle stands still.
+ * handle_patience_left returns how much time is left until `end`. */
 dw_usec handle_patience_end(dw_usec patience);
 dw_usec handle_patience_left(dw_usec end);
 
-/* handle_turn_until_settled turns until every operation is answered. DW_OK; DW_ETIMEOUT after
- * patience; DW_EFORK. */
+/* handle_turn_until_settled does turns until every operation is answered. It returns DW_OK,
+ * DW_EFORK, or DW_ETIMEOUT after patience. */
 int handle_turn_until_settled(dw *, dw_usec patience);
 
 #endif

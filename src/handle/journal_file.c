@@ -17,7 +17,7 @@
 #define PAGE 500u
 #define PATIENCE DW_SECONDS(10)
 
-/* A journal's file, opened as a store of rows. */
+/* A journal's file, which is opened as a store of rows. */
 struct opened {
 	dw_store *file;
 	struct alloc alloc;
@@ -74,7 +74,7 @@ static void close_file(struct opened *opened)
 	opened->file->type->free(opened->file);
 }
 
-/* ask submits an operation and waits for its answer. NULL: no memory. */
+/* ask submits an operation and waits for its answer. It returns NULL if there is no memory. */
 static dw_op *ask(struct opened *opened, dw_op *op)
 {
 	const struct timespec moment = {.tv_nsec = 500000};
@@ -84,7 +84,7 @@ static dw_op *ask(struct opened *opened, dw_op *op)
 		return NULL;
 	opened->file->type->submit(opened->file, op);
 	while (!(answer = opened->file->type->collect(opened->file)))
-		(void)nanosleep(&moment, NULL); /* a shorter sleep only looks sooner */
+		(void)nanosleep(&moment, NULL); /* a sleep cut short only looks sooner */
 	return answer;
 }
 

@@ -30,7 +30,8 @@ static void metrics_answered(struct metrics *metrics, int status)
 	metrics->status = status;
 }
 
-/* copy_topics returns a block of the topics and their names. NULL: no memory. */
+/* copy_topics returns one block with copies of the topics and their names, or NULL if there is no
+ * memory. */
 static dw_topic_info *copy_topics(const struct metrics *metrics, const dw_topic_info *topics,
 				  size_t count)
 {
@@ -59,7 +60,7 @@ static void keep_topics(struct metrics *metrics, const dw_topic_info *topics, si
 	dw_topic_info *copy = copy_topics(metrics, topics, count);
 
 	if (!copy)
-		return; /* the numbers before stay */
+		return; /* without memory, the earlier numbers stay */
 	alloc_free(&metrics->alloc, metrics->topics);
 	metrics->topics = copy;
 	metrics->count = count;
@@ -91,7 +92,8 @@ static void status_heard(dw *d, int status, const dw_store_status *store, void *
 	(void)snprintf(metrics->report, REPORT_SIZE, "%s", fits ? store->owner_report : "");
 }
 
-/* ask_store asks again if the last answers are old. What cannot be asked is asked the next time. */
+/* ask_store asks the store again if its last answers are old. A question that cannot be sent now is
+ * sent the next time. */
 static void ask_store(dw *d, struct metrics *metrics)
 {
 	dw_usec steady = d->clock.steady(d->clock.user);
@@ -126,7 +128,7 @@ static void take_queue(const struct metrics *heard, size_t *next, dw_topic_info 
 	topic->oldest_message = from.oldest_message;
 }
 
-/* own_topics replaces the topics by those in memory. */
+/* own_topics replaces the topics by those in the engine's memory. */
 static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
 {
 	struct metrics *own = user;
@@ -139,7 +141,8 @@ static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		take_queue(d->metrics, &next, &own->topics[i]);
 }
 
-/* write_heard: an owner of which nothing was heard for long is none, also if nobody answers. */
+/* write_heard writes the text of a handle that is not the owner. If no owner was heard of for long,
+ * it writes that there is no owner, even if the store does not answer. */
 static size_t write_heard(dw *d, char *text, size_t size)
 {
 	struct metrics *heard = d->metrics;
@@ -152,7 +155,8 @@ static size_t write_heard(dw *d, char *text, size_t size)
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
 }
 
-/* is_up: a store that fails is away, even if it has not said so, until it answers meanwhile. */
+/* is_up returns true if the store answers. A store that fails counts as away, even if it has not
+ * said so, until it answers again in the same outage. */
 static bool is_up(const dw *d)
 {
 	uint64_t outage = engine_outage(d->engine);
@@ -222,7 +226,7 @@ static const struct {
     [HEALTH_CLOSES] = {DW_ECLOSED, "the handle is being closed"},
 };
 
-/* health_of: the status, and its words, as after the last turn. */
+/* health_of returns the status after the last turn, and the words for it. */
 static int health_of(const dw *d, const char **ret_words)
 {
 	int health;
@@ -244,7 +248,7 @@ int dw_health(const dw *d, char *ret_message)
 	dw_usec overdue = 0;
 	int status = health_of(d, &words);
 
-	/* A clock that stands still needs no turns. */
+	/* A handle with a test clock needs no turns while the clock stands still. */
 	if (d && status != DW_EFORK && status != DW_ECLOSED && !handle_has_test_clock(d))
 		overdue = loop_overdue(d->loop);
 	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words);

@@ -12,29 +12,31 @@ struct metrics {
 	struct alloc alloc;
 	/* The last answers of the store. */
 	dw_usec asked_at; /* steady; 0: never */
-	unsigned waiting; /* answers that have not come */
-	int status;       /* of the last answer */
-	bool is_heard;    /* there was an answer with DW_OK */
+	unsigned waiting; /* number of answers that have not come yet */
+	int status;       /* the status of the last answer */
+	bool is_heard;    /* at least one answer had the status DW_OK */
 	uint64_t
-	    heard_in; /* the outage in which the last one came: the store refuses changes; or 0 */
+	    /* The number of the outage in which the last answer came, because the store refuses
+	     * changes; or 0. */
+	    heard_in;
 	dw_topic_info *topics;
 	size_t count;
-	dw_store_status store;    /* without its strings */
+	dw_store_status store;    /* a copy; its pointers to strings are not used */
 	bool is_owned;            /* the store has named an owner */
-	bool has_standby;         /* and a process that stands by */
-	bool has_owner;           /* when the text is written */
+	bool has_standby;         /* the store has named a process that stands by */
+	bool has_owner;           /* an owner was heard of recently; set when the text is written */
 	bool is_up;               /* the store answers */
-	char report[REPORT_SIZE]; /* "": none */
+	char report[REPORT_SIZE]; /* the owner's report; "": none */
 };
 
-/* metrics_free also takes NULL. */
+/* metrics_free does nothing with NULL. */
 void metrics_free(struct metrics *);
 
 /* metrics_write_away writes what is known without the store and its owner. */
 size_t metrics_write_away(char *text, size_t size);
 
-/* metrics_write writes the text: see dw_metrics(). Returns the size of all lines. report: "" if
- * nobody has told one. */
+/* metrics_write writes the text of dw_metrics(), and returns the size of all lines. report is "" if
+ * no owner has written one. */
 size_t metrics_write(const struct metrics *, const char *report, char *text, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* The text of dw_metrics(): Prometheus' format 0.0.4. Its numbers are read from the owner's report,
- * so that an owner and those who ask the store show the same. */
+/* The text of dw_metrics() in Prometheus' format 0.0.4. Its numbers are read from the owner's
+ * report, so that an owner and a handle that asks the store show the same. */
 #include "handle/metrics.h"
 
 #include <inttypes.h>
@@ -20,9 +20,9 @@
 
 struct metrics_lines {
 	char *text;
-	size_t size;   /* room */
-	size_t used;   /* whole lines that are in the text */
-	size_t needed; /* all lines */
+	size_t size;   /* bytes of room */
+	size_t used;   /* bytes of the whole lines in the text */
+	size_t needed; /* bytes of all lines */
 };
 
 static void put_line(struct metrics_lines *out, const char *format, ...)
@@ -51,7 +51,7 @@ static void put_head(struct metrics_lines *out, const char *name, const char *ty
 	put_line(out, "# TYPE durawheel_%s %s\n", name, type);
 }
 
-/* put_shared_head: of what an owner, a standby and a client all show. */
+/* put_shared_head writes the head of a metric that an owner, a standby and a client all show. */
 static void put_shared_head(struct metrics_lines *out, const char *name, const char *type,
 			    const char *help)
 {
@@ -60,8 +60,8 @@ static void put_shared_head(struct metrics_lines *out, const char *name, const c
 	put_line(out, "# TYPE durawheel_%s %s\n", name, type);
 }
 
-/* A number as it is, or microseconds that are shown as seconds. A time that is 0 or DW_NEVER is not
- * shown. */
+/* How a value is shown: PLAIN as the number, SPAN and TIME as seconds, from microseconds. A TIME
+ * that is 0 or DW_NEVER is not shown. */
 enum unit { PLAIN, SPAN, TIME };
 
 #define VALUE_SIZE 32
@@ -76,7 +76,7 @@ static const char *value_text(int64_t value, enum unit unit, char text[VALUE_SIZ
 	return text;
 }
 
-/* bound_text: as value_text(), without zeros at the end. */
+/* bound_text does the same as value_text(), without zeros at the end. */
 static const char *bound_text(int64_t value, char text[VALUE_SIZE])
 {
 	size_t size = strlen(value_text(value, SPAN, text));
@@ -108,8 +108,8 @@ static const char *label_of(const char *topic, char label[LABEL_SIZE])
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* find returns where the value of a key begins, or NULL. The report is of numbers, and of texts
- * that the library makes, so a key is found as it is. */
+/* find returns where the value of a key begins, or NULL. The report consists of numbers, and of
+ * texts that the library makes, so a key occurs only as a key. */
 static const char *find(const char *report, const char *key)
 {
 	char quoted[64];
@@ -120,7 +120,7 @@ static const char *find(const char *report, const char *key)
 	return at ? at + strlen(quoted) : NULL;
 }
 
-/* number_of: false: the report has no such key. */
+/* number_of reads a number of the report. It returns false if the report has no such key. */
 static bool number_of(const char *report, const char *key, int64_t *ret_number)
 {
 	const char *at = find(report, key);
@@ -219,14 +219,14 @@ static void put_histogram(struct metrics_lines *out, const char *report, const c
 
 struct topic_figure {
 	const char *name, *type, *help;
-	const char *label; /* besides topic; "": none */
+	const char *label; /* a label besides the topic; "": none */
 	size_t offset;
 	enum unit unit;
 };
 
 #define IN_TOPIC(member) offsetof(dw_topic_info, member)
 
-/* Lines of one name stand together; the first has the help. */
+/* Lines of the same name stand together. The first has the help text. */
 static const struct topic_figure topic_figures[] = {
     {"timers", "gauge", "Timers by their state.", "state=\"pending\"", IN_TOPIC(pending), PLAIN},
     {"timers", NULL, NULL, "state=\"due\"", IN_TOPIC(due), PLAIN},
@@ -268,7 +268,7 @@ static uint64_t *number_at(dw_topic_info *topic, const struct topic_figure *figu
 	return (uint64_t *)(void *)((char *)topic + figure->offset);
 }
 
-/* The topics that are shown by their names, and the sum of the others. */
+/* The topics that are shown with their names, and the sum of the other topics. */
 struct named {
 	const dw_topic_info *topics[DW_METRICS_TOPICS_MAX];
 	size_t count;
@@ -276,13 +276,15 @@ struct named {
 	bool has_rest;
 };
 
-/* is_new: nothing was counted of it, so it may move from the rest to the named ones. */
+/* is_new returns true if nothing was counted for the topic yet. Such a topic may move from the rest
+ * to the topics with names. */
 static bool is_new(const dw_topic_info *topic)
 {
 	return topic->started + topic->done + topic->retried + topic->dead + topic->late == 0;
 }
 
-/* add_rest adds the topic's numbers, but no times. Its counts are in the report. */
+/* add_rest adds the topic's numbers to those of the rest, but not its times. Its counts are in the
+ * report. */
 static void add_rest(struct named *named, const dw_topic_info *topic)
 {
 	dw_topic_info copy = *topic;
@@ -307,7 +309,7 @@ static void name_topics(struct named *named, const struct metrics *metrics, cons
 	uint64_t counts[TOPIC_COUNTS];
 
 	*named = (struct named){.rest = {.name = "*", .is_counted = report[0] != '\0'}};
-	/* Those with times come first: their counts are not in those of the rest. */
+	/* Topics with times come first, because their counts are not part of the rest's counts. */
 	for (size_t i = 0; i < metrics->count; i++)
 		if (metrics->topics[i].timed && !is_new(&metrics->topics[i]))
 			name_topic(named, &metrics->topics[i]);
@@ -325,8 +327,9 @@ static void name_topics(struct named *named, const struct metrics *metrics, cons
 	named->has_rest = named->has_rest || counts[TOPIC_STARTED] > 0;
 }
 
-/* has_span: without a start, or an end, 0 would mean that all of them took no time. A queue has
- * starts, and no handlers. */
+/* has_span returns true if the topic's duration can be shown. Before the first start, or the first
+ * end of a handler, a shown 0 would mean that handlers took no time. A queue has starts, but no
+ * handlers. */
 static bool has_span(const dw_topic_info *topic, const struct topic_figure *figure)
 {
 	if (!topic->timed || topic->started == 0)
@@ -335,7 +338,8 @@ static bool has_span(const dw_topic_info *topic, const struct topic_figure *figu
 	       (!topic->settings.queue && topic->started > topic->running);
 }
 
-/* is_of: a queue has its numbers in the store; those of timers are the owner's. */
+/* is_of returns true if the topic has this figure. The store has the numbers of a queue, the owner
+ * those of timers. */
 static bool is_of(const dw_topic_info *topic, const struct topic_figure *figure)
 {
 	if (strncmp(figure->name, "queue", 5) == 0)

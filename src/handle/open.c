@@ -35,8 +35,8 @@ static bool handle_drain_posts(void *user)
 	return posts_drain(d->posts, d->engine);
 }
 
-/* port_of_workers: with DW_TEST_CLOCK there are no threads, and the engine's thread does their
- * work. */
+/* port_of_workers returns the workers as the engine uses them. With DW_TEST_CLOCK there are no
+ * threads, and the engine's thread does their work. */
 static struct worker_port port_of_workers(const dw *d)
 {
 	if (handle_has_test_clock(d))
@@ -179,7 +179,7 @@ static int open_parts(dw *d, const char *url, char *message)
 	d->health = (int)engine_health(d->engine);
 	if (d->host)
 		host_loop_enter(d->host, d->options.ev_loop, loop_fd(d->loop));
-	loop_begin(d->loop); /* the store may have been waited for */
+	loop_begin(d->loop); /* opening may have waited for the store */
 	return DW_OK;
 }
 
@@ -237,8 +237,8 @@ int dw_open(dw **ret_dw, const dw_options *options, char *ret_message)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* stop_parts ends the calls, the workers and the store. DW_ETIMEOUT: the store or a handler has not
- * ended in time. */
+/* stop_parts ends the calls, the workers and the store. It returns DW_ETIMEOUT if the store or a
+ * handler has not ended in time. */
 static int stop_parts(dw *d, dw_usec patience)
 {
 	dw_usec end = handle_patience_end(patience);
@@ -255,8 +255,8 @@ static int stop_parts(dw *d, dw_usec patience)
 	return engine_is_running(d->engine) ? (int)DW_ETIMEOUT : status;
 }
 
-/* close_parts: if an exception of a callback interrupts it, the next dw_close() does the rest; but
- * the store is stopped only once. */
+/* close_parts closes all parts of the handle. If an exception of a callback interrupts it, the next
+ * dw_close() does the rest, but the store is stopped only once. */
 static int close_parts(dw *d, dw_usec patience)
 {
 	int fd = driven_descriptor(d->store);
@@ -274,7 +274,7 @@ static int close_parts(dw *d, dw_usec patience)
 
 /* forget closes a forked child's copy of the handle. Another thread of the parent may have been
  * using the store, the posts, or (if another thread forked) the engine at the moment of the fork.
- * So these are not even freed. */
+ * So these parts are not even freed. */
 static int forget(dw *d)
 {
 	struct alloc alloc = d->alloc;

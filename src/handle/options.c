@@ -20,7 +20,7 @@
 #define LEASE_MIN DW_SECONDS(1)
 #define LEASE_FIRE DW_MINUTES(1) /* the default with DW_OUTAGE_FIRE */
 #define LEASE_MAX DW_HOURS(24)
-#define JOURNAL_EACH 1024 /* a journal's row needs at most so many bytes for itself */
+#define JOURNAL_EACH 1024 /* the most bytes that a journal's row needs besides its data */
 #define POSTED_DEFAULT ((size_t)16 * 1024 * 1024)
 
 static_assert(sizeof(dw_options) < GROWN_MAX, "there is room to grow");
@@ -207,9 +207,9 @@ static int open_redis(const char *url, const char *journal, const dw_store_env *
 #endif
 }
 
-/* open_sqlite refuses names that have a special meaning for SQLite itself. Otherwise a file of that
- * name would be created, and the program would take it for a store in memory, or for a read-only
- * one. */
+/* open_sqlite refuses names that have a special meaning for SQLite itself. Otherwise SQLite would
+ * create a file of that name, and the program would take it for a store in memory, or for a
+ * read-only one. */
 static int open_sqlite(const char *path, const dw_store_env *env, dw_store **ret_store,
 		       char *message)
 {
@@ -257,7 +257,7 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 		if (env->role == DW_CLIENT)
 			return message_refuse(ret_message,
 					      "\"memory:\" has no clients: it is one process's");
-		own.role = DW_OWNER; /* even of a standby, because there is no other process */
+		own.role = DW_OWNER; /* a standby owns it too, because there is no other process */
 		return memory_store_open(ret_store, &own);
 	}
 	if (ascii_begins(url, "sqlite:"))

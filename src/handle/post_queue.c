@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 
-/* A turn does at most so many posts. */
+/* A turn does at most this many posts. */
 #define TURN_POSTS_MAX 256u
 
 /* A call of another thread. It stays until it is answered, so that posts.bytes counts all
@@ -16,7 +16,7 @@ struct posted_call {
 	struct post post; /* first */
 	struct posts *posts;
 	size_t bytes;
-	_Alignas(max_align_t) unsigned char request[]; /* a copy */
+	_Alignas(max_align_t) unsigned char request[]; /* a copy of the request */
 };
 
 struct posts {
@@ -32,7 +32,8 @@ struct posts {
 
 	/* Only the handle's thread uses these: */
 	struct engine *engine;
-	struct post *taken; /* these are older than first */
+	/* Posts that were taken out of the queue; they are older than `first`. */
+	struct post *taken;
 };
 
 static struct request *request_of(struct posted_call *call)
@@ -58,8 +59,8 @@ int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct 
 
 /* ---- Any thread ---------------------------------------------------------------------------- */
 
-/* reserve takes room for so many bytes. False: there is no room. A request that is alone always
- * gets it. */
+/* reserve counts the bytes of a new request. It returns false if there is no room. A request that
+ * is alone always gets room. */
 static bool reserve(struct posts *posts, size_t bytes)
 {
 	size_t used = atomic_load(&posts->bytes);
@@ -71,8 +72,8 @@ static bool reserve(struct posts *posts, size_t bytes)
 	return true;
 }
 
-/* push queues a post. False: the queue is shut; jobs are always accepted. It wakes the loop inside
- * the mutex, so that no wake-up comes after the queue was shut. */
+/* push queues a post. It returns false if the queue is shut, except that it always accepts a job.
+ * It wakes the loop inside the mutex, so that no wake-up comes after the queue was shut. */
 static bool push(struct posts *posts, struct post *post)
 {
 	bool taken;
@@ -175,10 +176,10 @@ static void posted_call_answered(dw *handle, const dw_result *result, void *user
 	struct done done = request_of(call)->done;
 
 	if (!done.fn && result->status != DW_OK) {
-		refuse(call, result->status); /* this reports it */
+		refuse(call, result->status); /* refuse() reports the failure */
 		return;
 	}
-	release(call); /* first this, because the callback may need the room */
+	release(call); /* released first, because the callback may need the room */
 	if (done.fn)
 		done.fn(handle, result, done.user);
 }
@@ -196,7 +197,7 @@ static void carry_out(struct posts *posts, struct post *post)
 	}
 	request = *request_of(call);
 	if (request.kind == REQUEST_RUN) {
-		release(call); /* it has no answer */
+		release(call); /* this kind of request has no answer */
 		(void)request_do(&request, posts->engine);
 		return;
 	}
@@ -205,7 +206,7 @@ static void carry_out(struct posts *posts, struct post *post)
 	if (status != DW_OK)
 		refuse(call, status);
 	else if (request.kind == REQUEST_SAY)
-		release(call); /* it is done, and has no answer */
+		release(call); /* the request is done, and has no answer */
 }
 
 bool posts_idle(struct posts *posts)
@@ -245,7 +246,8 @@ void posts_abandon(struct posts *posts, struct engine *engine)
 	assert(posts->shut);
 	posts->engine = engine;
 	while ((post = take(posts))) {
-		if (post->is_job) /* there is no store for its verdict any more */
+		/* The store is gone, so nothing takes the job's verdict any more. */
+		if (post->is_job)
 			alloc_free(&posts->alloc, post);
 		else
 			refuse((struct posted_call *)post, DW_ECLOSED);
@@ -262,6 +264,6 @@ void posts_free(struct posts *posts)
 		alloc_free(&alloc, post);
 	}
 	assert(atomic_load(&posts->bytes) == 0);
-	(void)pthread_mutex_destroy(&posts->mutex); /* nobody calls any more */
+	(void)pthread_mutex_destroy(&posts->mutex); /* no thread uses the queue any more */
 	alloc_free(&alloc, posts);
 }

@@ -9,27 +9,27 @@
 
 struct posts;
 
-/* posts_new: DW_OK or DW_ENOMEM. */
+/* posts_new makes a queue. It returns DW_OK or DW_ENOMEM. */
 int posts_new(struct posts **ret_posts, const struct alloc *, const struct loop_port *,
 	      size_t bytes_max);
 /* posts_free frees the queue when every request is answered, and also the jobs in it. */
 void posts_free(struct posts *);
 
-/* posts_send copies a request, whose arguments are checked, into the queue. Any thread. DW_OK,
- * DW_ELIMIT, DW_ENOMEM, DW_ECLOSED. */
+/* posts_send copies a request, whose arguments are checked, into the queue. Any thread may call it.
+ * It returns DW_OK, DW_ELIMIT, DW_ENOMEM or DW_ECLOSED. */
 int posts_send(struct posts *, const struct request *);
 
-/* posts_warn logs a warning about a call of another thread. Any thread. It logs nothing after
- * posts_shut(), because the program's hooks may be gone. */
+/* posts_warn logs a warning about a call of another thread. Any thread may call it. It logs nothing
+ * after posts_shut(), because the program's hooks may be gone. */
 void posts_warn(struct posts *, const dw_options *, const char *line);
 
-/* posts_return brings a job back to the engine. Any thread. It never fails, even after
+/* posts_return brings a job back to the engine. Any thread may call it. It never fails, even after
  * posts_shut(). */
 void posts_return(struct posts *, struct job *);
 
-/* The following are for the handle's thread only. */
+/* Only the handle's thread may call the following functions. */
 
-/* posts_drain does as many requests as one turn may. True: more are left. */
+/* posts_drain does as many requests as one turn may do. It returns true if more are left. */
 bool posts_drain(struct posts *, struct engine *);
 bool posts_idle(struct posts *);
 

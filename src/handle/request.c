@@ -7,7 +7,8 @@
 #include "calendar/rule_copy.h"
 #include "engine/call/arguments.h"
 
-/* check_put also checks the rule, which the handle's thread does when it makes the timer. */
+/* check_put checks a put that another thread makes. It also checks the rule, because the handle's
+ * thread checks that only when it makes the timer. */
 static int check_put(const dw_timer *timer, size_t data_max, char *message)
 {
 	const struct alloc alloc = alloc_default();
@@ -80,7 +81,7 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 	const char *id = request->timer ? request->timer->id : request->id;
 
 	if (request->kind == REQUEST_SAY && status == DW_ESTALE)
-		return; /* the verdict is over, too */
+		return; /* the delivery is over, so nobody needs the words */
 	if (request->kind == REQUEST_RUN)
 		engine_run(engine, request->fn,
 			   request->arg); /* fn still runs, so that it can free arg */
@@ -91,8 +92,8 @@ void request_refuse(const struct request *request, struct engine *engine, int st
 
 /* ---- Copying ------------------------------------------------------------------------------- */
 
-/* A copy of a request. Behind it in the same block: rule, id, what is said, topic,
- * data. */
+/* A copy of a request. Behind the struct, in the same block, stand the rule, the id, the bytes of
+ * `saying`, the topic and the data. */
 struct copy {
 	struct request request;
 	dw_timer timer;
@@ -136,7 +137,8 @@ void request_copy(const struct request *request, void *ret_block)
 	const dw_rule *rule = NULL;
 
 	copy->request = *request;
-	if (request->timer && request->timer->rule) { /* first: it must be aligned */
+	/* The rule comes first, because it must be aligned. */
+	if (request->timer && request->timer->rule) {
 		rule = rule_copy(request->timer->rule, end);
 		end += rule_copy_size(rule);
 	}

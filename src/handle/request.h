@@ -16,11 +16,11 @@ enum request_kind {
 	REQUEST_RUN
 };
 
-/* The pointers lead to the caller's memory, or into the block of a copy. */
+/* The pointers point to the caller's memory, or into the block of a copy. */
 struct request {
 	enum request_kind kind;
 	const dw_timer *timer; /* put */
-	const char *id;        /* the timer's id; of a cancel and a move */
+	const char *id;        /* cancel, move: the timer's id */
 	const dw_token *token; /* settle, say */
 	struct saying saying;
 	dw_verdict verdict;
@@ -31,8 +31,8 @@ struct request {
 	size_t arg_size; /* bytes of arg that count in the queue */
 };
 
-/* request_check checks the arguments. DW_OK; DW_EINVAL: message (DW_MESSAGE_SIZE bytes) says what
- * is wrong. */
+/* request_check checks the arguments. It returns DW_OK or DW_EINVAL. With DW_EINVAL message
+ * (DW_MESSAGE_SIZE bytes) says what is wrong. */
 int request_check(const struct request *, size_t data_max, char *message);
 
 /* request_do does the call on the handle's thread, and returns what the API's function returns. */
@@ -41,8 +41,8 @@ int request_do(const struct request *, struct engine *);
 /* request_refuse answers a request that was accepted but could not be done. */
 void request_refuse(const struct request *, struct engine *, int status);
 
-/* request_size returns the size of a copy with all that it points to. request_copy makes the copy
- * in a block of that size, aligned as malloc's blocks. */
+/* request_size returns the size of a copy of the request and of all that it points to. request_copy
+ * makes the copy in a block of that size, which is aligned like malloc's blocks. */
 size_t request_size(const struct request *);
 void request_copy(const struct request *, void *ret_block);
 

@@ -1,11 +1,11 @@
-/* The public calls by which a handler says more than its verdict, and the one that asks for the end
- * of a timer. */
+/* The public calls by which a handler says more than its verdict, and the public call that asks for
+ * the end of a timer. */
 #include "durawheel/ended.h"
 
 #include "base/utf8.h"
 #include "handle/handle.h"
 
-/* job_here: the job whose handler calls this on a worker's thread, or NULL. */
+/* job_here returns the job whose handler makes this call on a worker's thread, or NULL. */
 static struct job *job_here(dw *d, int admitted)
 {
 	return admitted == DW_ETHREAD && d->workers ? workers_job(d->workers) : NULL;
@@ -45,7 +45,8 @@ static int send_saying(dw *d, const dw_token *token, const struct saying *saying
 	return handle_ask(d, &say);
 }
 
-/* say_here: of the delivery whose handler calls this. instead: what a batch has. */
+/* say_here keeps what is said about the delivery whose handler makes this call. A handler of a
+ * batch is refused; `instead` names what it must call. */
 static int say_here(dw *d, const struct saying *saying, const char *instead)
 {
 	int status = handle_admit(d);
@@ -68,7 +69,8 @@ static struct saying clean(const char *text, char line[DW_WHY_MAX + 1])
 			       .size = utf8_clean(text ? text : "", line, DW_WHY_MAX + 1)};
 }
 
-/* say_of is for the delivery of the token, or without one for that whose handler calls this. */
+/* say_of keeps what is said about the delivery of the token. Without a token it is the delivery
+ * whose handler makes this call. */
 static int say_of(dw *d, const dw_token *token, const struct saying *saying, const char *instead)
 {
 	return token ? send_saying(d, token, saying) : say_here(d, saying, instead);
@@ -84,7 +86,7 @@ int dw_set_why(dw *d, const dw_token *token, const char *text)
 
 int dw_set_result(dw *d, const dw_token *token, const void *data, size_t size)
 {
-	/* No bytes need no pointer. */
+	/* A result without bytes may have the pointer NULL. */
 	const struct saying saying = {
 	    .kind = SAID_RESULT, .bytes = data || size > 0 ? data : "", .size = size};
 

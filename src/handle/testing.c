@@ -1,12 +1,12 @@
-/* Handles with DW_TEST_CLOCK: the clock that dw_test_advance() moves, and nobody else. */
+/* Handles with DW_TEST_CLOCK. Only dw_test_advance() moves their clock. */
 #include "durawheel/testing.h"
 
 #include "base/usec.h"
 #include "handle/handle.h"
 
-#define TURNS_MAX 100000u /* without time passing */
+#define TURNS_MAX 100000u /* turns without a step of the clock; more are a loop without end */
 
-/* turn_at_this_moment turns until nothing is left to do before the clock moves. */
+/* turn_at_this_moment does turns until there is nothing to do before the clock moves. */
 static int turn_at_this_moment(dw *d)
 {
 	for (unsigned i = 0; i < TURNS_MAX; i++) {

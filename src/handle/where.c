@@ -9,20 +9,20 @@
 
 #define TOLD_EVERY DW_MILLISECONDS(100)
 
-/* A walk over the timers that are meant. It goes on with the next page when all cancels of this one
- * are answered. */
+/* A walk over the timers of a selection. It reads the next page when all cancels of the present
+ * page are answered. */
 struct where {
 	struct alloc alloc;
 	dw *d;
 	dw_tally_fn fn;
 	void *user;
 	bool cancels;
-	dw_select select; /* its strings are below */
+	dw_select select; /* its strings point to the next two fields */
 	char topic[DW_TOPIC_MAX + 1];
 	char prefix[DW_ID_SIZE];
 	dw_cursor next;
-	size_t asked; /* cancels without an answer, and one while a page is being read */
-	dw_usec told; /* steady */
+	size_t asked; /* number of cancels without an answer, plus one while a page is being read */
+	dw_usec told; /* steady; when fn was last called */
 	dw_tally tally;
 	char failed_id[DW_ID_SIZE];
 };
@@ -56,7 +56,7 @@ static void tell_progress(struct where *where)
 
 static void ask(struct where *where);
 
-/* answered_one ends one of the asked; the last one leads to the next page. */
+/* answered_one counts one answer. After the last answer the walk reads the next page. */
 static void answered_one(struct where *where)
 {
 	if (--where->asked > 0)

@@ -11,7 +11,7 @@ struct where_list {
 	bool cancels;
 };
 
-/* where_begin asks for the first page. What the API's functions return. */
+/* where_begin asks for the first page. It returns what the API's function returns. */
 int where_begin(dw *, const struct where_list *);
 
 #endif

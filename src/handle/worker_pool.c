@@ -10,7 +10,7 @@
 struct worker {
 	struct workers *workers;
 	pthread_t thread;
-	struct job *job; /* the job whose handler it runs, or NULL */
+	struct job *job; /* the job whose handler this thread runs, or NULL */
 };
 
 struct workers {
@@ -19,7 +19,7 @@ struct workers {
 
 	pthread_mutex_t mutex;
 	pthread_cond_t work;
-	struct job *first; /* the mutex protects these and the following */
+	struct job *first; /* the mutex protects this field and the following */
 	struct job *last;
 	size_t alive;
 	size_t running;
@@ -30,7 +30,7 @@ struct workers {
 
 /* ---- A thread ------------------------------------------------------------------------------ */
 
-/* next_job waits for a job. NULL: no handler may start any more. */
+/* next_job waits for a job. It returns NULL when no handler may start any more. */
 static struct job *next_job(struct worker *worker)
 {
 	struct workers *workers = worker->workers;
@@ -44,8 +44,8 @@ static struct job *next_job(struct worker *worker)
 		workers->first = (struct job *)job->post.next;
 		worker->job = job;
 		workers->running++;
-		/* Under the mutex: once the workers are stopping nobody calls the program's
-		 * clock. */
+		/* This is done under the mutex, so that nobody calls the program's clock once the
+		 * workers are stopping. */
 		job_begin(job, workers->env.clock.wall(workers->env.clock.user));
 	}
 	pthread_mutex_unlock(&workers->mutex);
@@ -137,8 +137,8 @@ struct job *workers_job(struct workers *workers)
 
 /* ---- Beginning and ending ------------------------------------------------------------------ */
 
-/* start_threads starts all threads inside the mutex, so that none of them looks at the others
- * before all exist. The threads block all signals, which belong to the program. */
+/* start_threads starts all threads inside the mutex, so that no thread uses the list of threads
+ * before it is complete. The threads block all signals, which belong to the program. */
 static int start_threads(struct workers *workers, size_t count)
 {
 	sigset_t all;
@@ -212,7 +212,7 @@ bool workers_free(struct workers *workers)
 	workers->given_away = workers->running > 0;
 	for (size_t i = 0; workers->given_away && i < workers->count; i++)
 		pthread_detach(workers->threads[i].thread);
-	if (workers->given_away) { /* from now on the last thread owns it */
+	if (workers->given_away) { /* from now on the last thread that ends owns the workers */
 		pthread_mutex_unlock(&workers->mutex);
 		return false;
 	}

@@ -22,21 +22,24 @@ struct workers_env {
 	void (*last_out)(dw *handle);
 };
 
-/* workers_new starts count threads. DW_OK, DW_ENOMEM, DW_ESYS: errno says why. */
+/* workers_new starts count threads. It returns DW_OK, DW_ENOMEM or DW_ESYS. With DW_ESYS errno says
+ * why. */
 int workers_new(struct workers **ret_workers, const struct workers_env *env, size_t count);
 
-/* workers_port returns the workers as the engine uses them; all zero for NULL. */
+/* workers_port returns the workers in the form that the engine uses. For NULL all its fields are
+ * zero. */
 struct worker_port workers_port(struct workers *);
 
-/* workers_job returns the job whose handler calls this. NULL: the caller is not a handler on one of
- * these threads. */
+/* workers_job returns the job whose handler makes this call, or NULL if the caller is not a handler
+ * on one of these threads. */
 struct job *workers_job(struct workers *);
 
-/* workers_stop: no handler starts any more. Jobs that were not started come back. */
+/* workers_stop lets no handler start any more. Jobs that were not started come back. */
 void workers_stop(struct workers *);
 
-/* workers_free comes after workers_stop. True: all threads have ended, and the workers are freed.
- * False: handlers still run; the last thread frees the workers and calls last_out. */
+/* workers_free must be called after workers_stop. It returns true if all threads have ended, and
+ * frees the workers. It returns false if handlers still run. Then the last thread frees the workers
+ * and calls last_out. */
 bool workers_free(struct workers *);
 
 #endif
