@@ -1,4 +1,4 @@
-/* What is counted of a topic: how often its handlers started, how late, and how they ended. */
+/* The counts of a topic: how often its handlers started, how late, and how they ended. */
 #ifndef DW_TOPIC_COUNTS_H
 #define DW_TOPIC_COUNTS_H
 
@@ -16,19 +16,22 @@ struct topic_times {
 	struct spread late, took;
 };
 
-/* So many topics have times. They are kept when nothing else needs them, so that their counts never
- * start again; what others count is also in topics.rest. */
+/* At most this many topics have times. A topic with times is kept when nothing else needs it, so
+ * that its counts never start again from 0. The counts of the other topics are also added to
+ * topics.rest. */
 #define TOPIC_TIMES_MAX 200
 
-/* topic_counted counts one more. topic_has_counted: it has counted anything. */
+/* topic_counted adds one to a count. topic_has_counted returns true if any count of the topic is
+ * not 0. */
 void topic_counted(struct topics *, struct topic *, enum topic_count);
 bool topic_has_counted(const struct topic *);
 
-/* topic_is_kept: only for its counts, perhaps. */
+/* topic_is_kept returns true if the topic stays because of its counts, even if nothing else needs
+ * it. */
 bool topic_is_kept(const struct topic *);
 
-/* topic_started: a handler has started so late. topic_not_started takes that back. topic_took: one
- * has ended; NULL: its topic is gone. */
+/* topic_started counts that a handler has started, and how late. topic_not_started takes that back.
+ * topic_took counts how long a handler ran; topic is NULL if the topic is gone. */
 void topic_started(struct topics *, struct topic *, dw_usec late);
 void topic_not_started(struct topics *, struct topic *, dw_usec late);
 void topic_took(struct topic *, dw_usec took);

@@ -9,17 +9,17 @@
 struct timer;
 struct topic;
 
-/* topic_gather adds a timer to those of the next batch; topic_ungather takes it out. */
+/* topic_gather adds a timer to the list of the next batch. topic_ungather takes it out. */
 void topic_gather(struct timer *);
 void topic_ungather(struct timer *);
 
-/* topic_claims counts a timer that is due, and whose claim is under way; topic_claimed ends that,
- * if it was counted. */
+/* topic_claims counts a due timer whose claim is under way. topic_claimed ends that, if the timer
+ * was counted. */
 void topic_claims(struct timer *);
 void topic_claimed(struct timer *);
 
-/* topic_wait_ends: a batch with this timer as its first one starts then, if it is not full before.
- * topic_gathers: there is a batch that still waits. */
+/* topic_wait_ends returns when a batch with this timer as its first one starts, if it is not full
+ * before. topic_gathers returns true if the topic has a batch that still waits. */
 bool topic_batch_is_full(const struct topic *);
 dw_usec topic_wait_ends(const struct timer *);
 bool topic_gathers(const struct topic *, dw_usec now);

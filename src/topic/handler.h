@@ -7,8 +7,9 @@
 #include "durawheel/durawheel.h"
 
 struct handler {
-	dw_fire_fn fire;        /* for one timer */
-	dw_batch_fn fire_batch; /* for many; both NULL: none */
+	dw_fire_fn fire; /* called with one timer */
+	/* Called with a batch; if fire is NULL, too, the topic has no handler. */
+	dw_batch_fn fire_batch;
 	void *user;
 	bool is_queue; /* a due timer goes into the topic's queue */
 	bool on_worker;

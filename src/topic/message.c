@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* What stands before a body. */
+/* The bytes that stand before each body. */
 struct prefix {
 	dw_head head;
 	uint64_t size;
@@ -62,7 +62,7 @@ bool message_is_new(const void *bytes, size_t size)
 
 /* ---- Tokens -------------------------------------------------------------------------------- */
 
-/* slash_before finds the last slash before `end`. NULL: there is none. */
+/* slash_before finds the last slash before `end`. It returns NULL if there is none. */
 static const char *slash_before(const char *text, const char *end)
 {
 	while (end > text)
@@ -71,8 +71,8 @@ static const char *slash_before(const char *text, const char *end)
 	return NULL;
 }
 
-/* skip_number: what is behind the digits; NULL: there are none, or the number has more than 64
- * bits, which no store gives out. */
+/* skip_number returns the text behind the digits. It returns NULL if there are no digits, or if the
+ * number has more than 64 bits, which no store gives out. */
 static const char *skip_number(const char *text)
 {
 	size_t size = strspn(text, "0123456789");
@@ -82,7 +82,7 @@ static const char *skip_number(const char *text)
 	return size > 0 && errno == 0 ? text + size : NULL;
 }
 
-/* is_own: "17/2" or "17-4-0/2". */
+/* is_own returns true if the text is a store's part of a token: "17/2" or "17-4-0/2". */
 static bool is_own(const char *text)
 {
 	const char *at = skip_number(text);

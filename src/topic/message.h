@@ -1,5 +1,6 @@
-/* Messages of a queue as bytes, for the operation that pushes them: one behind the other, each with
- * its head and a body of timer/record.h. And the tokens of those that were taken. */
+/* Messages of a queue as bytes, for the operation that pushes them. They stand one behind the
+ * other, each with its head and a body in the form of timer/record.h. This file also reads the
+ * tokens of messages that were taken. */
 #ifndef DW_TOPIC_MESSAGE_H
 #define DW_TOPIC_MESSAGE_H
 
@@ -8,8 +9,9 @@
 #include "durawheel/store.h"
 #include "durawheel/topic.h"
 
-/* The body is not copied. Of the head count: generation (0: it has no timer, and the store gives
- * one), due, attempt (those before it was pushed) and retries. */
+/* The struct points to the body and does not copy it. These fields of the head count: generation
+ * (0: no timer has become this message, and the store gives a number), due, attempt (attempts
+ * before the push) and retries. */
 struct message {
 	dw_head head;
 	const unsigned char *body;
@@ -18,22 +20,22 @@ struct message {
 
 size_t message_size(size_t body_size);
 
-/* message_write writes a message, and returns what is behind it. */
+/* message_write writes a message, and returns the place behind it. */
 unsigned char *message_write(unsigned char *at, const struct message *);
 
-/* message_next reads the message at *at, and moves *at behind it. False: there is none left. The
- * bytes come from message_write(). */
+/* message_next reads the message at *at, and moves *at behind it. It returns false if there is none
+ * left. The bytes come from message_write(). */
 bool message_next(const unsigned char **at, const unsigned char *end, struct message *);
 
 /* message_count counts the messages in these bytes. */
 uint64_t message_count(const void *bytes, size_t size);
 
-/* message_is_new: these bytes begin with a message without a timer. A pause of the intake refuses
- * it. A timer was accepted before, so its message enters. */
+/* message_is_new returns true if these bytes begin with a message that was no timer. A pause of the
+ * intake refuses such a message. A timer was accepted before, so its message may enter. */
 bool message_is_new(const void *bytes, size_t size);
 
-/* message_fits: true if one more body may be in the answer of a take that has so many bytes. Its
- * first message always is. */
+/* message_fits returns true if one more body fits into the answer of a take that already has
+ * `bytes` bytes. The first message always fits. */
 static inline bool message_fits(size_t bytes, size_t body_size)
 {
 	return bytes == 0 || bytes + body_size <= DW_TAKE_BYTES;
@@ -44,10 +46,11 @@ static inline bool message_fits(size_t bytes, size_t body_size)
 #define MESSAGE_TOKEN_SIZE 56
 
 /* token_split finds the topic of a program's token, "TOPIC/17/2", and the store's part behind it.
- * False: it is not of that form. A topic may have slashes. */
+ * It returns false if the text does not have this form. A topic may contain slashes. */
 bool token_split(const char *token, char ret_topic[DW_TOPIC_MAX + 1], const char **ret_own);
 
-/* token_numbers reads a token of a store that has only numbers. False: it is not of that form. */
+/* token_numbers reads the two numbers of a store's token. It returns false if the token has another
+ * form. */
 bool token_numbers(const char *own, uint64_t *ret_number, uint64_t *ret_delivery);
 
 #endif

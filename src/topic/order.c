@@ -4,7 +4,8 @@
 
 #include "base/rng.h"
 
-/* rank: a timer of a higher rank is nearer to the root. */
+/* rank returns a number that is drawn from the generation. A timer of a higher rank is nearer to
+ * the root. */
 static uint64_t rank(const struct timer *timer)
 {
 	struct rng rng = {.state = timer->head.generation};
@@ -12,7 +13,8 @@ static uint64_t rank(const struct timer *timer)
 	return rng_next(&rng);
 }
 
-/* is_before: no two timers are equal, so that a search finds each. */
+/* is_before returns true if a comes before b. No two timers are equal, so a search finds each
+ * timer. */
 static bool is_before(const struct timer *a, const struct timer *b)
 {
 	return timer_is_before(a, b) || (!timer_is_before(b, a) && (uintptr_t)a < (uintptr_t)b);
@@ -32,7 +34,7 @@ void order_add(struct timer **root, struct timer *timer)
 		link = side(*link, timer);
 	rest = *link;
 	*link = timer;
-	while (rest) { /* those below the timer are divided */
+	while (rest) { /* the subtree is divided into the timers before and behind the new one */
 		struct timer ***open = is_before(rest, timer) ? &before : &behind;
 
 		**open = rest;
@@ -50,7 +52,7 @@ void order_remove(struct timer **root, struct timer *timer)
 		assert(*link);
 		link = side(*link, timer);
 	}
-	while (before && behind) { /* those below the timer are joined */
+	while (before && behind) { /* the two subtrees of the removed timer are joined */
 		bool is_higher = rank(before) >= rank(behind);
 
 		*link = is_higher ? before : behind;

@@ -10,11 +10,12 @@
 
 #include "timer/timer.h"
 
-/* root NULL: the order is empty. */
+/* A root of NULL means that the order is empty. */
 void order_add(struct timer **root, struct timer *);
 void order_remove(struct timer **root, struct timer *);
 
-/* NULL: there is none. order_next: the one behind a timer that is in the order. */
+/* These three return NULL if there is no such timer. order_next returns the timer behind one that
+ * is in the order. */
 struct timer *order_first(struct timer *root);
 struct timer *order_last(struct timer *root);
 struct timer *order_next(struct timer *root, const struct timer *);

@@ -4,7 +4,8 @@
 
 #include "topic/topic.h"
 
-#define READY_STEPS_MAX 64 /* claims and deliveries come nearly in order */
+/* At most this many steps to find a timer's place; timers come nearly in order. */
+#define READY_STEPS_MAX 64
 
 void topic_ready(struct timer *timer)
 {

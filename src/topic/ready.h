@@ -1,4 +1,4 @@
-/* The timers of a topic that are due, or nearly, and have not started. */
+/* The timers of a topic that are due, or nearly due, and have not started. */
 #ifndef DW_TOPIC_READY_H
 #define DW_TOPIC_READY_H
 
@@ -8,8 +8,8 @@
 
 struct timer;
 
-/* topic_ready adds a timer to those that are claimed or held, and not started; topic_unready takes
- * it out, if it is one of them. */
+/* topic_ready adds a timer to the list of timers that are claimed or held, and not started.
+ * topic_unready takes it out, if it is in the list. */
 void topic_ready(struct timer *);
 void topic_unready(struct timer *);
 
@@ -19,10 +19,10 @@ struct topic_started {
 	uint64_t generation;
 };
 
-/* topic_runs is called when a timer runs. It is counted as running. */
+/* topic_runs is called when a timer starts to run. It counts the timer as running. */
 void topic_runs(const struct timer *);
 
-/* Timers that are in no list of their topic, by what keeps them. */
+/* Why a due timer is in no list of its topic. */
 enum topic_keep {
 	TOPIC_NOT_KEPT,
 	TOPIC_OVERDUE,  /* they came due while the handle is paused */
@@ -34,10 +34,11 @@ enum topic_keep {
 
 struct topic_kept {
 	uint64_t count;
-	dw_usec first; /* the deadline of the first that came */
+	dw_usec first; /* the deadline of the timer that was counted first */
 };
 
-/* topic_keep counts a timer; topic_unkeep ends that, if it was counted. */
+/* topic_keep counts a timer that waits for this reason. topic_unkeep ends that, if the timer was
+ * counted. */
 void topic_keep(struct timer *, enum topic_keep);
 void topic_unkeep(struct timer *);
 

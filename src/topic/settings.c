@@ -15,7 +15,7 @@
 #define BACKOFF_FIRST DW_SECONDS(1)
 #define BACKOFF_MAX DW_MINUTES(5)
 #define HIDE DW_SECONDS(30)
-#define VERSION_MAX ((uint64_t)1 << 53) /* scripts count so far */
+#define VERSION_MAX ((uint64_t)1 << 53) /* Lua's numbers are exact up to this */
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
@@ -63,7 +63,7 @@ static const struct settings_field settings_fields[] = {
     SETTING("keep", keep_us),
 };
 
-/* The numbers that an owner tells. */
+/* The numbers of a topic's timers, which an owner writes. */
 static const struct settings_field timer_fields[] = {
     NUMBER("pending", pending),     NUMBER("due", due),
     NUMBER("running", running),     NUMBER("done", done),
@@ -78,7 +78,7 @@ static const struct settings_field timer_fields[] = {
     NUMBER("last", started_due),    NUMBER("last_ver", started_generation),
 };
 
-/* The numbers that a store tells of a queue. */
+/* The numbers of a topic's queue, which a store reports. */
 static const struct settings_field queue_fields[] = {
     NUMBER("waiting", waiting), NUMBER("taken", taken),     NUMBER("later", later),
     NUMBER("dropped", dropped), NUMBER("expired", expired), NUMBER("first_due", oldest_message),
@@ -111,7 +111,8 @@ static void set(void *object, const struct settings_field *field, int64_t value)
 		memcpy(at, &number, sizeof number);
 }
 
-/* write_fields writes the fields that differ from those of `from`; NULL: that are not 0. */
+/* write_fields writes the fields that differ from those of `from`. If from is NULL, it writes the
+ * fields that are not 0. */
 static size_t write_fields(const struct settings_field *fields, size_t count, const void *from,
 			   const void *object, char *text)
 {
@@ -145,7 +146,7 @@ size_t numbers_write(const dw_topic_info *info, char ret_text[SETTINGS_TEXT_SIZE
 	return write_fields(timer_fields, COUNT(timer_fields), NULL, info, ret_text);
 }
 
-/* is_word: "word=123", or "word=-1". */
+/* is_word returns true if the text has the form "word=123" or "word=-1". */
 static bool is_word(const char *text)
 {
 	size_t name = strspn(text, NAME_CHARACTERS), digits;
@@ -270,8 +271,8 @@ int settings_check(const dw_topic_settings *settings, char *message)
 
 /* ---- The stored text ----------------------------------------------------------------------- */
 
-/* next_word copies the next word of a text, and moves *at behind it. One that is too long, or has a
- * NUL, is cut and ends with dots. False: there is none left. */
+/* next_word copies the next word of a text, and moves *at behind it. A word that is too long, or
+ * contains a NUL, is cut and ends with dots. It returns false if there is no word left. */
 static bool next_word(const char **at, const char *end, char ret_word[WORD_SIZE])
 {
 	size_t size, used;
@@ -306,7 +307,7 @@ uint64_t settings_version(const char *text, size_t size)
 	return version <= VERSION_MAX ? version : 0;
 }
 
-/* is_in_range: the number of a field fits into it. */
+/* is_in_range returns true if the number of the word fits into its field. */
 static bool is_in_range(const char *word)
 {
 	long long number;
@@ -369,8 +370,8 @@ dw_usec settings_retry_first(const dw_topic_settings *settings)
 	return settings->backoff_first_us ? settings->backoff_first_us : BACKOFF_FIRST;
 }
 
-/* The delay is spread over [delay - jitter, delay + jitter], so that what failed together does not
- * come back together. */
+/* The delay is spread over [delay - jitter, delay + jitter], so that timers that failed together do
+ * not come back together. */
 dw_usec settings_retry_delay(const dw_topic_settings *settings, uint32_t retries, struct rng *rng)
 {
 	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
@@ -392,6 +393,6 @@ dw_usec settings_retry_delay_max(const dw_topic_settings *settings)
 {
 	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
 
-	/* more than with any jitter */
+	/* twice the delay is more than any jitter adds */
 	return usec_mul(usec_max(most, settings_retry_first(settings)), 2);
 }

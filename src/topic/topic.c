@@ -98,8 +98,9 @@ void topics_free(struct topics *topics)
 
 /* ---- Waiting for a handler ----------------------------------------------------------------- */
 
-/* join: those with a handler of their own go to the front. A paused topic and one with a full queue
- * do not join, because their timers wait for no handler. */
+/* join adds the topic to the list of topics with waiting timers. Topics with a handler of their own
+ * go to the front. A paused topic and a topic with a full queue do not join, because their timers
+ * wait for no handler. */
 static void join(struct topics *topics, struct topic *topic)
 {
 	bool handled = topic_is_served(topic);
@@ -139,7 +140,7 @@ void topic_handle(struct topics *topics, struct topic *topic, struct handler han
 
 void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settings *settings)
 {
-	topic_unfill(topics, topic); /* the new settings may have room */
+	topic_unfill(topics, topic); /* the queue may have room under the new settings */
 	if (topic->waiting)
 		leave(topics, topic);
 	topics->set_count -= topic->is_set;
@@ -162,7 +163,7 @@ static void join_full(struct topics *topics, struct topic *topic, dw_usec until)
 	struct topic *before = topics->full_last;
 
 	while (before && before->full_until > until)
-		before = until == 0 ? NULL : before->prev; /* 0: it is the first */
+		before = until == 0 ? NULL : before->prev; /* 0: the topic goes to the front */
 	topic->full_until = until;
 	topic->prev = before;
 	topic->next = before ? before->next : topics->full;
@@ -241,7 +242,7 @@ void topic_try_later(struct topics *topics, struct topic *topic, dw_usec until)
 	try_at(topics, topic, until);
 }
 
-/* try_now: the wait begins anew. */
+/* try_now lets the topic's next timers be tried at once. The next wait is a short one again. */
 static void try_now(struct topics *topics, struct topic *topic)
 {
 	topic->full_wait = FULL_WAIT;
