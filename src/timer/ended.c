@@ -117,7 +117,7 @@ void ended_write(const dw_ended *ended, unsigned char *ret_bytes)
 		memcpy(at + topic_size + by_size, ended->result, ended->result_size);
 }
 
-/* has_sizes: true if the sizes in the header add up, and are within the limits. */
+/* has_sizes returns true if the sizes in the header add up, and are within the limits. */
 static bool has_sizes(const unsigned char *bytes, size_t size)
 {
 	return size >= ENDED_HEADER_SIZE && bytes[0] == VERSION &&

@@ -21,34 +21,35 @@
 #define ENDED_HEADER_SIZE 56u
 #define ENDED_SIZE_MAX (ENDED_HEADER_SIZE + DW_TOPIC_MAX + ENDED_BY_MAX + DW_RESULT_MAX)
 
-/* ended_of fills in what the operation and the stored timer say of an end, without topic, until and
- * `by`. */
+/* ended_of fills in what the operation and the stored timer say about an end. It does not set
+ * topic, until and `by`. */
 void ended_of(const dw_op *, dw_end, const dw_head *stored, dw_usec now, dw_ended *ret_ended);
 
-/* ended_keep sets until, by what the timer itself says, or else its topic. False: the end is not
- * kept. */
+/* ended_keep sets until, from the timer's own keep_us, or else from its topic's. It returns false
+ * if the end is not kept. */
 bool ended_keep(dw_ended *, dw_usec own, dw_usec of_topic);
 
-/* ended_until returns until when an end is remembered, of which its place in the store says
- * `until`. A clock that was far ahead, and was set back since, may have said that: then it is
- * remembered as long as its bytes say, from now on. */
+/* ended_until returns until when an end is remembered; its place in the store says `until`. A clock
+ * that was far ahead, and was set back since, may have computed that. Then the end is remembered
+ * from now on, for the duration that its bytes say. */
 dw_usec ended_until(const void *body, size_t size, dw_usec until, dw_usec now);
 
 /* ended_size returns how many bytes ended_write writes: at most ENDED_SIZE_MAX. */
 size_t ended_size(const dw_ended *);
 void ended_write(const dw_ended *, unsigned char *ret_bytes);
 
-/* The strings of an end that was read. */
+/* Memory for the strings of an end that was read. */
 struct ended_names {
 	char topic[DW_TOPIC_MAX + 1];
 	char by[ENDED_BY_MAX + 1];
 };
 
-/* ended_read reads an end; the result leads into the bytes. False: they are not those of an end. */
+/* ended_read reads an end; the result points into the bytes. It returns false if the bytes are not
+ * those of an end. */
 bool ended_read(const void *bytes, size_t size, dw_ended *ret_ended, struct ended_names *ret_names);
 
-/* ended_by writes who an owner is, "HOST pid N", of its line "HOST, pid N, durawheel V"; another
- * line stays as it is. */
+/* ended_by writes the name of an owner, "HOST pid N", from its line "HOST, pid N, durawheel V". A
+ * line of another form stays as it is. */
 void ended_by(const char *line, char ret_by[ENDED_BY_MAX + 1]);
 
 #endif

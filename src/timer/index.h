@@ -16,21 +16,22 @@ uint32_t index_count(const struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 
-/* Both bring an id into the cache that will be looked up soon. index_fetch_bucket fetches the
- * memory that index_fetch_timer reads, so call it some ids earlier. It returns the hash for the
- * second call. */
+/* These two bring an id into the cache that will be looked up soon. index_fetch_bucket fetches the
+ * memory that index_fetch_timer reads, so call it some ids earlier. It returns the hash that
+ * index_fetch_timer needs. */
 uint64_t index_fetch_bucket(const struct index *, const char *id);
 void index_fetch_timer(const struct index *, uint64_t hash);
 
-/* index_add adds a timer whose id is not in the index. DW_OK, DW_ENOMEM. */
+/* index_add adds a timer whose id is not in the index. It returns DW_OK or DW_ENOMEM. */
 int index_add(struct index *, struct timer *);
 void index_remove(struct index *, struct timer *);
 
 /* index_replace puts fresh in the place of old, which has the same id. It cannot fail. */
 void index_replace(struct index *, struct timer *old, struct timer *fresh);
 
-/* index_visit calls visit for every timer of one bucket. False: there is no such bucket. A loop
- * over all buckets, even with turns in between, meets every timer that stays in the index. */
+/* index_visit calls visit for every timer of one bucket. It returns false if there is no such
+ * bucket. A loop over all buckets, even with turns in between, meets every timer that stays in the
+ * index. */
 bool index_visit(struct index *, uint32_t bucket, void (*visit)(struct timer *, void *user),
 		 void *user);
 

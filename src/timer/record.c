@@ -19,11 +19,11 @@ enum {
 	AT_LATE_AFTER = 20,
 	AT_ID = RECORD_HEADER_SIZE,
 	BLOCK_HEAD_SIZE = 4,
-	BLOCK_MUST = 1, /* who does not know it leaves the timer alone */
+	BLOCK_MUST = 1, /* flag: a reader that does not know the tag leaves the timer alone */
 	TAG_RULE = 1,
 	TAG_SERIES = 2,
 	TAG_KEEP = 3,
-	TIME_SIZE = 8, /* of a block that is one time or duration */
+	TIME_SIZE = 8, /* size of a block that is one time or duration */
 	RULE_START = 8,
 	RULE_UNTIL = 16,
 	RULE_COMPUTED = 24,
@@ -90,7 +90,7 @@ void record_restore(const struct record *record, const unsigned char *crc, unsig
 	memcpy(ret_body + AT_CRC, crc, 4);
 }
 
-/* is_intact: true if a durawheel, perhaps a newer one, has written these bytes. */
+/* is_intact returns true if a durawheel, perhaps a newer one, has written these bytes. */
 static bool is_intact(const unsigned char *bytes, size_t size)
 {
 	return size >= RECORD_HEADER_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
@@ -103,8 +103,8 @@ static bool is_name(const char *name, size_t size, size_t max)
 	return size > 0 && size <= max && utf8_is_name(name, size);
 }
 
-/* has_names: true if id and topic are within the limits of the API. The topic "*" is not, because
- * it means all topics. */
+/* has_names returns true if id and topic are within the limits of the API. The topic "*" is not
+ * valid, because it means all topics. */
 static bool has_names(const struct record *record, size_t size)
 {
 	return RECORD_HEADER_SIZE + (size_t)record->id_size + record->topic_size <= size &&
@@ -113,7 +113,7 @@ static bool has_names(const struct record *record, size_t size)
 	       !(record->topic_size == 1 && record->topic[0] == '*');
 }
 
-/* check_rule: true if these are the bytes of a rule. */
+/* check_rule returns true if these are the bytes of a rule. */
 static bool check_rule(const unsigned char *bytes, size_t size)
 {
 	return size > RULE_TEXT + 1u && size <= RULE_TEXT + DW_RULE_TEXT_MAX + 1u &&
@@ -121,7 +121,8 @@ static bool check_rule(const unsigned char *bytes, size_t size)
 	       (dw_usec)bytes_get(bytes, 8) >= 0 && (dw_usec)bytes_get(bytes + RULE_START, 8) >= 0;
 }
 
-/* check_blocks: DW_OK, DW_ECORRUPT, or DW_ENEWER if there is a block that must be known. */
+/* check_blocks returns DW_OK, DW_ECORRUPT, or DW_ENEWER if there is an unknown block that a reader
+ * must know. */
 static int check_blocks(const unsigned char *at, size_t size)
 {
 	const unsigned char *end = at + size;
@@ -148,7 +149,7 @@ static int check_blocks(const unsigned char *at, size_t size)
 	return status;
 }
 
-/* read_blocks sets blocks and data of a record of version 2, whose names are known. */
+/* read_blocks sets blocks and data of a record of version 2, whose id and topic are known. */
 static int read_blocks(const unsigned char *bytes, size_t size, struct record *record)
 {
 	size_t left = size - (RECORD_HEADER_SIZE + (size_t)record->id_size + record->topic_size);
@@ -232,8 +233,8 @@ static size_t size_of(const unsigned char *body)
 	return (size_t)bytes_get(body + AT_SIZE, 4);
 }
 
-/* rule_at returns where the numbers of an intact body's rule begin; 0: it has none. The rule has
- * the lowest tag, so it is the first block. */
+/* rule_at returns where the numbers of an intact body's rule begin, or 0 if it has no rule. The
+ * rule has the lowest tag, so it is the first block. */
 static size_t rule_at(const unsigned char *body)
 {
 	size_t at = RECORD_HEADER_SIZE + (size_t)body[AT_ID_SIZE] + body[AT_TOPIC_SIZE];
@@ -271,7 +272,8 @@ void record_renew(unsigned char *body, const struct record_rule *rule)
 
 /* ---- Times --------------------------------------------------------------------------------- */
 
-/* write_time writes a block that is one time or duration. Who does not know it may go on. */
+/* write_time writes a block that is one time or duration. A reader that does not know the tag may
+ * ignore the block. */
 static size_t write_time(unsigned tag, dw_usec time, unsigned char *ret_blocks)
 {
 	ret_blocks[0] = (unsigned char)tag;
@@ -281,7 +283,7 @@ static size_t write_time(unsigned tag, dw_usec time, unsigned char *ret_blocks)
 	return BLOCK_HEAD_SIZE + TIME_SIZE;
 }
 
-/* read_time reads such a block of an intact body; 0: it has none. */
+/* read_time reads such a block of an intact body. It returns 0 if there is none. */
 static dw_usec read_time(const unsigned char *body, unsigned tag)
 {
 	size_t at = RECORD_HEADER_SIZE + (size_t)body[AT_ID_SIZE] + body[AT_TOPIC_SIZE];

@@ -49,7 +49,7 @@ struct record {
 	const char *topic;
 	const void *data;
 	dw_usec late_after;
-	const void *blocks; /* as they are stored */
+	const void *blocks; /* the blocks in their stored form */
 	uint32_t data_size;
 	uint16_t blocks_size; /* 0: version 1 can carry the timer */
 	uint8_t id_size;
@@ -59,11 +59,11 @@ struct record {
 /* The rule of a recurring timer, and its present occurrence. */
 struct record_rule {
 	const char *text;
-	dw_usec occurrence; /* without jitter */
-	dw_usec start;      /* of the rule: given, or when the timer was put */
-	dw_usec until;      /* no occurrence is later */
-	dw_usec computed;   /* when the occurrence was, wall; 0: it was given */
-	uint32_t missed;    /* occurrences before this one that were not delivered */
+	dw_usec occurrence; /* the time of the occurrence, without jitter */
+	dw_usec start; /* the start of the rule: given by the caller, or when the timer was put */
+	dw_usec until; /* the end of the rule: no occurrence is later */
+	dw_usec computed; /* wall clock; when the occurrence was computed; 0: it was given */
+	uint32_t missed;  /* occurrences before this one that were not delivered */
 };
 
 #define RECORD_BLOCKS_MAX 4096u
@@ -80,48 +80,50 @@ uint32_t record_crc(const void *body);
 void record_restore(const struct record *, const unsigned char *crc, unsigned char *ret_body);
 
 /* record_decode decodes a body, and enforces every limit of the API, so that its callers need not.
- * DW_ECORRUPT: not a body, damaged, or beyond a limit. DW_ENEWER: intact, but of a newer version;
- * only id and topic are set, and they are empty if this version cannot read them. */
+ * It returns DW_ECORRUPT if the bytes are not a body, are damaged, or are beyond a limit. It
+ * returns DW_ENEWER if the body is intact, but of a newer version. Then only id and topic are set,
+ * and they are empty if this version cannot read them. */
 int record_decode(const void *body, size_t size, struct record *ret_record);
 
-/* record_is_nameless: true for a record of a newer version whose id and topic this version cannot
- * read. */
+/* record_is_nameless returns true for a record of a newer version whose id and topic this version
+ * cannot read. */
 static inline bool record_is_nameless(const struct record *record)
 {
 	return record->id_size == 0;
 }
 
-/* record_breaks_limit: true if the checksum is right, but the record is beyond a limit of the API.
- * ret_words says which; put them behind the timer's id. */
+/* record_breaks_limit returns true if the checksum is right, but the record is beyond a limit of
+ * the API. ret_words says which limit, in words to be printed after the timer's id. */
 bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WORDS_SIZE]);
 
-/* record_of_row decodes the body of a store's row. DW_ECORRUPT also if the store says that the row
- * is damaged, or if the body has another id. */
+/* record_of_row decodes the body of a store's row. It also returns DW_ECORRUPT if the store says
+ * that the row is damaged, or if the body has another id than the row. */
 int record_of_row(const dw_row *, struct record *ret_record);
 
 /* record_rule_write writes the block of a rule into room for RECORD_BLOCKS_MAX bytes, and returns
  * its size. The text has at most DW_RULE_TEXT_MAX bytes. */
 size_t record_rule_write(const struct record_rule *, unsigned char *ret_blocks);
 
-/* record_rule reads the rule of an intact body. False: it has none. */
+/* record_rule reads the rule of an intact body. It returns false if the body has none. */
 bool record_rule(const void *body, struct record_rule *ret_rule);
 
 /* record_renew changes the five numbers of a body's rule, and its checksum. */
 void record_renew(unsigned char *body, const struct record_rule *);
 
 /* record_series_write writes the block of a series, which began at `since`, and returns its size.
- * record_series: when the series of an intact body began; 0: it has none. */
+ * record_series returns when the series of an intact body began, or 0 if it has none. */
 #define RECORD_SERIES_SIZE 12u
 size_t record_series_write(dw_usec since, unsigned char *ret_blocks);
 dw_usec record_series(const void *body);
 
-/* record_keep_write writes the block of dw_timer.keep_us, and returns its size. record_keep: what
- * the block of an intact body says; 0: it has none. */
+/* record_keep_write writes the block of dw_timer.keep_us, and returns its size. record_keep returns
+ * the duration in the block of an intact body, or 0 if it has none. */
 #define RECORD_KEEP_SIZE 12u
 size_t record_keep_write(dw_usec keep, unsigned char *ret_blocks);
 dw_usec record_keep(const void *body);
 
-/* record_recurs: true if both are timers with a rule, and differ at most in these five numbers. */
+/* record_recurs returns true if both bodies have a rule, and differ at most in the five numbers of
+ * that rule. */
 bool record_recurs(const void *body, const void *other);
 
 /* record_version returns the version of an intact body. */

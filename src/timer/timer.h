@@ -20,10 +20,10 @@ struct topic;
 struct call;
 struct record;
 
-/* What a handler has said of its delivery: a block of its own. */
+/* The bytes that a handler has said about its delivery, in a block of their own. */
 struct said {
 	size_t size;
-	char bytes[]; /* and a NUL */
+	char bytes[]; /* size bytes and a NUL */
 };
 
 enum timer_state {
@@ -41,72 +41,74 @@ enum timer_place {
 	PLACE_CLAIM,
 	PLACE_FIRE,
 	PLACE_WORK,
-	PLACE_WAITING,     /* until its topic has a handler */
+	PLACE_WAITING,     /* waits until its topic has a handler, or its queue has room */
 	PLACE_UNSCHEDULED, /* no schedule had memory for it */
 	PLACE_SUSPENDED,   /* its part of the store is cut off */
 	PLACE_OVERDUE      /* due while the handle is paused */
 };
 
 struct timer {
-	struct linear_node node;   /* in the index; must be first */
-	struct timer *prev, *next; /* in a list of its place, or of its topic */
+	struct linear_node node;   /* link in the index; must be first */
+	struct timer *prev, *next; /* links in the list of its place, or of its topic */
 	struct topic *topic;       /* NULL if there is no timer (ABSENT) */
 	struct call *calls;        /* calls that wait for the operation under way */
-	struct call *settling;     /* the dw_settle with the verdict, or that waits for a hold */
+	struct call *settling; /* the dw_settle that brings the verdict, or that waits for a hold */
 	dw_head head;
 	dw_wheel_handle slot;
-	dw_usec slot_time; /* when it comes out of the schedule that holds it */
+	dw_usec slot_time; /* when the timer comes out of the schedule that holds it */
 	dw_usec late_after;
-	dw_usec retry_in; /* delay of the verdict DW_RETRY; below 0: the policy's */
-	dw_usec retry_at; /* the new deadline, kept for repetitions; 0: not yet known */
+	dw_usec retry_in; /* delay of the verdict DW_RETRY; negative: that of the policy */
+	dw_usec retry_at; /* deadline of the retry, kept for repetitions; 0: not yet known */
 	const char *id;
 	struct said *why;    /* what dw_set_why() has said of this delivery, or NULL */
 	struct said *result; /* what dw_set_result() has said, or NULL */
-	dw_usec started; /* when its handler started last, wall; 0: it did not, as far as known */
+	/* Wall clock; when its handler started last. 0: it has not started, as far as is known. */
+	dw_usec started;
 	const unsigned char *body;
 	size_t body_size;
 	const void *data;
 	uint32_t data_size;
-	float waited;      /* us, of the delivery under way: on purpose, paused or for its batch */
+	/* How long the delivery under way waited on purpose, in a pause or for its batch; us. */
+	float waited;
 	uint16_t failures; /* failures of the store in a row */
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
-	uint8_t kept;     /* its topic counts it: a topic_keep */
-	uint8_t reason;   /* why it becomes a dead letter: a dw_reason; 0: it does not */
+	uint8_t kept;     /* the topic_keep under which its topic counts the timer */
+	uint8_t reason;   /* a dw_reason: why it becomes a dead letter; 0: it does not */
 	bool busy;        /* an operation on this id is under way */
 	bool judging;     /* the operation under way is the verdict */
-	bool storing;     /* not stored yet: it belongs to the call of its put */
-	bool backing_off; /* waits in the fire schedule to try an operation again */
-	bool pushes;      /* VERDICT: with its end it becomes a message */
-	bool uncounted;   /* its DW_RETRY is not a handler's, and counts nothing */
-	bool no_retry;    /* cancelled during its delivery: a DW_RETRY is dropped */
+	bool storing;     /* not stored yet: the timer belongs to the call of its put */
+	bool backing_off; /* it waits in the fire schedule to try an operation again */
+	bool pushes;      /* in state VERDICT: when it ends, it becomes a message */
+	bool uncounted;   /* its DW_RETRY does not come from a handler, so it is not counted */
+	bool no_retry;    /* it was cancelled during its delivery, so a DW_RETRY is dropped */
 	bool purged;      /* a purge has deleted it in the store; its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
-	bool claiming;    /* its topic counts it: due, and its claim is under way */
-	bool trying;      /* its topic counts it: its queue is full, and it is claimed or pushed */
-	bool gathered;    /* waits for a batch: in its topic's list, and in FIRE or WORK */
-	bool ready;       /* claimed or held, and not started: in its topic's list */
-	bool unstarted;   /* HELD: the program has not begun its work */
-	bool on_worker;   /* FIRING: a worker runs the handler, not this thread */
+	bool claiming;    /* its topic counts it as due, and its claim is under way */
+	bool trying;      /* its queue is full, and its topic counts it as claimed or pushed */
+	bool gathered;    /* it waits for a batch: in its topic's list, and in FIRE or WORK */
+	bool ready;       /* claimed or held, and not started; it is in its topic's list */
+	bool unstarted;   /* in state HELD: the program has not begun its work */
+	bool on_worker;   /* in state FIRING: a worker runs the handler, not this thread */
 	bool recurs;      /* it has a rule */
-	bool zone_noted;  /* its zone is not known: counted when it was loaded, and not due since */
-	bool skips;       /* VERDICT: no handler ran, because the occurrence was missed */
-	bool refused;     /* its message was too large; this is being stored */
-	bool unsure;      /* the stored timer may differ, or the inbox may still name it */
+	bool zone_noted; /* its unknown zone was counted when it was loaded; it was not due since */
+	bool skips;      /* in state VERDICT: no handler ran, because the occurrence was missed */
+	bool refused;    /* its message was too large; that verdict is on its way to the store */
+	bool unsure;     /* the stored timer may differ, or the inbox may still name it */
 };
 
 /* timer_new makes a timer with a copy of the body, which decodes to the record. The caller sets the
- * topic. timer_new_place makes only a place for the id. NULL: no memory. */
+ * topic. timer_new_place makes only a place for the id. Both return NULL if there is no memory. */
 struct timer *timer_new(const struct alloc *, const struct record *, const void *body);
 struct timer *timer_new_place(const struct alloc *, const char *id);
 
-/* said_replace keeps a copy of the bytes, instead of what was said before; size 0: nothing.
- * DW_ENOMEM: what was said before stays. timer_forget_said frees all that was said. */
+/* said_replace keeps a copy of the bytes instead of what was said before. Size 0 keeps nothing. If
+ * it returns DW_ENOMEM, what was said before stays. timer_forget_said frees all that was said. */
 int said_replace(struct said **, const struct alloc *, const void *bytes, size_t size);
 void timer_forget_said(struct timer *, const struct alloc *);
 
-/* timer_is_before: the order of (deadline, insertion). */
+/* timer_is_before compares two timers in the order of (deadline, insertion). */
 bool timer_is_before(const struct timer *, const struct timer *);
 
 /* timer_free frees the timer and what it points to. */

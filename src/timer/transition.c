@@ -76,8 +76,8 @@ static struct life_step change(enum life_effect effect, const struct life_record
 	return (struct life_step){.status = DW_OK, .effect = effect, .record = *record};
 }
 
-/* leaves_open: true if the put replaces a claim that may still start. The owner knows when a claim
- * cannot start, and says so by DW_OP_WITHDRAWN. A damaged timer may have been claimed. */
+/* leaves_open returns true if the put replaces a claim that may still start. The owner knows when a
+ * claim cannot start, and says so by DW_OP_WITHDRAWN. A damaged timer may have been claimed. */
 static bool leaves_open(const dw_op *op, const struct life_record *stored)
 {
 	if (!stored || op->flags & DW_OP_WITHDRAWN)
@@ -96,7 +96,7 @@ static struct life_step take_put(const dw_op *op, const struct life_record *stor
 	if (op->flags & DW_OP_EXACT &&
 	    op->head.generation != (stored ? stored->head.generation : 0))
 		return stored ? stale(stored) : keep(DW_ENOENT);
-	if (stored && stored->same && !stored->damaged) { /* it keeps its occurrence */
+	if (stored && stored->same && !stored->damaged) { /* the timer keeps its occurrence */
 		step = change(LIFE_KEEP, stored);
 		step.show = true;
 		return step;
@@ -175,8 +175,8 @@ static struct life_step take_bury(const dw_op *op, const struct life_record *sto
 	return step;
 }
 
-/* take_next: the delivery is over, and the timer waits for its next occurrence. Nothing of the
- * claim stays: its owner has ended it. */
+/* take_next is called when the delivery is over, and the timer waits for its next occurrence.
+ * Nothing of the claim stays, because its owner has ended it. */
 static struct life_step take_next(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {
@@ -192,10 +192,10 @@ static struct life_step take_next(const dw_op *op, const struct life_record *sto
 	return step;
 }
 
-/* take_cancel: a client's cancel of a claimed timer comes too late. But it ends a rule: the
- * delivery under way finds no timer to renew. Its cancel of an open timer deletes it, but answers
+/* A client's cancel of a claimed timer comes too late. But it ends a rule, because the delivery
+ * under way finds no timer to renew. A client's cancel of an open timer deletes it, but answers
  * DW_ELATE, because an earlier claim may still start. An owner knows which of its own claims have
- * started; the claims of a dead owner never will. */
+ * started. The claims of a dead owner never will. */
 static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
 				    const struct life_caller *caller)
 {
@@ -216,9 +216,9 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 	return step;
 }
 
-/* take_move: the attempt of an id may only grow until the timer is settled. Retries and crashes are
- * counted from zero, because whoever moves a timer wants it delivered. A move may leave the timer
- * open. Then, like a put, it promises nothing about the earlier claim. */
+/* The attempt of an id may only grow until the timer is settled. Retries and crashes are counted
+ * from zero, because whoever moves a timer wants it delivered. A move may leave the timer open.
+ * Then, like a put, it promises nothing about the earlier claim. */
 static struct life_step take_move(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {
@@ -254,8 +254,8 @@ static struct life_step cancel_damaged(const struct life_record *stored,
 	return step;
 }
 
-/* take_damaged: a timer that does not match its checksum never fires. A put replaces it, a cancel
- * removes it, and a bury makes it a dead letter. Nothing else changes it. */
+/* A timer that does not match its checksum never fires. A put replaces it, a cancel removes it, and
+ * a bury makes it a dead letter. Nothing else changes it. */
 static struct life_step take_damaged(const dw_op *op, const struct life_record *stored,
 				     const struct life_caller *caller)
 {
@@ -266,8 +266,8 @@ static struct life_step take_damaged(const dw_op *op, const struct life_record *
 	return keep(DW_ECORRUPT);
 }
 
-/* take_newer: no operation changes what a newer durawheel has written. An owner that asks about an
- * earlier timer of the id gets its row. */
+/* No operation changes what a newer durawheel has written. An owner that asks about an earlier
+ * timer of the id gets the newer row. */
 static struct life_step take_newer(const dw_op *op, const struct life_record *stored)
 {
 	struct life_step step = stale(stored);
@@ -297,7 +297,7 @@ struct life_step life_requeue(const dw_op *op, const struct life_record *dead, b
 	if (dead->damaged || dead->newer)
 		return keep(dead->damaged ? DW_ECORRUPT : DW_ENEWER);
 	record.head.due = op->head.due;
-	record.head.attempt = dead->head.attempt; /* the attempt goes on, as after a move */
+	record.head.attempt = dead->head.attempt; /* the attempt number goes on, as after a move */
 	record.head.open = dead->head.open || caller->left_open;
 	step = change(LIFE_STORE, &record);
 	step.news = caller->role == DW_CLIENT;

@@ -16,27 +16,28 @@
 
 struct life_record {
 	dw_head head;
-	uint64_t claim; /* the token that claimed it; 0: pending */
+	uint64_t claim; /* the token of the owner that claimed it; 0: pending */
 	bool damaged;   /* it does not match its checksum */
 	bool newer;     /* a newer durawheel has written it */
 	bool recurs;    /* it has a rule */
-	/* It is the operation's timer with the same rule, perhaps at another occurrence. */
+	/* The stored timer is the operation's timer with the same rule, perhaps at another
+	 * occurrence. */
 	bool same;
 };
 
 struct life_caller {
 	uint64_t token;
-	uint64_t generation; /* the next one; a write that makes a version uses it */
+	uint64_t generation; /* the next generation; a write that makes a version uses it */
 	dw_role role;
 	bool left_open; /* the inbox has an open deletion of the id: see life_step.open_news */
-	bool ended;     /* of a PUT with ONCE: an end of the id is remembered */
+	bool ended;     /* for a PUT with ONCE: an end of the id is remembered */
 };
 
 enum life_effect {
 	LIFE_KEEP,   /* nothing is written */
-	LIFE_STORE,  /* store record with the operation's body; it replaces the stored timer */
-	LIFE_RENEW,  /* the same, and the stored timer also becomes a dead letter */
-	LIFE_UPDATE, /* store record with the stored body, perhaps under another generation */
+	LIFE_STORE,  /* store `record` with the operation's body; it replaces the stored timer */
+	LIFE_RENEW,  /* like LIFE_STORE, and the stored timer also becomes a dead letter */
+	LIFE_UPDATE, /* store `record` with the stored body, perhaps under another generation */
 	LIFE_DELETE,
 	LIFE_BURY /* make it a dead letter */
 };
@@ -44,17 +45,17 @@ enum life_effect {
 /* What becomes of the stored text of dw_set_why(). */
 enum life_why {
 	LIFE_WHY_STAYS,
-	LIFE_WHY_REPLACED, /* by the operation's body, which may be empty */
+	LIFE_WHY_REPLACED, /* the operation's body replaces it, which may be empty */
 	LIFE_WHY_GONE
 };
 
 struct life_step {
 	int status;
 	enum life_effect effect;
-	struct life_record record; /* after the step; of a deleted timer: before it */
-	enum life_why why;         /* of LIFE_UPDATE; of the letter of LIFE_BURY and LIFE_RENEW */
-	bool show;                 /* the answer contains the timer, as it is after the step */
-	bool news;                 /* the inbox gets an entry with the caller's generation */
+	struct life_record record; /* the timer after the step; if it is deleted: before */
+	enum life_why why; /* for LIFE_UPDATE, and for the letter of LIFE_BURY and LIFE_RENEW */
+	bool show;         /* the answer contains the timer, as it is after the step */
+	bool news;         /* the inbox gets an entry with the caller's generation */
 	/* The inbox entry is a deletion, and an earlier claim of the id may still start. Until the
 	 * owner has acknowledged it, a put of this id is open, too. Otherwise the cancel of that
 	 * put would promise too much. */
@@ -64,29 +65,29 @@ struct life_step {
 /* life_next returns the generation after last, at wall time now. */
 uint64_t life_next(uint64_t last, dw_usec now);
 
-/* life_permits returns whether the role may do the operation. DW_OK; DW_EROLE: only an owner may;
- * DW_EINVAL: there is no such operation. */
+/* life_permits returns whether the role may do the operation. It returns DW_OK, DW_EROLE if only an
+ * owner may, or DW_EINVAL if there is no such operation. */
 int life_permits(const dw_op *, dw_role);
 
-/* life_take returns the step for PUT, CLAIM, SETTLE, RETRY, BURY, NEXT, CANCEL, MOVE or GET.
- * stored: NULL if the id has no timer. */
+/* life_take returns the step for PUT, CLAIM, SETTLE, RETRY, BURY, NEXT, CANCEL, MOVE or GET. stored
+ * is NULL if the id has no timer. */
 struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
 
-/* life_end returns what the step means for the timer that was stored (NULL: none), DW_END_UNKNOWN:
- * it goes on, or its end is not kept. */
+/* life_end returns how the step has ended the stored timer, which may be NULL. It returns
+ * DW_END_UNKNOWN if the timer goes on, or if its end is not kept. */
 dw_end life_end(const dw_op *, const struct life_record *stored, const struct life_step *);
 
-/* life_requeue returns the step for REQUEUE. dead: NULL if there is no such dead letter; taken: the
- * id has a timer. LIFE_STORE uses the letter's body, and the letter is dropped. */
+/* life_requeue returns the step for REQUEUE. dead is NULL if there is no such dead letter. taken is
+ * true if the id has a timer. LIFE_STORE uses the letter's body, and the letter is dropped. */
 struct life_step life_requeue(const dw_op *, const struct life_record *dead, bool taken,
 			      const struct life_caller *);
 
-/* life_forgets: true if the oldest of count dead letters, which died at `at`, must be dropped
- * now. */
+/* life_forgets returns true if the oldest of count dead letters, which died at `at`, must be
+ * dropped now. */
 bool life_forgets(uint64_t count, dw_usec at, dw_usec now);
 
-/* life_renews: true if the step uses the caller's generation. */
+/* life_renews returns true if the step uses the caller's generation. */
 bool life_renews(const struct life_step *, const struct life_caller *);
 
 #endif
