@@ -1,6 +1,6 @@
-/* Reads a cron expression. The reader is strict: what cron programs read in different ways is
- * refused, so that nobody is surprised by another time. Therefore a range never wraps, and a step
- * is not larger than its field: "*" "/90" minutes would mean once an hour. */
+/* Reads a cron expression. The reader is strict. It refuses forms that cron programs read in
+ * different ways, so that nobody is surprised by another time. Therefore a range never wraps, and a
+ * step is not larger than its field: "*" "/90" minutes would mean once an hour. */
 #include "calendar/cron.h"
 
 #include <string.h>
@@ -13,10 +13,10 @@ enum { FIELDS_MAX = 6 };
 
 struct field {
 	const char *name;
-	const char *right; /* what would be right */
-	const char *words; /* three letters each; NULL: only numbers */
+	const char *right; /* what a right field looks like, for the error message */
+	const char *words; /* the words of the field, three letters each; NULL: only numbers */
 	int least, most;
-	int first_word; /* the number of the first of the words */
+	int first_word; /* the number that the first word stands for */
 };
 
 static const struct field fields[FIELDS_MAX] = {
@@ -29,7 +29,7 @@ static const struct field fields[FIELDS_MAX] = {
 };
 enum { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY };
 
-/* One field of the text, and what was read of it so far. */
+/* One field of the text, and the set of values that was read so far. */
 struct cron_field {
 	const struct field *field;
 	const char *text;
@@ -96,8 +96,8 @@ static bool take_value(struct cron_field *scan, int *ret_value)
 	return false;
 }
 
-/* take_step reads the step of first to *last; there may be none. A single value with a step has no
- * end. */
+/* take_step reads the step of the range from first to *last; it may be missing. A single value with
+ * a step is a range to the end of the field. */
 static int take_step(struct cron_field *scan, bool single, int *last, int *ret_step)
 {
 	*ret_step = 1;
@@ -128,7 +128,7 @@ static int take_end(struct cron_field *scan, int first, int *ret_last)
 	return DW_OK;
 }
 
-/* take_nth reads what stands after mon#. */
+/* take_nth reads the number or L that stands after mon#. */
 static int take_nth(struct cron_field *scan, int weekday)
 {
 	int nth = 0;
@@ -139,7 +139,7 @@ static int take_nth(struct cron_field *scan, int weekday)
 	return DW_OK;
 }
 
-/* take_last reads what stands after L. */
+/* take_last reads the number that may stand after L. */
 static int take_last(struct cron_field *scan)
 {
 	int days = 0;
@@ -193,7 +193,7 @@ static bool begins_with_star(const struct cron_field *scan)
 	return *scan->text == '*' || *scan->text == '?';
 }
 
-/* keep stores the sets of all fields. */
+/* keep copies the sets of all fields into the cron expression. */
 static void keep(struct cron *cron, const struct cron_field *scans)
 {
 	uint64_t weekdays = scans[WEEKDAY].bits;
@@ -208,7 +208,7 @@ static void keep(struct cron *cron, const struct cron_field *scans)
 	cron->interval = begins_with_star(&scans[MINUTE]) || begins_with_star(&scans[HOUR]);
 }
 
-/* split_fields finds the words of text. Returns their number; FIELDS_MAX + 1 means too many. */
+/* split_fields finds the words of text. It returns their number; FIELDS_MAX + 1 means too many. */
 static int split_fields(const char *text, struct cron_field *scans)
 {
 	int count = 0;
@@ -225,7 +225,7 @@ static int split_fields(const char *text, struct cron_field *scans)
 	return count;
 }
 
-/* spelled_out: the five fields that a name like @daily stands for, or the text itself. */
+/* spelled_out returns the five fields that a name like @daily stands for, or the text itself. */
 static const char *spelled_out(const char *text)
 {
 	static const char *const names[][2] = {

@@ -16,17 +16,19 @@ struct cron {
 	uint32_t hours, days, months, weekdays; /* bit 0 of weekdays is Sunday */
 	uint32_t days_before_last;              /* bit 2 is L-2, bit 0 is L */
 	uint8_t weekdays_nth[7];                /* bit 1 to 5: MON#1 to MON#5; bit 0: MON#L */
-	/* Both day fields are restricted: then either suffices. */
+	/* Both day fields are restricted: a day that matches one of them suffices. */
 	bool either_day;
-	/* The minute or the hour begins with * or ?: an interval, which goes on in real time. */
+	/* The minute or the hour begins with * or ?. Then this is an interval, which goes on in
+	 * real time when the clock is changed. */
 	bool interval;
 };
 
-/* cron_parse reads 5 fields, 6 with seconds first, or a name like @daily. DW_EINVAL: message says
- * which field is wrong, and what would be right. */
+/* cron_parse reads 5 fields, 6 with seconds first, or a name like @daily. It returns DW_OK or
+ * DW_EINVAL. With DW_EINVAL ret_message says which field is wrong, and what would be right. */
 int cron_parse(const char *text, struct cron *ret_cron, char *ret_message);
 
-/* cron_from: the first local time from `local` on, or INT64_MAX. local is at least -86400 * 365. */
+/* cron_from returns the first local time from `local` on, or INT64_MAX. local is at least -86400 *
+ * 365. */
 int64_t cron_from(const struct cron *, int64_t local);
 
 #endif

@@ -2,7 +2,8 @@
 
 #include "base/civil.h"
 
-/* RFC 8536, 3.3.1: the hours of a time may be -167 to 167. POSIX: those of an offset 0 to 24. */
+/* RFC 8536, 3.3.1 allows -167 to 167 hours for a time of day. POSIX allows 0 to 24 hours for an
+ * offset. */
 enum { TIME_HOURS_MAX = 167, OFFSET_HOURS_MAX = 24, NAME_MIN = 3 };
 
 struct footer_text {
@@ -128,7 +129,7 @@ bool footer_parse(const char *text, size_t size, struct footer *ret_footer)
 	return true;
 }
 
-/* day_in: the number of the day in that year. */
+/* day_in returns the number of this day in that year. */
 static int64_t day_in(const struct footer_day *day, int64_t year)
 {
 	int64_t first =
@@ -145,7 +146,7 @@ static int64_t day_in(const struct footer_day *day, int64_t year)
 	return first + in_month;
 }
 
-/* change_in: the change in that year. before is the offset until then. */
+/* change_in returns the change on this day of that year. before is the offset until then. */
 static struct zone_change change_in(const struct footer_day *day, int64_t year, int32_t before,
 				    int32_t after)
 {
@@ -153,8 +154,9 @@ static struct zone_change change_in(const struct footer_day *day, int64_t year, 
 				    after};
 }
 
-/* insert_change keeps the list sorted. If two changes fall on one moment, the one to summer time is
- * the later one: so a zone says that it has summer time all year (RFC 8536, 3.3.1). */
+/* insert_change keeps the list sorted. If two changes fall on one moment, the change to summer time
+ * counts as the later one. This is how a zone says that it has summer time all year (RFC 8536,
+ * 3.3.1). */
 static void insert_change(struct zone_change *changes, int count, struct zone_change change,
 			  bool summer)
 {

@@ -21,16 +21,16 @@ struct footer_day {
 };
 
 struct footer {
-	bool changes; /* false: the offset stays as it is */
+	bool changes; /* false: the offset never changes */
 	int32_t standard, summer;
-	struct footer_day start, end; /* of summer time */
+	struct footer_day start, end; /* when summer time starts and ends */
 };
 
-/* footer_parse reads size bytes of text. False: they are not of that form. */
+/* footer_parse reads size bytes of text. It returns false if they are not a footer. */
 bool footer_parse(const char *text, size_t size, struct footer *ret_footer);
 
 /* footer_changes writes the changes from two years before `second` to one year after it, in order.
- * The footer has changes. */
+ * footer.changes must be true. */
 #define FOOTER_CHANGES 8
 void footer_changes(const struct footer *, int64_t second,
 		    struct zone_change ret_changes[FOOTER_CHANGES]);

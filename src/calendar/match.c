@@ -1,5 +1,5 @@
-/* The next local time that a cron expression names. A month's days are one word of bits, so the
- * search skips whole months, and 29 February costs a few dozen steps. */
+/* Finds the next local time that a cron expression names. A month's days are one word of bits, so
+ * the search skips whole months, and 29 February costs a few dozen steps. */
 #include "calendar/cron.h"
 
 #include "base/bits.h"
@@ -10,14 +10,15 @@
 /* The days 0, 7, 14, 21 and 28. */
 #define EVERY_WEEK UINT64_C(0x10204081)
 
-/* next_bit: the position of the lowest bit from `from` on, or -1. from is at most 63. */
+/* next_bit returns the position of the lowest bit from `from` on, or -1. from is at most 63. */
 static int next_bit(uint64_t bits, int from)
 {
 	bits &= UINT64_MAX << from;
 	return bits ? (int)bits_lowest(bits) : -1;
 }
 
-/* time_from: the first time of a day from `second` of the day on, in seconds, or -1. */
+/* time_from returns the first time of a day from `second` of the day on, in seconds, or -1 if there
+ * is none. */
 static int time_from(const struct cron *cron, int second)
 {
 	int hour = second / 3600, minute = second / 60 % 60, found;
@@ -38,8 +39,8 @@ static int time_from(const struct cron *cron, int second)
 	return hour * 3600 + next_bit(cron->minutes, 0) * 60 + next_bit(cron->seconds, 0);
 }
 
-/* weekdays_of: the days of a month that the field of the week names. first is the day of the month
- * of the first such weekday. */
+/* weekdays_of returns the days of a month on which one weekday, as the weekday field names it,
+ * falls. Each day is a bit. first is the day of the month of the first such weekday. */
 static uint64_t weekdays_of(const struct cron *cron, int weekday, int first, int days)
 {
 	unsigned nth = cron->weekdays_nth[weekday];
@@ -53,7 +54,8 @@ static uint64_t weekdays_of(const struct cron *cron, int weekday, int first, int
 	return found;
 }
 
-/* days_of_month: the days of a month that both day fields name. begins is the weekday of day 1. */
+/* days_of_month returns the days of a month, as bits, that both day fields name together. begins is
+ * the weekday of day 1. */
 static uint64_t days_of_month(const struct cron *cron, int days, int begins)
 {
 	uint64_t by_month = cron->days, by_week = 0;

@@ -1,15 +1,11 @@
-/* When a rule comes next.
- *
- * A zone is a row of spans with one offset each. Within a span, local time and UTC run alike, so
- * cron_from() finds the next occurrence. Only where a span begins are there two questions:
- *
- *  - The clock went forward: local times from begin + before on, and before begin + offset, do not
- *    exist. An occurrence there is read with the offset before, so it comes once, later by as much
- *    as the clock was moved (RFC 5545, java.time).
- *  - The clock went back: local times from begin + offset on, and before begin + before, exist
- *    twice, and have come already in the span before. They do not come again.
- *
- * An interval ("*" in the minute or the hour) has neither: it goes on in real time. */
+/* When a rule comes next. A zone is a row of spans with one offset each. Within a span, local time
+ * and UTC run alike, so cron_from() finds the next occurrence. Where a span begins, two cases need
+ * care: - The clock went forward: local times from begin + before on, and before begin + offset, do
+ * not exist. An occurrence there is read with the offset before, so it comes once, later by as much
+ * as the clock was moved (RFC 5545, java.time). - The clock went back: local times from begin +
+ * offset on, and before begin + before, exist twice, and have come already in the span before. They
+ * do not come again. An interval ("*" in the minute or the hour) has neither case: it goes on in
+ * real time. */
 #include "calendar/next.h"
 
 #include <string.h>
@@ -21,10 +17,11 @@
 #define SECOND_US INT64_C(1000000)
 /* Offsets differ by less than this. A local time further ahead is that far ahead in UTC, too. */
 #define OFFSETS_APART (3 * CIVIL_SECONDS_A_DAY)
-/* Each round passes a span or three days of nothing; a rule that comes at all comes in less. */
+/* Each round passes a span, or three days without an occurrence. A rule that has an occurrence at
+ * all finds it in fewer rounds. */
 #define ROUNDS_MAX 4096
 
-/* span_at: the span around second; often it is the last one. */
+/* span_at returns the span that contains second. Often it is the same as the last time. */
 static const struct zone_span *span_at(struct calendar *calendar, int64_t second)
 {
 	if (second < calendar->span.begin || second >= calendar->span.end)
@@ -39,8 +36,8 @@ static int64_t second_of(dw_usec time)
 	return civil_split(time, SECOND_US, &rest);
 }
 
-/* in_gap: the occurrence whose local time the begin of the span skips, from second on; or
- * INT64_MAX. */
+/* in_gap returns the first occurrence, from second on, whose local time is skipped by the clock
+ * when this span begins. It returns INT64_MAX if there is none. */
 static int64_t in_gap(const struct cron *cron, const struct zone_span *span, int64_t second)
 {
 	int64_t from = usec_max(second, span->begin) + span->before, local;
@@ -51,15 +48,15 @@ static int64_t in_gap(const struct cron *cron, const struct zone_span *span, int
 	return local < span->begin + span->offset ? local - span->before : INT64_MAX;
 }
 
-/* from_local: the first occurrence from a local time on, by this offset, or INT64_MAX. */
+/* from_local returns the first occurrence from a local time on, by this offset, or INT64_MAX. */
 static int64_t from_local(const struct cron *cron, int64_t local, int32_t offset)
 {
 	local = cron_from(cron, local);
 	return local == INT64_MAX ? INT64_MAX : local - offset;
 }
 
-/* in_span: the first occurrence from second on by the offset of this span. It may be beyond the
- * span's end, or INT64_MAX. */
+/* in_span returns the first occurrence from second on, by the offset of this span. The result may
+ * be beyond the span's end, or INT64_MAX. */
 static int64_t in_span(const struct cron *cron, const struct zone_span *span, int64_t second)
 {
 	int64_t from = second + span->offset, found;
@@ -73,9 +70,9 @@ static int64_t in_span(const struct cron *cron, const struct zone_span *span, in
 	return found;
 }
 
-/* skip_to: where to look on, if the span has no occurrence any more and `found` is the next one by
- * its offset. Whole spans are skipped if the local times there, and those that the clock repeats
- * after the span, have no match. */
+/* skip_to returns where the search goes on, if the span has no more occurrence and `found` is the
+ * next one by its offset. Whole spans are skipped if the local times there, and those that the
+ * clock repeats after the span, have no match. */
 static int64_t skip_to(const struct cron *cron, const struct zone_span *span, int64_t found)
 {
 	int64_t quiet = span->end + span->offset - OFFSETS_APART;
@@ -85,7 +82,7 @@ static int64_t skip_to(const struct cron *cron, const struct zone_span *span, in
 	return usec_max(span->end, found - OFFSETS_APART);
 }
 
-/* next_of_cron: the first occurrence from second on, or INT64_MAX. */
+/* next_of_cron returns the first occurrence from second on, or INT64_MAX. */
 static int64_t next_of_cron(struct calendar *calendar, int64_t second)
 {
 	for (int i = 0; i < ROUNDS_MAX && second <= CALENDAR_SECOND_MAX; i++) {
@@ -101,7 +98,7 @@ static int64_t next_of_cron(struct calendar *calendar, int64_t second)
 	return INT64_MAX;
 }
 
-/* next_of_all: as calendar_next(), with the excepted dates. */
+/* next_of_all does the same as calendar_next(), but also returns excepted dates. */
 static dw_usec next_of_all(struct calendar *calendar, dw_usec after)
 {
 	int64_t second;
@@ -188,7 +185,8 @@ dw_usec calendar_newest(struct calendar *calendar, dw_usec after, dw_usec until,
 	return end;
 }
 
-/* shift_of: by how much the occurrence is later than its local time says, which does not exist. */
+/* shift_of returns by how much the occurrence is later than its local time. This is 0 unless the
+ * clock skips the local time. */
 static int64_t shift_of(const struct cron *cron, const struct zone_span *span, int64_t second)
 {
 	int64_t shift = (int64_t)span->offset - span->before;

@@ -52,7 +52,7 @@ static int check_bounds(const dw_rule *rule, char *message)
 	return DW_OK;
 }
 
-/* read_date: the number of a day "2026-12-25", or -1. */
+/* read_date returns the number of a day "2026-12-25", or -1. */
 static int64_t read_date(const char *date)
 {
 	char time[DW_TIME_SIZE];

@@ -1,4 +1,4 @@
-/* The calls of durawheel/rule.h that ask a rule. */
+/* The calls of durawheel/rule.h that answer questions about a rule. */
 #include "calendar/prepare.h"
 
 #include <limits.h>
@@ -7,8 +7,8 @@
 #include "base/message.h"
 #include "base/usec.h"
 
-/* left_of: how many of the rule's count occurrences come after `after`. Without a start they are
- * counted from there. */
+/* left_of returns how many of the rule's count occurrences come after `after`. If the rule has no
+ * start, they are counted from `after`. */
 static uint64_t left_of(const dw_rule *rule, struct calendar *calendar, dw_usec after)
 {
 	if (rule->count == 0 || rule->start == 0)

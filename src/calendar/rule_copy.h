@@ -4,8 +4,8 @@
 
 #include "durawheel/durawheel.h"
 
-/* rule_copy_size returns how many bytes a copy needs. rule_copy makes it in a block of that size,
- * aligned as malloc's blocks. The rule was checked. */
+/* rule_copy_size returns how many bytes a copy needs. rule_copy makes the copy in a block of that
+ * size, which is aligned like malloc's blocks. The rule must have been checked. */
 size_t rule_copy_size(const dw_rule *);
 dw_rule *rule_copy(const dw_rule *, void *ret_block);
 

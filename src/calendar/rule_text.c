@@ -1,5 +1,5 @@
-/* A rule as text: fields with ';' between them. One table says for both directions which fields
- * there are. */
+/* A rule as text: fields with ';' between them. One table of the fields serves both reading and
+ * writing. */
 #include "calendar/rule_text.h"
 
 #include <inttypes.h>
@@ -15,10 +15,10 @@ enum kind { DURATION, TIME, COUNT, TEXT, MISSED, DATES };
 struct text_field {
 	const char *name;
 	enum kind kind;
-	size_t at; /* in dw_rule */
+	size_t at; /* offset in dw_rule */
 };
 
-/* In the order in which they are written. */
+/* The fields, in the order in which they are written. */
 static const struct text_field text_fields[] = {
     {"every", DURATION, offsetof(dw_rule, every)},
     {"cron", TEXT, offsetof(dw_rule, cron)},
@@ -37,16 +37,16 @@ enum { TEXT_FIELDS = sizeof text_fields / sizeof text_fields[0] };
 static const char *const missed_names[] = {"once", "skip", "all"};
 enum { MISSED_NAMES = sizeof missed_names / sizeof missed_names[0] };
 
-/* A rule and all that it points to. */
+/* The block of a rule that was read: the rule and all that it points to. */
 struct rule_block {
 	dw_rule rule; /* the first field: dw_rule_free() gets its address */
 	unsigned given;
 	const char *except[DW_EXCEPT_MAX];
-	char text[DW_RULE_TEXT_MAX + 1]; /* with a NUL behind each value */
+	char text[DW_RULE_TEXT_MAX + 1]; /* the text that was read, with a NUL behind each value */
 };
 
-/* cut_at ends *text at the separator, and returns what stood before it without white space around.
- * *text is then what follows; NULL if nothing does. */
+/* cut_at ends *text at the separator, and returns the word before it, without white space around.
+ * Then *text is the rest of the text, or NULL if there is no rest. */
 static char *cut_at(char **text, char separator)
 {
 	char *word = *text + strspn(*text, " \t");
@@ -225,7 +225,7 @@ void dw_rule_free(dw_rule *rule)
 	alloc_free(&alloc, rule);
 }
 
-/* Text that is being written; what does not fit is only counted. */
+/* Text that is being written. Characters that do not fit are only counted. */
 struct out {
 	char *text;
 	size_t size, used;
@@ -267,7 +267,7 @@ static void write_dates(struct out *out, const dw_rule *rule)
 		write_words(out, i > 0 ? ", %s" : "%s", rule->except[i]);
 }
 
-/* write_value: the field is set. */
+/* write_value writes the value of a field that is set. */
 static void write_value(struct out *out, const dw_rule *rule, const struct text_field *field)
 {
 	const void *at = (const char *)rule + field->at;
@@ -296,7 +296,7 @@ static void write_value(struct out *out, const dw_rule *rule, const struct text_
 	}
 }
 
-/* is_set: has the field a value other than its default? */
+/* is_set returns true if the field has a value other than its default. */
 static bool is_set(const dw_rule *rule, const struct text_field *field)
 {
 	const void *at = (const char *)rule + field->at;

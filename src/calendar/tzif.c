@@ -12,10 +12,11 @@ enum { HEADER_SIZE = 44, COUNTS_AT = 20, TYPE_SIZE = 6, LEAP_SIZE = 12 };
 #define OFFSET_MIN (-89999)
 #define OFFSET_MAX 93599
 
-/* RFC 8536, 3.2: no change is before the Big Bang. Files say so of the first one. */
+/* RFC 8536, 3.2: no change is before the Big Bang. Some files have such a time in their first
+ * change. */
 #define TIME_MAX (INT64_C(1) << 59)
 
-/* The numbers of a header, in their order. */
+/* The counts in a header, in their order. */
 struct tzif_counts {
 	uint64_t isut, isstd, leap, time, type, name;
 };
@@ -37,7 +38,7 @@ static uint64_t big_endian(const unsigned char *at, unsigned size)
 	return value;
 }
 
-/* read_header: is there a header of version 2 or later at the start of size bytes? */
+/* read_header returns true if size bytes begin with a header of version 2 or later. */
 static bool read_header(const unsigned char *bytes, size_t size, struct tzif_counts *ret_counts)
 {
 	const unsigned char *at = bytes + COUNTS_AT;
@@ -51,14 +52,15 @@ static bool read_header(const unsigned char *bytes, size_t size, struct tzif_cou
 	return true;
 }
 
-/* block_size: the bytes behind the header. The sum cannot overflow, as each number has 32 bits. */
+/* block_size returns the number of bytes behind the header. */
 static uint64_t block_size(const struct tzif_counts *count, unsigned time_size)
 {
 	return count->time * (time_size + 1) + count->type * TYPE_SIZE + count->name +
 	       count->leap * (time_size + 4) + count->isstd + count->isut;
 }
 
-/* find_parts: NULL, or what is wrong. */
+/* find_parts finds the parts of the second block. It returns NULL, or words that say what is
+ * wrong. */
 static const char *find_parts(const unsigned char *bytes, size_t size, struct tzif_parts *ret_parts)
 {
 	struct tzif_counts count;
@@ -89,7 +91,8 @@ static const char *find_parts(const unsigned char *bytes, size_t size, struct tz
 	return NULL;
 }
 
-/* read_offset: NULL, or what is wrong. */
+/* read_offset reads the offset of a type of time. It returns NULL, or words that say what is
+ * wrong. */
 static const char *read_offset(const struct tzif_parts *parts, uint64_t type, int32_t *ret_offset)
 {
 	int32_t offset;
@@ -103,7 +106,8 @@ static const char *read_offset(const struct tzif_parts *parts, uint64_t type, in
 	return NULL;
 }
 
-/* read_changes: NULL, or what is wrong. Files repeat an offset where only its name changes. */
+/* read_changes reads the changes into the table. It returns NULL, or words that say what is wrong.
+ * Files repeat an offset where only its name changes. */
 static const char *read_changes(const struct tzif_parts *parts, struct zone_table *table)
 {
 	int64_t last = INT64_MIN;
@@ -130,7 +134,8 @@ static const char *read_changes(const struct tzif_parts *parts, struct zone_tabl
 	return fault;
 }
 
-/* read_footer: NULL, or what is wrong. An empty footer means that nobody knows what comes. */
+/* read_footer reads the footer. It returns NULL, or words that say what is wrong. An empty footer
+ * means that nobody knows the rule for later times. */
 static const char *read_footer(const struct tzif_parts *parts, struct footer *ret_footer)
 {
 	const char *text = parts->footer + 1, *end;

@@ -8,17 +8,19 @@
 #include "base/alloc.h"
 #include "calendar/footer.h"
 
-/* A zone as its file describes it. Sorted; each change has another offset than the one before. */
+/* A zone as its file describes it. The changes are sorted. Each change has another offset than the
+ * change before it. */
 struct zone_table {
-	int32_t first;       /* the offset before the first change */
-	int64_t footer_from; /* from here on the footer counts, if it has changes */
+	int32_t first; /* the offset before the first change */
+	/* Seconds since 1970; from here on the footer counts, if it has changes. */
+	int64_t footer_from;
 	struct footer footer;
 	size_t count;
 	struct zone_change changes[];
 };
 
-/* tzif_read makes a table of size bytes. Free it with alloc_free(). DW_ENOMEM, or DW_EINVAL:
- * *ret_fault says what is wrong with them. */
+/* tzif_read makes a table from the bytes of a file. Free it with alloc_free(). It returns DW_OK,
+ * DW_ENOMEM or DW_EINVAL. With DW_EINVAL *ret_fault says what is wrong with the bytes. */
 int tzif_read(const struct alloc *, const unsigned char *bytes, size_t size,
 	      struct zone_table **ret_table, const char **ret_fault);
 

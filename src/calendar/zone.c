@@ -16,8 +16,8 @@
 enum { FILE_MAX = 128 * 1024, ZONE_NAME_MAX = 64 };
 #define DEFAULT_FOLDER "/usr/share/zoneinfo"
 
-/* name_is_safe: words of letters, digits, '_', '-' and '+' between slashes. So no name leads out
- * of the folder. */
+/* name_is_safe returns true if the name consists of words of letters, digits, '_', '-' and '+' with
+ * slashes between them. Such a name does not lead out of the folder. */
 static bool name_is_safe(const char *name)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -28,14 +28,16 @@ static bool name_is_safe(const char *name)
 	       *name != '/' && name[length - 1] != '/' && !strstr(name, "//");
 }
 
-/* is_of_machine: these files are no zones of their own: each machine has another one there. */
+/* is_of_machine returns true for names of files that are not zones of their own. Each machine has
+ * another zone there. */
 static bool is_of_machine(const char *name)
 {
 	return strcmp(name, "localtime") == 0 || strcmp(name, "posixrules") == 0;
 }
 
-/* open_regular: a descriptor, or -1 and why. A pipe would block, and opening a device may already
- * do something. So the file is looked at before, and again once it is open. */
+/* open_regular returns a descriptor, or -1 and the reason. Opening a pipe would block, and opening
+ * a device may already do something. So the file is checked before it is opened, and again once it
+ * is open. */
 static int open_regular(const char *path, const char **ret_fault)
 {
 	struct stat status;
@@ -55,7 +57,8 @@ static int open_regular(const char *path, const char **ret_fault)
 	return -1;
 }
 
-/* read_all fills bytes, at most max. Returns the number read, or -1. */
+/* read_all fills bytes with at most max bytes. It returns the number of bytes that it has read, or
+ * -1. */
 static ssize_t read_all(int descriptor, unsigned char *bytes, size_t max)
 {
 	size_t size = 0;
@@ -100,7 +103,8 @@ static int load_file(const struct alloc *alloc, const char *path, unsigned char 
 	return status;
 }
 
-/* path_of writes the path of a zone's file (PATH_MAX bytes). False: it is too long. */
+/* path_of writes the path of a zone's file (PATH_MAX bytes). It returns false if the path is too
+ * long. */
 static bool path_of(const char *name, char *ret_path)
 {
 	const char *folder = getenv("TZDIR");
@@ -153,7 +157,7 @@ int zone_load(const struct alloc *alloc, const char *name, struct zone_table **r
 	return status;
 }
 
-/* count_until: how many changes are at second or earlier. */
+/* count_until returns how many changes are at second or earlier. */
 static size_t count_until(const struct zone_table *table, int64_t second)
 {
 	size_t low = 0, high = table->count;
@@ -216,8 +220,8 @@ static void go_on(const struct zone_table *table, int64_t second, struct zone_sp
 	}
 }
 
-/* end_of_table: where the table's last span ends. Files say by an entry that changes nothing from
- * where on the footer counts. */
+/* end_of_table returns where the table's last span ends. A file marks by an entry that changes
+ * nothing from where on the footer counts. */
 static int64_t end_of_table(const struct zone_table *table, const struct zone_span *last)
 {
 	struct zone_span next = *last;

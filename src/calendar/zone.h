@@ -11,24 +11,26 @@ struct zone_table;
 
 /* A time without a change: from begin on and before end, in seconds since 1970. */
 struct zone_span {
-	int64_t begin, end; /* INT64_MIN, INT64_MAX: there is no change */
+	int64_t begin, end; /* INT64_MIN and INT64_MAX: there is no change */
 	int32_t offset;     /* local time minus UTC */
-	int32_t before;     /* the offset until begin */
+	int32_t before;     /* the offset before begin */
 };
 
-/* zone_load reads the file of a name like "Europe/London". NULL and "UTC" need no file: *ret_table
- * is NULL. Free with alloc_free(). DW_ENOMEM, or DW_EINVAL: message says why. */
+/* zone_load reads the file of a name like "Europe/London". NULL and "UTC" need no file; for them
+ * *ret_table is NULL. Free the table with alloc_free(). It returns DW_OK, DW_ENOMEM or DW_EINVAL.
+ * With DW_EINVAL ret_message says why. */
 int zone_load(const struct alloc *, const char *name, struct zone_table **ret_table,
 	      char *ret_message);
 
-/* What tells one file of a zone from a later one. All zero: there is none. */
+/* The state of a zone's file, by which a changed file is noticed. All fields are zero if there is
+ * no file. */
 struct zone_stamp {
 	int64_t second, nanosecond, size, inode;
 };
 
 struct zone_stamp zone_stamp(const char *name);
 
-/* zone_span_at: the span around second, which is between 1970 and 9999. */
+/* zone_span_at returns the span that contains second, which is between 1970 and 9999. */
 struct zone_span zone_span_at(const struct zone_table *, int64_t second);
 
 #endif
