@@ -31,7 +31,7 @@ struct clock clock_system(void)
 
 void clock_hook(struct clock *clock, dw_usec (*wall)(void *user), void *user)
 {
-	/* read_steady takes no user, so the hook's may stand here. */
+	/* read_steady() ignores `user`, so `user` may be the hook's. */
 	clock->wall = wall;
 	clock->user = user;
 }

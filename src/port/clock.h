@@ -13,13 +13,13 @@ struct clock {
 	void *user;
 };
 
-/* clock_system: CLOCK_REALTIME and CLOCK_BOOTTIME. */
+/* clock_system returns the kernel's clocks: CLOCK_REALTIME and CLOCK_BOOTTIME. */
 struct clock clock_system(void);
 
 /* clock_hook lets the caller's function be the wall clock. */
 void clock_hook(struct clock *, dw_usec (*wall)(void *user), void *user);
 
-/* clock_standing: both clocks show *now, which only its owner changes. */
+/* clock_standing returns two clocks that both show *now, which only its owner changes. */
 struct clock clock_standing(_Atomic dw_usec *now);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* HAS: the class goes so far, and the store has it. */
+/* HAS is true if the store's class is new enough to have this member, and the store has it. */
 #define HAS(store, slot)                                                                           \
 	((store)->type->size >= offsetof(dw_store_class, slot) + sizeof(store)->type->slot &&      \
 	 (store)->type->slot)

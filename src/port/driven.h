@@ -7,54 +7,61 @@
 
 #include "durawheel/store.h"
 
-/* driven_descriptor: -1: none. */
+/* driven_descriptor returns the descriptor that the loop must watch, or -1 if there is none. */
 int driven_descriptor(const dw_store *);
 void driven_turn(dw_store *, dw_usec steady);
 
-/* driven_due, driven_lease: on the steady clock; DW_NEVER for a store that does not say. */
+/* driven_due returns when the store needs a turn, driven_lease when its lease ends. Both are times
+ * of the steady clock, and DW_NEVER for a store that does not say. */
 dw_usec driven_due(const dw_store *);
 dw_usec driven_lease(const dw_store *);
 
-/* driven_window: how many ordinary operations may be under way. */
+/* driven_window returns how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);
 
-/* driven_patience: how long a caller waits at most; DW_NEVER: without end. */
+/* driven_patience returns how long a caller waits at most, or DW_NEVER. */
 dw_usec driven_patience(const dw_store *);
 
-/* driven_may_lose: it tells of losses; driven_is_lost: of the id's part. */
+/* driven_may_lose returns true if the store may lose data and reports that. driven_is_lost returns
+ * true if it has lost the part of this id. */
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
-/* driven_is_cut_off: the id's part is; driven_take_part: false: none to tell of. */
+/* driven_is_cut_off returns true if the id's part of the store is cut off. driven_take_part takes
+ * the next change of a part, or returns false if there is none. */
 bool driven_is_cut_off(const dw_store *, const char *id);
 bool driven_take_part(dw_store *, dw_part *ret_part);
 
-/* driven_began tells a store that wants to know that the timer starts. */
+/* driven_began tells the store that this timer starts, if the store wants to know it. */
 void driven_began(dw_store *, const char *id);
 
-/* driven_take_event: false: none. driven_journal: zeros of a store without one. */
+/* driven_take_event takes an event of the store, or returns false if there is none. driven_journal
+ * gets the numbers of the journal. They are zeros for a store without a journal. */
 bool driven_take_event(dw_store *, dw_store_event *ret_event);
 void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 
-/* driven_keeps_topics: it knows TOPIC_SET and the operations behind it. */
+/* driven_keeps_topics returns true if the store knows TOPIC_SET and the other operations on
+ * topics. */
 bool driven_keeps_topics(const dw_store *);
 
-/* driven_settles_messages: it knows dw_op.message. */
+/* driven_settles_messages returns true if the store knows dw_op.message. */
 bool driven_settles_messages(const dw_store *);
 
-/* driven_look_every: 0: the store does not say. driven_calls_takes: it tells which take a message
- * is for. driven_take_call: false: none was called. */
+/* driven_look_every returns how often a take must look for messages, or 0 if the store does not
+ * say. driven_calls_takes returns true if the store itself tells which take a message is for.
+ * driven_take_call gets the next such call, or returns false if there is none. */
 dw_usec driven_look_every(const dw_store *);
 bool driven_calls_takes(const dw_store *);
 bool driven_take_call(dw_store *, dw_take_call *ret_call);
 
-/* driven_loads_by_generation: it knows DW_OP_BY_GENERATION. */
+/* driven_loads_by_generation returns true if the store knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);
 
-/* driven_delay: as delay() there; "" of a store that does not say. */
+/* driven_delay writes the words of the class's delay(), or "" for a store that has none. */
 void driven_delay(const dw_store *, char *ret_words, size_t size);
 
-/* driven_trouble: as trouble() there; DW_OK of a store that does not say. */
+/* driven_trouble returns the status of the class's trouble(), and its words. It returns DW_OK for a
+ * store that has none. */
 int driven_trouble(const dw_store *, char *ret_words, size_t size);
 
 #endif

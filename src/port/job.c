@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of one firing. Each of them keeps the alignment of the one behind it. */
+/* The bytes of one firing in the arrays behind a job. Each array keeps the alignment of the array
+ * behind it. */
 #define ITEM_SIZE (sizeof(dw_firing) + sizeof(dw_token) + sizeof(dw_usec) + sizeof(dw_verdict))
 
 static_assert(sizeof(struct job) % sizeof(dw_usec) == 0 &&

@@ -9,42 +9,47 @@
 #include "port/post.h"
 
 struct job {
-	struct post post; /* first: how it comes back, and a link on the way there */
-	dw_fire_fn fire;  /* or fire_batch; the other one is NULL */
+	/* First; the post by which the job comes back, and a link on the way there. */
+	struct post post;
+	dw_fire_fn fire; /* either fire or fire_batch is set; the other one is NULL */
 	dw_batch_fn fire_batch;
 	void *user;
-	size_t count; /* of each of the next four, which are in this block */
+	size_t count; /* number of items in each of the next four arrays, which are in this block */
 	dw_firing *firings;
 	dw_token *tokens;
-	dw_usec *retry_in; /* what came of it; below 0: not said */
+	dw_usec *retry_in; /* delays that handlers gave for a retry; negative: none */
 	dw_verdict *verdicts;
-	unsigned char *room; /* where the next data goes; NULL: data is not copied */
+	unsigned char *room; /* where the data of the next firing goes; NULL: data is not copied */
 	char topic[DW_TOPIC_MAX + 1];
 	bool started;
-	dw_usec began; /* steady time; whoever calls job_run sets this and the next one */
+	dw_usec began; /* steady; the caller of job_run() sets `began` and `took` */
 	dw_usec took;  /* how long the handler ran */
-	/* The engine's, while a worker has the job. */
+	/* The engine uses the following while a worker has the job. */
 	struct job *prev_out, *next_out;
-	dw_usec late_at; /* steady; then it is too late; DW_NEVER: it never is, or this was told */
+	/* Steady; from then on the job takes too long. DW_NEVER: it has no limit, or this was
+	 * reported. */
+	dw_usec late_at;
 	bool is_late;
 };
 
-/* job_new: a job without firings, with room for count of them. data_size: of the data of all, which
- * is copied; SIZE_MAX: it is not copied. NULL: no memory. */
+/* job_new makes a job without firings, with room for count of them. data_size is the size of the
+ * data of all firings, which is copied; SIZE_MAX means that it is not copied. It returns NULL if
+ * there is no memory. */
 struct job *job_new(const struct alloc *, const char *topic, size_t count, size_t data_size);
 
-/* job_add adds a firing: a copy of this one. Its now is set when the handler starts. */
+/* job_add adds a copy of this firing. Its field `now` is set when the handler starts. */
 void job_add(struct job *, const dw_firing *);
 
-/* job_begin: the handler starts now, unless a timer is not due: the clock was set back. job_run
- * calls the handler. */
+/* job_begin notes that the handler starts now, unless a timer is not due because the clock was set
+ * back. job_run calls the handler. */
 void job_begin(struct job *, dw_usec now);
 void job_run(struct job *, dw *handle);
 
 /* The workers, as the engine sees them. */
 struct worker_port {
-	/* Takes a job; it comes back through engine_finish() on the engine's thread. Never fails
-	 * while fewer than count are out. NULL: the engine's thread does all jobs. */
+	/* Takes a job. The job comes back through engine_finish() on the engine's thread. start
+	 * never fails while workers have fewer than count jobs. NULL: the engine's thread does all
+	 * jobs. */
 	void (*start)(void *user, struct job *);
 	void *user;
 	size_t count; /* 0: there are no workers */

@@ -1,5 +1,5 @@
-/* An operation under way in a store: one block with its id and bytes, so that its last user can
- * free it. */
+/* An operation under way in a store. It is one block with its id and bytes, so that its last user
+ * can free it. */
 #ifndef DW_PORT_OP_H
 #define DW_PORT_OP_H
 
@@ -8,14 +8,14 @@
 #include "base/alloc.h"
 #include "durawheel/store.h"
 
-/* An operation, with what its engine keeps of it. */
+/* An operation, and what the engine keeps about it. */
 struct ticket {
 	dw_op op;       /* first */
-	void *call;     /* that waits for the answer; NULL: none */
-	dw_usec sent;   /* steady */
-	uint64_t batch; /* urgent operations submitted with it */
+	void *call;     /* the call that waits for the answer, or NULL */
+	dw_usec sent;   /* steady; when the operation was submitted */
+	uint64_t batch; /* number of urgent operations submitted with it */
 	bool urgent;    /* firing waits for it */
-	unsigned term;  /* of the ownership in which it was submitted */
+	unsigned term;  /* the term of the ownership in which it was submitted */
 };
 
 static inline struct ticket *ticket_of(dw_op *op)
@@ -28,30 +28,31 @@ static inline const struct ticket *ticket_of_const(const dw_op *op)
 	return (const struct ticket *)op;
 }
 
-/* op_new: an operation on id, in a ticket, with a copy of body. A body of NULL is left to be
- * written to op_room(). NULL: no memory. */
+/* op_new makes an operation on id, in a ticket, with a copy of body. If body is NULL, the caller
+ * writes the body to op_room(). It returns NULL if there is no memory. */
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
 unsigned char *op_room(dw_op *);
 
-/* op_is_parked: a long poll. The store answers it when it has something to say. */
+/* op_is_parked returns true for a long poll. The store answers it when it has something to say. */
 static inline bool op_is_parked(const dw_op *op)
 {
 	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
 }
 
-/* op_is_before_end: a SCAN goes as far as this deadline. */
+/* op_is_before_end returns true if a SCAN goes as far as this deadline. */
 static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 {
 	return op->head.due == 0 || due < op->head.due;
 }
 
-/* op_looks: how many timers a SCAN looks at, at most. */
+/* op_looks returns how many timers a SCAN looks at, at most. */
 static inline size_t op_looks(const dw_op *op)
 {
 	return op->limit > DW_SCAN_LOOKS ? op->limit : DW_SCAN_LOOKS;
 }
 
-/* op_why: the text of dw_set_why() of a NEXT or a LETTER, of limit bytes; NULL: there is none. */
+/* op_why returns the text of dw_set_why() of a NEXT or a LETTER, of limit bytes, or NULL if there
+ * is none. */
 static inline const char *op_why(const dw_op *op)
 {
 	return op->limit > 0 ? (const char *)op->body + op->body_size : NULL;
@@ -60,27 +61,27 @@ static inline const char *op_why(const dw_op *op)
 /* op_free frees the operation and what its answer carries. */
 void op_free(const struct alloc *, dw_op *);
 
-/* row_new: a row with copies of id and body, NULL: no memory. A body of NULL is left to be written
- * to row_room(). */
+/* row_new makes a row with copies of id and body. It returns NULL if there is no memory. If body is
+ * NULL, the caller writes the body to row_room(). */
 dw_row *row_new(const struct alloc *, const char *id, const void *body, size_t body_size);
 unsigned char *row_room(dw_row *);
 
-/* What dw_set_why() has said, without a NUL; size 0: nothing. */
+/* The text of dw_set_why(), without a NUL; size 0: nothing. */
 struct why {
 	const char *text;
 	size_t size;
 };
 
-/* row_new_told: with a copy of what dw_set_why() has said. */
+/* row_new_told makes a row that also has a copy of the text of dw_set_why(). */
 dw_row *row_new_told(const struct alloc *, const char *id, const void *body, size_t body_size,
 		     const struct why *);
 void rows_free(const struct alloc *, dw_row *);
 
-/* op_add_row adds a row to the answer at *tail, which begins as &op->rows. False: row is NULL,
- * because there was no memory; the answer is DW_ENOMEM. */
+/* op_add_row adds a row to the answer at *tail, which begins as &op->rows. If row is NULL, because
+ * there was no memory, it returns false, and the answer is DW_ENOMEM. */
 bool op_add_row(const struct alloc *, dw_op *, dw_row ***tail, dw_row *);
 
-/* A first-in first-out list of operations. Zero is empty. */
+/* A first-in first-out list of operations. A zeroed struct is an empty list. */
 struct op_queue {
 	dw_op *first;
 	dw_op *last;

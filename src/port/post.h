@@ -4,14 +4,14 @@
 
 #include <stdbool.h>
 
-/* What lies in their queue: the first member of what it is part of. */
+/* An item in the queue of these calls. It is the first member of the struct that it belongs to. */
 struct post {
 	struct post *next;
-	bool is_job; /* a struct job that comes back; else a call */
+	bool is_job; /* true: a struct job that comes back; false: a call */
 };
 
 struct post_port {
-	/* Does a bounded part of it; true: more is left. NULL: there are no other threads. */
+	/* Does a bounded number of queued calls, and returns true if more are left. */
 	bool (*drain)(void *user);
 	void *user;
 };
