@@ -11,7 +11,7 @@ struct host_loop;
 /* Called when the descriptor is readable. If it returns an error, the watcher stops. */
 typedef int (*host_loop_turn_fn)(void *user);
 
-/* host_loop_new: NULL if out of memory. It does not touch the libev loop yet. */
+/* host_loop_new returns NULL if out of memory. It does not touch the libev loop yet. */
 struct host_loop *host_loop_new(const struct alloc *, host_loop_turn_fn, void *user);
 
 /* host_loop_enter starts the watcher. libev aborts the process if it has no memory for it. */

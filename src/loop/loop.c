@@ -23,12 +23,12 @@ struct loop {
 	int timer_fd;
 	int event_fd;
 	dw_usec armed;    /* the time for which the timerfd is armed, or ARMED_UNKNOWN */
-	atomic_int woken; /* lets a spin see a wake-up without a system call */
+	atomic_int woken; /* set by a wake-up; a spin sees it without a system call */
 	atomic_int stopped;
-	/* Of the kernel's wall clock; see loop_overdue(). */
-	_Atomic dw_usec due;      /* a turn is needed then */
+	/* These are times of the kernel's wall clock; see loop_overdue(). */
+	_Atomic dw_usec due;      /* when a turn is needed */
 	_Atomic dw_usec woken_at; /* 0: not woken */
-	_Atomic dw_usec began;    /* the turn that is not over; 0: none */
+	_Atomic dw_usec began;    /* when the present turn began; 0: none */
 };
 
 #define ARMED_UNKNOWN (DW_NEVER - 1)
@@ -69,7 +69,7 @@ void loop_begin(struct loop *loop)
 	set_time(&loop->due, wall());
 }
 
-/* kernel_time: `at` on the kernel's clock, from which a hooked clock may differ. */
+/* kernel_time converts `at` to the kernel's clock, from which a hooked clock may differ. */
 static dw_usec kernel_time(const struct loop *loop, dw_usec at)
 {
 	struct clock real = clock_system();
@@ -91,8 +91,8 @@ static void arm(void *user, dw_usec at)
 	time = usec_max(1, usec_min(kernel_time(loop, at), FAR_AHEAD));
 	spec.it_value =
 	    (struct timespec){.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
-	/* ECANCELED means that the clock was set meanwhile. The timer is armed all the same. It
-	 * stays readable until the next turn, which looks at the clocks. */
+	/* ECANCELED means that the clock was set meanwhile. The timer is armed nevertheless. Its
+	 * descriptor stays readable until the next turn, which looks at the clocks. */
 	(void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
 			      NULL);
 	loop->armed = at;
@@ -170,7 +170,7 @@ static void spin(const struct loop *loop, dw_usec due, dw_usec most)
 void loop_sleep(struct loop *loop, dw_usec due, dw_usec most)
 {
 	struct epoll_event event;
-	/* Spin only before a firing, and not before a report or a claim. */
+	/* The loop spins only before a firing, and not before a report or a claim. */
 	int spins = most > 0 && due == loop->armed;
 
 	if (spins)

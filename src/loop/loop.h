@@ -13,8 +13,8 @@
 
 struct loop;
 
-/* loop_new: DW_OK, DW_ENOMEM, DW_ESYS (errno says why). If hooked_clock is true, deadlines are
- * times of clock instead of CLOCK_REALTIME. */
+/* loop_new makes a loop. It returns DW_OK, DW_ENOMEM or DW_ESYS. With DW_ESYS errno says why. If
+ * hooked_clock is true, deadlines are times of `clock` instead of CLOCK_REALTIME. */
 int loop_new(struct loop **ret_loop, const struct alloc *, const struct clock *, int hooked_clock);
 void loop_free(struct loop *);
 
@@ -22,20 +22,22 @@ struct loop_port loop_port(struct loop *);
 int loop_fd(const struct loop *);
 
 /* loop_watch makes the loop's descriptor readable when fd is, until loop_unwatch(). Call
- * loop_unwatch() before closing fd. DW_OK, DW_ESYS (errno says why). */
+ * loop_unwatch() before closing fd. loop_watch returns DW_OK, or DW_ESYS with the reason in
+ * errno. */
 int loop_watch(struct loop *, int fd);
 void loop_unwatch(struct loop *, int fd);
 
-/* loop_armed returns the time for which the last turn has armed the loop. loop_is_woken: true if a
- * wake-up came after the last loop_drain(). */
+/* loop_armed returns the time for which the last turn has armed the loop. loop_is_woken returns
+ * true if a wake-up came after the last loop_drain(). */
 dw_usec loop_armed(const struct loop *);
 bool loop_is_woken(const struct loop *);
 
 /* loop_overdue returns for how long a turn has been overdue, or 0. A turn that is not over is
- * overdue since it began. Any thread. */
+ * overdue since it began. Any thread may call it. */
 dw_usec loop_overdue(const struct loop *);
 
-/* loop_begin: the first turn is due now, and not since what preceded it. */
+/* loop_begin says that the first turn is due now. The time that was spent on opening does not count
+ * as overdue. */
 void loop_begin(struct loop *);
 
 /* loop_drain makes the descriptor unreadable again. Call it before a turn. */
