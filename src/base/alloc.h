@@ -10,7 +10,7 @@ struct alloc {
 	void *user;
 };
 
-/* alloc_default: realloc and free. */
+/* alloc_default returns an allocator that uses realloc and free. */
 struct alloc alloc_default(void);
 
 /* alloc_new returns a zeroed block, or NULL. */

@@ -1,5 +1,5 @@
-/* The calculations are those of Hinnant, chrono-compatible low-level date algorithms, 2013: years
- * begin in March, so that the leap day is the last day of a year. */
+/* The calculations follow Hinnant, chrono-compatible low-level date algorithms, 2013: years begin
+ * in March, so that the leap day is the last day of a year. */
 #include "base/civil.h"
 
 /* Days from 0000-03-01, the day 0 of the calculations below, to 1970-01-01. */

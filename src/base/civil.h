@@ -9,19 +9,19 @@
 
 struct civil_day {
 	int64_t year;
-	int month, day; /* from 1 on */
+	int month, day; /* counted from 1 */
 };
 
-/* civil_days_in: how many days the month has. */
+/* civil_days_in returns how many days the month has. */
 int civil_days_in(int64_t year, int month);
 
-/* civil_number: the number of a day. The year is at least 0. */
+/* civil_number returns the number of a day. The year is at least 0. */
 int64_t civil_number(struct civil_day);
 
-/* civil_of is the inverse of civil_number(), for any number. */
+/* civil_of returns the day of a number. It is the inverse of civil_number(), for any number. */
 struct civil_day civil_of(int64_t number);
 
-/* civil_weekday: 0 is Sunday. */
+/* civil_weekday returns the weekday of a day's number, where 0 is Sunday. */
 int civil_weekday(int64_t number);
 
 /* civil_split returns the floor of number / size. *ret_rest is the rest and never negative. */

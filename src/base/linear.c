@@ -7,7 +7,7 @@
 
 #define BUCKETS_MIN 64u
 
-/* Prefetch the entries of the bucket that will be split this many splits later. */
+/* A split prefetches the entries of the bucket that will be split this many splits later. */
 #define SPLITS_AHEAD 8u
 
 int linear_init(struct linear *linear, const struct alloc *alloc)
@@ -26,7 +26,7 @@ void linear_free(struct linear *linear)
 	segments_free(&linear->buckets, linear->alloc);
 }
 
-/* round_size: the largest power of two that is not above count. count is at least 1. */
+/* round_size returns the largest power of two that is not above count. count is at least 1. */
 static uint32_t round_size(uint32_t count)
 {
 	return UINT32_C(1) << (31 - __builtin_clz(count));
@@ -37,7 +37,8 @@ static struct linear_node **bucket_at(const struct linear *linear, uint32_t buck
 	return (struct linear_node **)segments_at(&linear->buckets, bucket);
 }
 
-/* bucket_of: the bucket of a hash. Buckets that have been split are addressed by one more bit. */
+/* bucket_of returns the bucket of a hash. Buckets that have been split are addressed by one more
+ * bit. */
 static struct linear_node **bucket_of(const struct linear *linear, uint64_t hash)
 {
 	uint32_t size = round_size(linear->bucket_count);
@@ -123,11 +124,11 @@ int linear_add(struct linear *linear, struct linear_node *node)
 
 void linear_put(struct linear *linear, struct linear_node *node)
 {
-	(void)grow(linear); /* else it is slower */
+	(void)grow(linear); /* without memory the table does not grow, and is slower */
 	put(linear, node);
 }
 
-/* link_to: the pointer that points to an entry of the table. */
+/* link_to returns the pointer that points to an entry of the table. */
 static struct linear_node **link_to(const struct linear *linear, const struct linear_node *node)
 {
 	struct linear_node **link = bucket_of(linear, node->hash);

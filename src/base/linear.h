@@ -23,25 +23,25 @@ struct linear {
 int linear_init(struct linear *, const struct alloc *);
 void linear_free(struct linear *);
 
-/* linear_first: the first entry of the bucket for this hash, or NULL. `next` leads to the other
- * entries. */
+/* linear_first returns the first entry of the bucket for this hash, or NULL. `next` leads to the
+ * other entries. */
 struct linear_node *linear_first(const struct linear *, uint64_t hash);
 
 /* linear_fetch prefetches the bucket for this hash. */
 void linear_fetch(const struct linear *, uint64_t hash);
 
-/* linear_add: the caller sets node->hash. DW_OK, or DW_ENOMEM. linear_put cannot fail: without
- * memory the table does not grow, and only becomes slower. */
+/* linear_add adds an entry whose hash the caller has set. It returns DW_OK or DW_ENOMEM. linear_put
+ * cannot fail. If there is no memory, the table does not grow and only becomes slower. */
 int linear_add(struct linear *, struct linear_node *);
 void linear_put(struct linear *, struct linear_node *);
 void linear_remove(struct linear *, struct linear_node *);
 
-/* linear_replace puts fresh in the place of old, with the same hash. It cannot fail. */
+/* linear_replace puts `fresh` in the place of `old`, which has the same hash. It cannot fail. */
 void linear_replace(struct linear *, struct linear_node *old, struct linear_node *fresh);
 
-/* linear_visit calls visit for every entry of one bucket. visit may remove the entry. False: the
- * bucket does not exist. A loop over all buckets meets every entry that stays in the table, even if
- * entries are added during the loop. */
+/* linear_visit calls visit for every entry of one bucket. visit may remove the entry. It returns
+ * false if the bucket does not exist. A loop over all buckets meets every entry that stays in the
+ * table, even if entries are added during the loop. */
 bool linear_visit(struct linear *, uint32_t bucket, void (*visit)(struct linear_node *, void *user),
 		  void *user);
 

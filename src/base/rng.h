@@ -15,7 +15,7 @@ uint64_t rng_next(struct rng *);
 uint64_t rng_below(struct rng *, uint64_t limit);
 
 /* rng_id writes 128 random bits as text into ret_id (RNG_ID_SIZE bytes), and returns it. The ids of
- * many processes never collide. rng NULL: the kernel draws the bits. */
+ * many processes never collide. If rng is NULL, the kernel draws the bits. */
 #define RNG_ID_SIZE 33
 const char *rng_id(struct rng *, char *ret_id);
 

@@ -16,12 +16,12 @@ struct segments {
 	uint32_t directory_size;
 };
 
-/* segments_reserve makes every index below count usable. New entries are NULL. DW_OK, or
+/* segments_reserve makes every index below count usable. New entries are NULL. It returns DW_OK or
  * DW_ENOMEM. */
 int segments_reserve(struct segments *, const struct alloc *, uint32_t count);
 void segments_free(struct segments *, const struct alloc *);
 
-/* segments_at: the address of an entry whose index is reserved. */
+/* segments_at returns the address of an entry whose index is reserved. */
 static inline void **segments_at(const struct segments *segments, uint32_t index)
 {
 	return &segments->directory[index >> SEGMENT_BITS][index & (SEGMENT_SIZE - 1)];

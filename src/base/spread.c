@@ -1,6 +1,7 @@
 #include "base/spread.h"
 
-/* A bucket is the octave, and the two bits below the leading one. */
+/* A bucket's number is made of the octave of the duration, and the two bits below the leading
+ * one. */
 uint32_t spread_bucket(dw_usec duration)
 {
 	uint64_t value = (uint64_t)usec_max(duration, 4);
@@ -41,7 +42,7 @@ void spread_take(struct spread *spread, dw_usec duration)
 	uint16_t *samples = &spread->samples[bucket < SPREAD_BUCKETS ? bucket : SPREAD_BUCKETS - 1];
 
 	if (*samples == 0)
-		return; /* it has faded */
+		return; /* this duration has faded already */
 	--*samples;
 	--spread->sample_count;
 }

@@ -12,19 +12,20 @@
 struct spread {
 	uint16_t samples[SPREAD_BUCKETS];
 	uint16_t sample_count;
-	dw_usec max; /* of all durations, also of those that have faded */
+	dw_usec max; /* the longest of all durations, even of those that have faded */
 };
 
-/* spread_bucket returns the bucket of a duration, of any number of buckets; spread_bucket_end the
- * first duration of the next bucket. */
+/* spread_bucket returns the number of the duration's bucket, which may be beyond SPREAD_BUCKETS.
+ * spread_bucket_end returns the first duration of the next bucket. */
 uint32_t spread_bucket(dw_usec duration);
 dw_usec spread_bucket_end(uint32_t bucket);
 
-/* spread_take takes back the last spread_add(), but for the maximum. */
+/* spread_add counts a duration. spread_take takes it back, except that max stays. */
 void spread_add(struct spread *, dw_usec duration);
 void spread_take(struct spread *, dw_usec duration);
 
-/* spread_quantile returns a duration that so many of a hundred do not exceed. 0: there is none. */
+/* spread_quantile returns a duration that `percent` of 100 durations do not exceed, or 0 if there
+ * are no durations. */
 dw_usec spread_quantile(const struct spread *, uint32_t percent);
 
 #endif

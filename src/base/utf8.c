@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* decode reads one code point of at most size bytes. Returns its length, or 0 if it is invalid. */
+/* decode reads one code point of at most size bytes. It returns its length, or 0 if it is
+ * invalid. */
 static size_t decode(const unsigned char *text, size_t size, uint32_t *ret_point)
 {
 	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -29,9 +30,9 @@ static bool is_control(uint32_t point)
 	return point < 0x20 || (point >= 0x7f && point < 0xa0);
 }
 
-/* is_plain_word: eight bytes of printable ASCII. If all of them are, no byte of the difference and
- * of the sum has a borrow or a carry, or its highest bit. Else the first other byte has this bit in
- * one of the three. */
+/* is_plain_word returns true if all eight bytes are printable ASCII. Then no byte of the difference
+ * or of the sum has a borrow or a carry, and no byte has its highest bit set. Otherwise the first
+ * byte that is not printable has this bit in one of the three words. */
 static bool is_plain_word(const char *text)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -41,8 +42,8 @@ static bool is_plain_word(const char *text)
 	return ((word | (word - 0x20 * ones) | (word + ones)) & 0x80 * ones) == 0;
 }
 
-/* is_plain: printable ASCII, of at least eight bytes. The last eight are looked at together, even
- * if some of them were looked at before. */
+/* is_plain returns true if the text, of at least eight bytes, is printable ASCII. The last eight
+ * bytes are looked at together, even if some of them were looked at before. */
 static bool is_plain(const char *text, size_t size)
 {
 	const char *last = text + size - 8;
@@ -58,7 +59,7 @@ bool utf8_is_name(const char *text, size_t size)
 	const unsigned char *at = (const unsigned char *)text;
 
 	if (size >= 8 && is_plain(text, size))
-		return true; /* as most names */
+		return true; /* most names are plain ASCII */
 	while (size > 0) {
 		uint32_t point = *at;
 		size_t length = point < 0x80 ? 1 : decode(at, size, &point);

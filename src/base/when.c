@@ -11,14 +11,14 @@
 
 #include "base/civil.h"
 
-#define TIME_LAST INT64_C(253402300799999999) /* of the year 9999 */
+#define TIME_LAST INT64_C(253402300799999999) /* the last microsecond of the year 9999 */
 
 struct unit {
 	const char *name;
 	dw_usec size;
 };
 
-/* Sorted from the largest to the smallest, as they must be written. */
+/* The units, sorted from the largest to the smallest, as they must be written. */
 static const struct unit units[] = {
     {"d", DW_DAYS(1)},    {"h", DW_HOURS(1)},         {"m", DW_MINUTES(1)},
     {"s", DW_SECONDS(1)}, {"ms", DW_MILLISECONDS(1)}, {"us", 1},
@@ -30,7 +30,7 @@ struct civil {
 	int hour, minute, second;
 };
 
-/* The offset of a time: +hh:mm, or -hh:mm for west. */
+/* The offset of a time from UTC: +hh:mm, or -hh:mm for west. */
 struct offset {
 	bool west;
 	int hours, minutes;
@@ -167,8 +167,8 @@ static bool take_civil(const char **text, struct civil *ret_civil)
 	return true;
 }
 
-/* exists: are the day, the time and the offset valid? A leap second has no number of its own in
- * Unix time, so second 60 is refused. */
+/* exists returns true if the day, the time and the offset are valid. Unix time has no number for a
+ * leap second, so second 60 is refused. */
 static bool exists(const struct civil *civil, const struct offset *offset)
 {
 	const struct civil_day *date = &civil->date;
