@@ -73,10 +73,9 @@ static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
 	return handled;
 }
 
-/*
- * is_sparse: can all entries of this slot, which begins at `start`, be sorted? Not if a lower level
- * holds entries of the same time: those are older and must fire first.
- */
+/* is_sparse returns true if all entries of this slot, which begins at `start`, can be sorted. It
+ * returns false if a lower level holds entries of the same time, because those are older and must
+ * fire first. */
 static bool is_sparse(const dw_wheel *wheel, unsigned ring, uint64_t start)
 {
 	uint32_t blocks = wheel->lists[wheel_ring_list(ring, start)].blocks;
@@ -112,10 +111,8 @@ static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *mo
 	}
 }
 
-/*
- * enter: drain the slots that begin at `start`, before the current time enters them. One pass from
- * the highest ring down is enough. False: the allowance is used up.
- */
+/* enter: drain the slots that begin at `start`, before the current time enters them. One pass from
+ * the highest ring down is enough. Returns false if the allowance is used up. */
 static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 {
 	for (unsigned ring = WHEEL_RINGS; --ring > 0;) {
@@ -132,10 +129,8 @@ static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 	return true;
 }
 
-/*
- * load: move the current bucket into the fine level or the sorted array. False: the allowance is
- * used up.
- */
+/* load: move the current bucket into the fine level or the sorted array. Returns false if the
+ * allowance is used up. */
 static bool load(dw_wheel *wheel, size_t *moves)
 {
 	uint64_t bucket = wheel_bucket(wheel->current);
@@ -182,7 +177,8 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 	return taken;
 }
 
-/* take_soon: take out the first entry of the sorted array. Returns 0 if it was dead, else 1. */
+/* take_soon: take out the first entry of the sorted array. Returns 1, or 0 if the entry was
+ * dead. */
 static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 {
 	struct wheel_entry entry = wheel->soon.entries[wheel->soon.first++];
@@ -199,8 +195,8 @@ static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 }
 
 /*
- * next_known: the earliest deadline in the fine level and the sorted array, where deadlines are
- * exact.
+ * next_known returns the earliest deadline in the fine level and the sorted array, where deadlines
+ * are exact.
  */
 static uint64_t next_known(const dw_wheel *wheel)
 {
@@ -209,7 +205,7 @@ static uint64_t next_known(const dw_wheel *wheel)
 	return soon < fine ? soon : fine;
 }
 
-/* is_known: does the fine level or the sorted array have entries? */
+/* is_known returns true if the fine level or the sorted array has entries. */
 static bool is_known(const dw_wheel *wheel)
 {
 	return wheel->fine_words || wheel_soon_count(wheel);
@@ -239,11 +235,9 @@ static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, siz
 	return taken;
 }
 
-/*
- * piece_time: the time between two pieces of the ring's earliest slot, so that the whole slot is
- * drained between `base` and its start. 0: the slot has at most one piece and can wait for its
- * start.
- */
+/* piece_time returns the time between two pieces of the ring's earliest slot, so that the whole
+ * slot is drained between `base` and its start. It returns 0 if the slot has at most one piece and
+ * can wait for its start. */
 static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
 {
 	const struct wheel_ring *at = &wheel->rings[ring];
@@ -258,8 +252,8 @@ static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
 }
 
 /*
- * drained_until: the start of the time in which the rest of the ring's earliest slot is to be
- * drained.
+ * drained_until returns the start of the time in which the rest of the ring's earliest slot is to
+ * be drained.
  */
 static uint64_t drained_until(const dw_wheel *wheel, unsigned ring)
 {
@@ -269,7 +263,7 @@ static uint64_t drained_until(const dw_wheel *wheel, unsigned ring)
 	return opens > at->drained ? opens : at->drained;
 }
 
-/* work_time: when to drain the ring's earliest slot next. The slot must exist. */
+/* work_time returns when to drain the ring's earliest slot next. The slot must exist. */
 static uint64_t work_time(const dw_wheel *wheel, unsigned ring)
 {
 	uint64_t base = drained_until(wheel, ring);
@@ -317,7 +311,8 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 
 		if (start == WHEEL_NEVER)
 			continue;
-		/* More timers may come into the slot before it opens: look again then. */
+		/* More timers may come into the slot before it opens. So look again when it
+		 * opens. */
 		at = opens > wheel->current ? opens : work_time(wheel, ring);
 		if (at < work_at)
 			work_at = at;
@@ -387,7 +382,7 @@ static size_t advance(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t m
 	return taken;
 }
 
-/* idle_until: the time at which the next timer is due or the next slot needs draining. */
+/* idle_until returns the time at which the next timer is due or the next slot needs draining. */
 static uint64_t idle_until(const dw_wheel *wheel)
 {
 	uint64_t known = wheel->overdue.count ? wheel_overdue_next(wheel) : next_known(wheel);

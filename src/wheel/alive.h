@@ -39,25 +39,28 @@ static inline size_t wheel_lives_count(const struct wheel_lives *lives)
 	return lives->young + lives->elders;
 }
 
-/* wheel_names_meet: count an entry if it is alive. False: no sound wheel has such an entry. */
+/* wheel_names_meet: count an entry if it is alive. Returns false for an entry that no sound wheel
+ * has. */
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives);
 
-/* wheel_names_check: does each timer have exactly one of the entries that were met? */
+/* wheel_names_check returns true if each timer has exactly one of the entries that the walk has
+ * met. */
 bool wheel_names_check(const dw_wheel *wheel, const struct wheel_lives *lives);
 
-/* wheel_handle_of: the handle of the timer that has this name. */
+/* wheel_handle_of returns the handle of the timer that has this name. */
 static inline dw_wheel_handle wheel_handle_of(uint64_t name)
 {
 	return name & ~WHEEL_ELDER;
 }
 
-/* wheel_name_lasts: is this the name of an elder, which does not depend on the ring? */
+/* wheel_name_lasts returns true if this is the name of an elder, which does not depend on the
+ * ring. */
 static inline bool wheel_name_lasts(uint64_t name)
 {
 	return name & WHEEL_ELDER;
 }
 
-/* wheel_index: the index in a name or a handle. */
+/* wheel_index returns the index in a name or a handle. */
 static inline uint32_t wheel_index(uint64_t name)
 {
 	return dw_wheel_index(wheel_handle_of(name));
@@ -73,7 +76,7 @@ static inline uint64_t wheel_chunk_bit(uint32_t index)
 	return UINT64_C(1) << index % 64;
 }
 
-/* wheel_gone: the word of the ring that holds the bit of this generation. */
+/* wheel_gone returns the word of the ring that holds the bit of this generation. */
 static inline uint64_t *wheel_gone(const dw_wheel *wheel, uint32_t generation)
 {
 	return &wheel->names.gone[generation / 64 & wheel->names.ring_mask];
@@ -84,20 +87,21 @@ static inline uint64_t wheel_gone_bit(uint32_t generation)
 	return UINT64_C(1) << generation % 64;
 }
 
-/* wheel_ring_has: is the bit of this generation clear? The ring must know the generation. */
+/* wheel_ring_has returns true if the bit of this generation is clear. The ring must know the
+ * generation. */
 static inline bool wheel_ring_has(const uint64_t *ring, uint32_t mask, uint32_t generation)
 {
 	return ~ring[generation / 64 & mask] >> generation % 64 & 1;
 }
 
-/* wheel_is_young: is the timer of this generation alive and not an elder? The ring must know the
- * generation. */
+/* wheel_is_young returns true if the timer of this generation is alive and not an elder. The ring
+ * must know the generation. */
 static inline bool wheel_is_young(const dw_wheel *wheel, uint32_t generation)
 {
 	return wheel_ring_has(wheel->names.gone, wheel->names.ring_mask, generation);
 }
 
-/* wheel_is_elder: is this the handle or the name of an elder? */
+/* wheel_is_elder returns true if this is the handle or the name of an elder. */
 static inline bool wheel_is_elder(const dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint32_t index = wheel_index(handle);
@@ -106,7 +110,7 @@ static inline bool wheel_is_elder(const dw_wheel *wheel, dw_wheel_handle handle)
 	       wheel->names.elders[index] == wheel_generation(handle);
 }
 
-/* wheel_live: is the timer of an entry with this name alive? */
+/* wheel_live returns true if the timer of an entry with this name is alive. */
 static inline bool wheel_live(const dw_wheel *wheel, uint64_t name)
 {
 	if (BITS_RARE(wheel_name_lasts(name)))
@@ -114,13 +118,11 @@ static inline bool wheel_live(const dw_wheel *wheel, uint64_t name)
 	return wheel_is_young(wheel, wheel_generation(name));
 }
 
-/*
- * wheel_knows_young: is this the handle of a live timer that is not an elder? The handle may be any
- * that this wheel has given. A handle of another wheel may have a generation that is alive here
- * with another index. This mistake is not noticed: a timer is then lost, and an index stays in use
- * for good (see go_on()). Once the generations have started again, the answer is always no, and the
- * caller must ask wheel_find().
- */
+/* wheel_knows_young returns true if this is the handle of a live timer that is not an elder. The
+ * handle may be any that this wheel has given. A handle of another wheel may have a generation that
+ * is alive here with another index. This mistake is not noticed: a timer is then lost, and an index
+ * stays in use for good (see go_on()). Once the generations have started again, it always returns
+ * false, and the caller must ask wheel_find(). */
 static inline bool wheel_knows_young(const dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint32_t generation = wheel_generation(handle);

@@ -15,10 +15,12 @@
 enum rule {
 	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
 	RULE_OCCUPIED = -102, /* a list's bit is set when it has entries */
-	RULE_FINE = -103,     /* the deadlines in a fine list are its tick of the current bucket */
+	/* All deadlines in a fine list are the list's tick of the current bucket. */
+	RULE_FINE = -103,
 	RULE_RING =
 	    -104, /* the deadlines in a slot belong there, after the current time, in reach */
-	RULE_NEXT = -105,    /* a ring's next is its earliest slot, rings_next that of all rings */
+	/* A ring's next is its earliest occupied slot, and rings_next that of all rings. */
+	RULE_NEXT = -105,
 	RULE_WORK = -106,    /* work_at and idle_until are not after the work they announce */
 	RULE_OVERDUE = -107, /* the heap is ordered, and its deadlines are below the current time */
 	RULE_COUNT = -108,   /* the counts of entries are right, and each timer has one */
@@ -28,7 +30,7 @@ enum rule {
 	RULE_SOON = -112,    /* the sorted array is in order, not below the current time */
 };
 
-/* struct found: what the walk has met so far. */
+/* struct found: counts of what the walk has met so far. */
 struct found {
 	size_t entries;
 	struct wheel_lives lives;
@@ -57,7 +59,8 @@ static int check_ring_place(const dw_wheel *wheel, uint32_t list, uint64_t deadl
 		   : RULE_WORK;
 }
 
-/* check_place: does an entry with this deadline belong in this list? */
+/* check_place returns 0 if an entry with this deadline belongs in this list, else the broken
+ * rule. */
 static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	if (list >= WHEEL_FINE_LISTS)
@@ -136,7 +139,7 @@ static int check_lists(const dw_wheel *wheel, struct found *found)
 	return 0;
 }
 
-/* check_rings: does each ring's next name an occupied slot, or WHEEL_NEVER? */
+/* check_rings checks that each ring's next names an occupied slot, or is WHEEL_NEVER. */
 static int check_rings(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < WHEEL_RINGS; ring++) {
@@ -164,8 +167,8 @@ static int check_blocks(const dw_wheel *wheel, const struct found *found)
 	return found->blocks + listed == pool->fresh_block ? 0 : RULE_BLOCK;
 }
 
-/* check_idle: is idle_until not after the first timer that is overdue, sorted or in a fine list?
- * And is near_until the last tick of the current bucket? */
+/* check_idle returns true if idle_until is not after the first timer that is overdue, sorted or in
+ * a fine list, and near_until is the last tick of the current bucket. */
 static bool check_idle(const dw_wheel *wheel)
 {
 	uint64_t idle_until = wheel->idle_until;

@@ -21,8 +21,9 @@ static inline struct wheel_lens wheel_lens(const dw_wheel *wheel)
 				   wheel_next_generation(wheel) - 1, wheel->names.old};
 }
 
-/* wheel_lens_keeps: is this name alive? If its timer is old, *name becomes the name of an elder.
- * Only old names cost a branch, because the branch predictor cannot guess which names are alive. */
+/* wheel_lens_keeps returns true if this name is alive. If its timer is old, *name becomes the name
+ * of an elder. Only old names cost a branch, because the branch predictor cannot guess which names
+ * are alive. */
 static inline bool wheel_lens_keeps(dw_wheel *wheel, struct wheel_lens lens, uint64_t *name)
 {
 	uint32_t generation = wheel_generation(*name);

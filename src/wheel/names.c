@@ -6,21 +6,21 @@ static void *resize(const dw_wheel *wheel, void *block, size_t size_bytes)
 	return wheel->allocator.resize(wheel->allocator.user, block, size_bytes);
 }
 
-/* indexes_for: how many indexes to prepare. Up to 64 generations may be given before a lack of room
- * is noticed. */
+/* indexes_for returns how many indexes to prepare for `room` entries. Up to 64 generations may be
+ * given before a lack of room is noticed. */
 static size_t indexes_for(uint32_t room)
 {
 	return (size_t)room + 64;
 }
 
-/* chunks_for: how many chunks those indexes need. */
+/* chunks_for returns how many chunks the indexes for `room` entries need. */
 static size_t chunks_for(uint32_t room)
 {
 	return indexes_for(room) / 64 + 1;
 }
 
-/* ring_for: how many generations the ring should hold, so that the sweep has enough time for a
- * round. */
+/* ring_for returns how many generations the ring should hold, so that the sweep has enough time for
+ * a round. */
 static uint32_t ring_for(uint32_t room, uint32_t blocks)
 {
 	uint64_t wanted = (uint64_t)room * WHEEL_GENERATIONS_EACH, ring = 64;
@@ -49,7 +49,7 @@ static int grow_ring(dw_wheel *wheel, uint32_t ring)
 	if (!gone)
 		return DW_ENOMEM;
 	gone[(wheel_next_generation(wheel) - 1) / 64 & mask] =
-	    UINT64_MAX; /* generations before the first have gone */
+	    UINT64_MAX; /* generations before the first one count as gone */
 	for (uint32_t known = 0; before && known <= names->span / 64 + 1; known++, word--)
 		gone[word & mask] = before[word & names->ring_mask];
 	if (before)
@@ -138,7 +138,7 @@ static void open_word(dw_wheel *wheel, uint64_t gone)
 	names->span_quick = names->again ? 0 : names->span;
 }
 
-/* wheel_names_open: a handle is never 0, so the 64 generations from 0 on are left out. */
+/* A handle is never 0, so wheel_names_open leaves the 64 generations from 0 on out. */
 int wheel_names_open(dw_wheel *wheel)
 {
 	if (wheel->names.span + 64 >= wheel->names.old && wheel_names_reserve_old(wheel) < 0)
@@ -162,7 +162,7 @@ static void make_chunks_ready(dw_wheel *wheel)
 		*wheel_chunk(wheel, names->clean) = (struct wheel_chunk){0, 0};
 }
 
-/* wheel_names_start: the names look as if the 64 generations from 0 on had been given and all room
+/* wheel_names_start sets the names as if the 64 generations from 0 on had been given and all room
  * were taken. */
 void wheel_names_start(dw_wheel *wheel)
 {
@@ -224,7 +224,7 @@ bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *
 	return wheel_find(wheel, wheel_handle_of(name)) == name;
 }
 
-/* count_young: how many generations that the ring knows have a clear bit. */
+/* count_young returns how many generations that the ring knows have a clear bit. */
 static size_t count_young(const dw_wheel *wheel)
 {
 	uint32_t last = wheel_next_generation(wheel) - 1, age = 0;
@@ -238,8 +238,8 @@ static size_t count_young(const dw_wheel *wheel)
 	return count;
 }
 
-/* check_chunks: are there exactly so many elders, and does the stack hold all chunks with free
- * indexes? */
+/* check_chunks returns true if there are exactly this many elders, and if the stack holds all
+ * chunks with free indexes. */
 static bool check_chunks(const dw_wheel *wheel, size_t elders)
 {
 	const struct wheel_names *names = &wheel->names;
@@ -261,7 +261,7 @@ static bool check_chunks(const dw_wheel *wheel, size_t elders)
 	return elders == 0 && free == names->free && open == names->opens;
 }
 
-/* check_quick: does the next add or move call go_on() where it must? */
+/* check_quick returns true if the next add or move calls go_on() where it must. */
 static bool check_quick(const dw_wheel *wheel)
 {
 	uint32_t next = wheel_next_generation(wheel), left = wheel->stop_at - next;

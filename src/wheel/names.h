@@ -7,15 +7,16 @@
 
 #include "wheel/alive.h"
 
-/* wheel_names_grow: make room for the indexes below `room`, and for a ring that suits so many
- * entries in so many blocks. DW_ENOMEM. */
+/* wheel_names_grow: make room for the indexes below `room`, and for a ring that suits `room`
+ * entries in `blocks` blocks. Returns DW_OK or DW_ENOMEM. */
 int wheel_names_grow(dw_wheel *wheel, uint32_t room, uint32_t blocks);
 
 /* wheel_names_reserve_old: allocate memory for elders. Most wheels need it late or never; an
- * overdue timer needs it at once. DW_ENOMEM. */
+ * overdue timer needs it at once. Returns DW_OK or DW_ENOMEM. */
 int wheel_names_reserve_old(dw_wheel *wheel);
 
-/* wheel_names_open: open the next 64 generations after the last 64 were all given. DW_ENOMEM. */
+/* wheel_names_open: open the next 64 generations after the last 64 were all given. Returns DW_OK or
+ * DW_ENOMEM. */
 int wheel_names_open(dw_wheel *wheel);
 
 /* wheel_names_start: initialise the names of a wheel that has no memory yet. */
@@ -32,11 +33,11 @@ void wheel_names_free(dw_wheel *wheel);
 
 size_t wheel_names_bytes(const dw_wheel *wheel);
 
-/* wheel_find: the name of the timer with this handle; 0 if it does not exist. */
+/* wheel_find returns the name of the timer with this handle, or 0 if it does not exist. */
 uint64_t wheel_find(const dw_wheel *wheel, dw_wheel_handle handle);
 
-/* wheel_names_age: the name that the entry has from now on, marked if its timer has become an
- * elder. 0: the entry is dead. */
+/* wheel_names_age returns the name that the entry has from now on, marked if its timer has become
+ * an elder. It returns 0 if the entry is dead. */
 uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name);
 
 /* wheel_name: take the next generation, for this index. */

@@ -200,7 +200,8 @@ bool wheel_overdue_sweep(dw_wheel *wheel, unsigned max)
 			continue;
 		remove_at(wheel, overdue->swept);
 		wheel_entries_gone(wheel, 1);
-		overdue->swept += overdue->swept < overdue->count; /* another entry moved there */
+		/* Another entry was moved to this place. */
+		overdue->swept += overdue->swept < overdue->count;
 	}
 	if (overdue->swept)
 		return true;

@@ -10,10 +10,9 @@
 
 #include "wheel/names.h"
 
-/*
- * blocks_for: enough blocks for `room` entries in any lists, because moving entries down must not
- * fail. The last block of each list may be partly empty. All other blocks but a few are full.
- */
+/* blocks_for returns a number of blocks that is enough for `room` entries in any lists, because
+ * moving entries down must not fail. The last block of each list may be partly empty. All other
+ * blocks but a few are full. */
 static uint32_t blocks_for(uint32_t room)
 {
 	uint32_t lists = room < WHEEL_LISTS ? room : WHEEL_LISTS;
@@ -30,7 +29,7 @@ int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room)
 	void *memory;
 
 	if (cells > SIZE_MAX / sizeof(*pool->cells))
-		return DW_ENOMEM; /* a size has only 32 bits */
+		return DW_ENOMEM; /* size_t has only 32 bits here */
 	if (wheel_names_grow(wheel, room, blocks) < 0)
 		return DW_ENOMEM;
 	memory = allocator->resize(allocator->user, pool->cells, cells * sizeof(*pool->cells));

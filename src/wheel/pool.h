@@ -8,10 +8,11 @@
 #include "base/bits.h"
 #include "wheel/count.h"
 
-/* wheel_pool_grow: make room for more entries, by one step. DW_ENOMEM, DW_ELIMIT. */
+/* wheel_pool_grow: make room for more entries, by one step. Returns DW_OK, DW_ENOMEM or
+ * DW_ELIMIT. */
 int wheel_pool_grow(dw_wheel *wheel);
 
-/* wheel_pool_grow_to: make room for at least `room` entries. DW_ENOMEM. */
+/* wheel_pool_grow_to: make room for at least `room` entries. Returns DW_OK or DW_ENOMEM. */
 int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room);
 
 void wheel_pool_free(dw_wheel *wheel);

@@ -13,9 +13,9 @@ static inline unsigned wheel_ring_shift(unsigned ring)
 }
 
 /*
- * wheel_ring_window: how long before its start a slot is open, which means that it may be drained.
- * The window is 255 slots of the ring below, so its entries fit in that ring beside the current
- * slot.
+ * wheel_ring_window returns how long before its start a slot is open, which means that it may be
+ * drained. The window is 255 slots of the ring below, so its entries fit in that ring beside the
+ * current slot.
  */
 static inline uint64_t wheel_ring_window(unsigned ring)
 {
@@ -41,7 +41,7 @@ static inline unsigned wheel_list_ring(uint32_t list)
 	return (list - WHEEL_FINE_LISTS) / WHEEL_RING_SLOTS;
 }
 
-/* wheel_list_below: the list, one level below `ring`, for an entry of its open slot. */
+/* wheel_list_below returns the list, one level below `ring`, for an entry of its open slot. */
 static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 {
 	if (ring == 0)
@@ -50,9 +50,10 @@ static inline uint32_t wheel_list_below(unsigned ring, uint64_t deadline)
 }
 
 /*
- * wheel_slots_ahead: the list for a new timer that is due after the current bucket. It is in the
- * lowest ring in which the deadline and the current time lie in different slots. near_until, the
- * last tick of the current bucket, stands for the current time, because slots are whole buckets.
+ * wheel_slots_ahead returns the list for a new timer that is due after the current bucket. It is in
+ * the lowest ring in which the deadline and the current time lie in different slots. near_until,
+ * the last tick of the current bucket, stands for the current time, because slots are whole
+ * buckets.
  */
 static inline uint32_t wheel_slots_ahead(const dw_wheel *wheel, uint64_t deadline)
 {

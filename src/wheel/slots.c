@@ -51,9 +51,9 @@ void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 }
 
 /*
- * find_next: the start of the ring's earliest occupied slot. The bitmap is as long as the ring, and
- * no entry of the ring lies before the current time. The search therefore begins at the current
- * slot and goes around the end of the bitmap: the first set bit is the earliest slot.
+ * find_next returns the start of the ring's earliest occupied slot. The bitmap is as long as the
+ * ring, and no entry of the ring lies before the current time. The search therefore begins at the
+ * current slot and goes around the end of the bitmap: the first set bit is the earliest slot.
  */
 static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 {
@@ -85,7 +85,7 @@ static void forget(dw_wheel *wheel, uint32_t list)
 	wheel->tails[list] = WHEEL_NO_TAIL;
 }
 
-/* find_earliest: the earliest occupied slot of all rings. */
+/* find_earliest returns the earliest occupied slot of all rings. */
 static uint64_t find_earliest(const dw_wheel *wheel)
 {
 	uint64_t next = wheel->rings[0].next;

@@ -18,7 +18,7 @@
 #include "wheel/pool.h"
 #include "wheel/rings.h"
 
-/* wheel_slots_extend: append a block to a list. `deadline` is that of the next entry. */
+/* wheel_slots_extend: append a block to a list. `deadline` is the deadline of the next entry. */
 void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline);
 
 /* wheel_slots_vacate: mark a list as empty. Its blocks must have been given back. */
@@ -33,19 +33,20 @@ void wheel_slots_init(dw_wheel *wheel);
 /* wheel_slots_clear: empty every list and free every block. */
 void wheel_slots_clear(dw_wheel *wheel);
 
-/* wheel_list_end: the cell after the last entry of a list. Valid if the list is not full. */
+/* wheel_list_end returns the cell after the last entry of a list. The result is valid if the list
+ * is not full. */
 static inline uint32_t wheel_list_end(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel->tails[list] + 1;
 }
 
-/* wheel_cell_none: is this the cell of a block's head, which holds no entry? */
+/* wheel_cell_none returns true if this is the cell of a block's head, which holds no entry. */
 static inline bool wheel_cell_none(uint32_t cell)
 {
 	return cell % WHEEL_BLOCK_CELLS == 0;
 }
 
-/* wheel_list_full: does the list have no block, or no room in its last block? */
+/* wheel_list_full returns true if the list has no block, or no room in its last block. */
 static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel_cell_none(wheel_list_end(wheel, list));
@@ -67,13 +68,13 @@ static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, struct whe
 	wheel_list_put(wheel, list, wheel_list_end(wheel, list), entry);
 }
 
-/* wheel_list_last: the last block of an occupied list. */
+/* wheel_list_last returns the last block of an occupied list. */
 static inline uint32_t wheel_list_last(const dw_wheel *wheel, uint32_t list)
 {
 	return wheel->tails[list] >> WHEEL_BLOCK_BITS;
 }
 
-/* wheel_block_end: the cell after the last entry of this block. */
+/* wheel_block_end returns the cell after the last entry of this block. */
 static inline uint32_t wheel_block_end(const dw_wheel *wheel, uint32_t list, uint32_t block)
 {
 	if (wheel_list_last(wheel, list) == block)
@@ -90,10 +91,9 @@ static inline void wheel_slots_fetch(const dw_wheel *wheel, uint32_t list)
 		wheel_block_fetch(wheel, wheel_head(wheel, head)->next);
 }
 
-/*
- * wheel_slots_fine: the earliest time in the fine level; WHEEL_NEVER if the level is empty. A timer
- * may be due at WHEEL_NEVER, the last tick: use fine_words to tell the two cases apart.
- */
+/* wheel_slots_fine returns the earliest time in the fine level. It returns WHEEL_NEVER if the level
+ * is empty. A timer may be due at WHEEL_NEVER, the last tick: use fine_words to tell the two cases
+ * apart. */
 static inline uint64_t wheel_slots_fine(const dw_wheel *wheel)
 {
 	unsigned word;

@@ -16,8 +16,8 @@ static inline uint32_t wheel_soon_count(const dw_wheel *wheel)
 	return wheel->soon.end - wheel->soon.first;
 }
 
-/* wheel_soon_next: the earliest deadline, which may be that of a dead entry. WHEEL_NEVER if the
- * array is empty, or if the earliest deadline is the last tick. */
+/* wheel_soon_next returns the earliest deadline, which may be that of a dead entry. It returns
+ * WHEEL_NEVER if the array is empty, or if the earliest deadline is the last tick. */
 static inline uint64_t wheel_soon_next(const dw_wheel *wheel)
 {
 	const struct wheel_soon *soon = &wheel->soon;
@@ -31,7 +31,7 @@ void wheel_soon_put(dw_wheel *wheel, struct wheel_entry entry);
 /* wheel_soon_sweep: remove the dead entries. */
 void wheel_soon_sweep(dw_wheel *wheel);
 
-/* wheel_soon_check: is the array sorted? Counts its live entries. */
+/* wheel_soon_check returns true if the array is sorted. It counts the live entries of the array. */
 bool wheel_soon_check(const dw_wheel *wheel, struct wheel_lives *lives);
 
 #endif

@@ -26,7 +26,8 @@ struct wheel_ring {
 	uint64_t drained;
 };
 
-/* struct wheel_chunk: 64 indexes: which are free, and which belong to elders. */
+/* struct wheel_chunk: two sets of bits for 64 indexes: the free ones, and those that belong to
+ * elders. */
 struct wheel_chunk {
 	uint64_t free;
 	uint64_t elders;
@@ -49,8 +50,9 @@ struct wheel_names {
 	uint32_t opens;      /* chunks in the stack */
 	uint32_t free;       /* free indexes */
 	uint32_t clean;      /* chunks of indexes below this one are ready for use */
-	uint32_t again;      /* generations started again from 0 */
-	size_t chunks_bytes; /* bytes of each array; they differ after a growth that failed */
+	uint32_t again;      /* the generations have started again from 0 */
+	/* Bytes of this array; the three sizes differ after a growth that failed. */
+	size_t chunks_bytes;
 	size_t open_bytes;
 	size_t elders_bytes;
 };
@@ -83,7 +85,7 @@ struct wheel_overdue {
 	uint32_t chunks_count;
 	uint32_t chunks_capacity;
 	uint32_t count;
-	uint32_t swept; /* the current sweep has seen the entries from here on */
+	uint32_t swept; /* the current sweep has seen the heap's entries from here on */
 	uint64_t sequence;
 };
 
@@ -108,7 +110,7 @@ struct dw_wheel {
 	uint32_t fine_words; /* a bit for each word of occupied[] with an occupied fine list */
 	uint32_t
 	    swept; /* all entries older than this generation have been swept since it was given */
-	uint32_t loading; /* ring 0 still has entries of the current bucket */
+	uint32_t loading; /* ring 0 still has entries of the current bucket to be loaded */
 	struct wheel_names names;
 	struct wheel_pool pool;
 	struct wheel_sweep sweep;

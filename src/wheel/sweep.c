@@ -20,7 +20,7 @@
 #include "wheel/slots.h"
 #include "wheel/soon.h"
 
-/* list_below: the last occupied list before this one, or WHEEL_NONE. */
+/* list_below returns the last occupied list before this one, or WHEEL_NONE. */
 static uint32_t list_below(const dw_wheel *wheel, uint32_t list)
 {
 	for (uint32_t word = (list + 63) / 64; word-- > 0;) {
@@ -34,7 +34,8 @@ static uint32_t list_below(const dw_wheel *wheel, uint32_t list)
 	return WHEEL_NONE;
 }
 
-/* struct gap: the cells for live entries: from `to` up to `full`, then from `rest` on. */
+/* struct gap: the cells that take live entries: first from `to` up to `full`, then from `rest`
+ * on. */
 struct gap {
 	union wheel_cell *to;
 	const union wheel_cell *full;
@@ -83,11 +84,9 @@ static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 	wheel_pool_give_block(wheel, block);
 }
 
-/*
- * close_ranks: move the live entries of a block, from `first` to `end`, first into the room of the
- * block before it, if there is one, then to the beginning of this block. Returns their end in this
- * block.
- */
+/* close_ranks: move the live entries of a block, from `first` to `end`, first into the room of the
+ * block before it, if there is one, then to the beginning of this block. Returns where the entries
+ * end in this block. */
 static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t first,
 			    uint32_t end)
 {
@@ -141,7 +140,7 @@ static void sweep_block(dw_wheel *wheel)
 	sweep->block = next;
 }
 
-/* next_block: make sure that the sweep is at a block. False: all lists were swept. */
+/* next_block: make sure that the sweep is at a block. Returns false if all lists were swept. */
 static bool next_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
@@ -159,7 +158,8 @@ static bool next_block(dw_wheel *wheel)
 	return true;
 }
 
-/* step: sweep one block, or as many entries of the heap. False: the round is finished. */
+/* step: sweep one block, or that number of entries of the heap. Returns false if the round is
+ * finished. */
 static bool step(dw_wheel *wheel)
 {
 	if (next_block(wheel)) {
@@ -180,7 +180,7 @@ void wheel_sweep_some(dw_wheel *wheel, unsigned blocks)
 		(void)step(wheel); /* a new round may begin here */
 }
 
-/* wheel_sweep_all: finish this round, then do a whole one. */
+/* wheel_sweep_all: finish this round of the sweep, then do a whole round. */
 void wheel_sweep_all(dw_wheel *wheel)
 {
 	while (step(wheel))
@@ -206,7 +206,7 @@ void wheel_sweep_tidy(dw_wheel *wheel)
 	uint32_t entries = wheel_entries(wheel);
 
 	wheel_names_clear(wheel);
-	/* Clearing the lists is worth its time only after so many entries. */
+	/* Clearing the lists takes time, and is worth it only if there were many entries. */
 	if (entries && entries < WHEEL_WORDS)
 		return;
 	if (entries) {

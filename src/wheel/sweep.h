@@ -6,7 +6,8 @@
 
 #include "wheel/count.h"
 
-/* wheel_sweep_due: are there enough dead entries to sweep some before adding more? */
+/* wheel_sweep_due returns true if there are enough dead entries to sweep some before more are
+ * added. */
 static inline bool wheel_sweep_due(const dw_wheel *wheel)
 {
 	return wheel_dead(wheel) > wheel_count(wheel) / WHEEL_DEAD_SHARE + WHEEL_DEAD_FEW;

@@ -141,7 +141,7 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 	return wheel_names_reserve_old(wheel);
 }
 
-/* grow_or_sweep: make room for one more entry. DW_ENOMEM, DW_ELIMIT. */
+/* grow_or_sweep: make room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 {
 	int error = wheel_pool_grow(wheel);
@@ -152,10 +152,8 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 	return wheel_count(wheel) < wheel->pool.room ? DW_OK : error;
 }
 
-/*
- * go_on: make room for one more entry, and a generation for it. It also does the work that is due
- * now and then, after 64 generations at most. DW_ENOMEM, DW_ELIMIT.
- */
+/* go_on: make room for one more entry, and a generation for it. It also does work that must be done
+ * after 64 generations at most. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 BITS_COLD static int go_on(dw_wheel *wheel)
 {
 	int error = DW_OK;
@@ -163,7 +161,7 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 	if (wheel_sweep_due(wheel))
 		wheel_sweep_some(wheel, WHEEL_SWEEP_BLOCKS);
 	if (BITS_RARE(wheel_fresh(wheel) >
-		      wheel->pool.room)) /* handles of another wheel were cancelled */
+		      wheel->pool.room)) /* the caller has cancelled handles of another wheel */
 		error = wheel_pool_grow(wheel);
 	if (error == DW_OK && wheel_next_generation(wheel) == wheel->full_at)
 		error = grow_or_sweep(wheel);
@@ -176,15 +174,14 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 	return error;
 }
 
-/* make_room: make room for one more entry. DW_ENOMEM, DW_ELIMIT. */
+/* make_room: make room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
 	return wheel_names_ready(wheel) ? DW_OK : go_on(wheel);
 }
 
-/*
- * make_room_ahead: make room for one more entry at the end of a ring's slot. DW_ENOMEM, DW_ELIMIT.
- */
+/* make_room_ahead: make room for one more entry at the end of a ring's slot. Returns DW_OK,
+ * DW_ENOMEM or DW_ELIMIT. */
 static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
 	int error = make_room(wheel);
@@ -196,10 +193,8 @@ static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadl
 	return DW_OK;
 }
 
-/*
- * make_room_near: make room for one more entry with a deadline that is_near(). DW_ENOMEM,
- * DW_ELIMIT.
- */
+/* make_room_near: make room for one more entry with a deadline that is_near(). Returns DW_OK,
+ * DW_ENOMEM or DW_ELIMIT. */
 static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 {
 	int error = make_room(wheel);
@@ -223,23 +218,24 @@ static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
 	}
 	if (wheel->loading)
 		list = wheel_ring_list(
-		    0, entry.deadline); /* after the entries that are not loaded yet */
+		    0, entry.deadline); /* so that it comes after entries that are not loaded yet */
 	wheel_slots_append(wheel, list, entry);
 }
 
-/* is_near: is this deadline overdue or in the current bucket? Rarely true. */
+/* is_near returns true if this deadline is overdue or in the current bucket. This is rare. */
 static inline bool is_near(const dw_wheel *wheel, uint64_t deadline)
 {
 	return BITS_RARE(deadline <= wheel->near_until);
 }
 
-/* has_room: can an entry with the next generation be appended to this list at once? */
+/* has_room returns true if an entry with the next generation can be appended to this list at
+ * once. */
 static inline bool has_room(const dw_wheel *wheel, uint32_t list)
 {
 	return !BITS_RARE(wheel_list_full(wheel, list)) && !BITS_RARE(!wheel_names_ready(wheel));
 }
 
-/* put_ahead: append an entry to a ring's slot that has room. `handle` was taken for it. */
+/* put_ahead: append an entry to a ring's slot that has room. `handle` is the entry's new handle. */
 static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 			    dw_wheel_handle handle, dw_wheel_handle *ret_handle)
 {
@@ -332,12 +328,12 @@ static bool leave_out(dw_wheel *wheel, uint32_t generation)
 	if (generation != wheel_next_generation(wheel))
 		return false;
 	wheel_young_end(wheel, wheel_name(wheel, 0));
-	wheel_entries_gone(wheel, 1); /* no entry came with this generation */
+	wheel_entries_gone(wheel, 1); /* no entry has this generation */
 	return true;
 }
 
-/* move_rarely: the move of an elder, to a near deadline, or into a list without room. DW_ENOENT if
- * the timer does not exist. */
+/* move_rarely moves an elder, or a timer to a near deadline or into a list without room. It returns
+ * DW_ENOENT if the timer does not exist. */
 BITS_NOINLINE static int move_rarely(dw_wheel *wheel, uint64_t deadline, dw_wheel_handle *handle)
 {
 	bool near = is_near(wheel, deadline);
