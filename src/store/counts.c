@@ -23,7 +23,7 @@ bool counts_add_rows(const struct alloc *alloc, dw_op *op, dw_row ***tail, const
 		char name[DW_TOPIC_MAX + 1] = "";
 
 		if (!stop || tab - text > DW_TOPIC_MAX)
-			return true; /* the rest is not ours */
+			return true; /* the last line is cut off, so it is left out */
 		memcpy(name, text, (size_t)(tab - text));
 		if (!add_row(alloc, op, tail,
 			     row_new(alloc, name, tab + 1, (size_t)(stop - tab - 1))))

@@ -22,7 +22,7 @@ static void read_file(const char *path, char *ret_text, size_t size)
 
 	ret_text[length > 0 ? length : 0] = '\0';
 	if (fd >= 0)
-		(void)close(fd); /* only read */
+		(void)close(fd); /* the file was only read, so close() loses nothing */
 }
 
 /* field_of returns a number of /proc/PID/stat, or 0 if it cannot be read. The name in field 2 may
@@ -40,7 +40,8 @@ static void read_stat(int64_t pid, char ret_text[STAT_SIZE])
 {
 	char path[64];
 
-	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid); /* always fits */
+	/* the path always fits */
+	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
 	read_file(path, ret_text, STAT_SIZE);
 }
 
@@ -52,8 +53,8 @@ static int64_t start_of(int64_t pid)
 	return field_of(text, START_FIELD);
 }
 
-/* has_ended: its parent has not waited for it, but it has no thread any more. If only its first
- * thread has ended, the others count. */
+/* has_ended returns true if the process is a zombie without threads: it has ended, and its parent
+ * has not waited for it yet. If only its first thread has ended, the process still runs. */
 static bool has_ended(const char *stat)
 {
 	const char *name_end = strrchr(stat, ')');
@@ -61,8 +62,8 @@ static bool has_ended(const char *stat)
 	return name_end && strncmp(name_end, ") Z", 3) == 0 && field_of(stat, THREADS_FIELD) <= 1;
 }
 
-/* pid_space returns the number in "pid:[4026531836]", which names this process's pid namespace; 0
- * if it cannot be read. */
+/* pid_space returns the number of this process's pid namespace, 4026531836 in "pid:[4026531836]".
+ * Returns 0 if it cannot be read. */
 static int64_t pid_space(void)
 {
 	char text[64] = "";
@@ -84,9 +85,9 @@ struct identity identity_of_process(void)
 	return self;
 }
 
-/* is_gone: true if the kernel says that the process has ended, or that another process has its
- * number now. If /proc cannot be read (hidepid=2), the start time is unknown and the process counts
- * as alive. */
+/* is_gone returns true if the kernel says that the process has ended, or that another process has
+ * its number now. If /proc cannot be read (hidepid=2), the start time is unknown and the process
+ * counts as alive. */
 static bool is_gone(int64_t pid, int64_t start)
 {
 	char stat[STAT_SIZE];
@@ -114,7 +115,7 @@ void identity_line(char *ret_text, size_t size)
 
 	(void)gethostname(host, sizeof host - 1); /* if this fails, the host stays "unknown" */
 	(void)snprintf(ret_text, size, "%s, pid %ld, durawheel %s", host, (long)getpid(),
-		       dw_version()); /* cut if long */
+		       dw_version()); /* a long line is cut */
 }
 
 void identity_write(char *ret_text, size_t size)
@@ -125,10 +126,11 @@ void identity_write(char *ret_text, size_t size)
 	identity_line(ret_text, size);
 	used = strlen(ret_text);
 	(void)snprintf(ret_text + used, size - used, "|%s %" PRId64 " %" PRId64 " %" PRId64,
-		       self.boot, self.pid_space, self.pid, self.start); /* always fits */
+		       self.boot, self.pid_space, self.pid, self.start); /* the text always fits */
 }
 
-/* identity_read takes the part behind the '|'. False: it is none. */
+/* identity_read reads the part of an identity line behind the '|'. Returns false if the text is no
+ * such part. */
 static bool identity_read(const char *text, struct identity *ret_identity)
 {
 	size_t boot_size = strcspn(text, " ");

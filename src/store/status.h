@@ -5,7 +5,8 @@
 #include "base/alloc.h"
 #include "durawheel/durawheel.h"
 
-/* status_new copies values and the strings it points to (NULL: ""). NULL: no memory. */
+/* status_new copies values and the strings to which it points (a NULL string becomes ""). Returns
+ * NULL without memory. */
 dw_store_status *status_new(const struct alloc *, const dw_store_status *values);
 
 #endif

@@ -76,20 +76,21 @@
 #include "store/redis/wire/wake_channel.h"
 #include "store/redis/timer/write.h"
 
-#define PAUSE DW_MILLISECONDS(100)       /* how long commands wait after a refusal that will pass */
+/* how long commands wait after a refusal that will pass by itself */
+#define PAUSE DW_MILLISECONDS(100)
 #define PATIENCE DW_SECONDS(5)           /* a caller gets an answer within this time */
 #define REPLY_TIME DW_MILLISECONDS(1500) /* an operation with less time left is not sent */
 
 struct redis_store {
-	dw_store store; /* first: the public view */
+	dw_store store; /* the engine's view of the store; must be the first field */
 	dw_store_env env;
 	struct alloc alloc;
 	struct redis_url url;
 	bool opened, stopped;
-	dw_usec now; /* steady, at the start of the turn or call */
+	dw_usec now; /* steady clock, read at the start of the turn or call */
 	dw_usec complained_at;
 	struct names names;
-	unsigned shard_count; /* 0: not known yet */
+	unsigned shard_count; /* 0 while the number is unknown */
 	struct shard *shards;
 	struct shard_sets sets;
 	struct pipeline pipeline;
@@ -102,7 +103,7 @@ struct redis_store {
 	struct handover handover;
 	struct repair repair;
 	struct redis_inbox inbox;
-	struct scan *scans; /* scans under way, or with commands under way */
+	struct scan *scans; /* scans that are under way or still wait for replies */
 	struct audit audit;
 	struct later later;
 	struct wake_channel wake;

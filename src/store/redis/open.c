@@ -62,7 +62,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 
 static int fail(char *message, int status, const char *words)
 {
-	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words); /* cut if long */
+	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words); /* long words are cut */
 	return status;
 }
 
@@ -73,7 +73,7 @@ static int unreachable(struct redis_store *store, char *message)
 	const char *trouble = link_trouble(store->pipeline.link, &fatal);
 
 	if (trouble[0])
-		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* cut if long */
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* long words are cut */
 	else
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: the server does not answer",
 			       store->url.name);
@@ -108,8 +108,8 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	return unreachable(store, message);
 }
 
-/* rest waits a moment before it asks a server again that refuses only for now. False: there is no
- * time left. */
+/* rest waits a moment before the server is asked again after a refusal that will pass. Returns
+ * false if no time is left. */
 static bool rest(struct redis_store *store, dw_usec until)
 {
 	dw_usec end = usec_min(until, usec_add(store->now, PAUSE));
@@ -127,12 +127,14 @@ static void tell_new(struct redis_store *store)
 	char line[DW_MESSAGE_SIZE];
 
 	(void)snprintf(line, sizeof line, "%s: the namespace %s is new", store->url.name,
-		       store->names.name); /* cut if long */
+		       store->names.name); /* a long name is cut */
 	if (store->env.log)
 		store->env.log(DW_LOG_INFO, line, store->env.log_user);
 }
 
-/* is_refused: a journal waits for a right that may be given again, as it does for the server. */
+/* is_refused returns true if the store cannot be opened, because the server refuses our scripts. A
+ * store with a journal opens without the right to run scripts, because the right may be given
+ * later. It does not open if the server does not know the commands. */
 static bool is_refused(const struct redis_store *store)
 {
 	const struct scripts *scripts = &store->scripts;
@@ -191,14 +193,14 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
 		while (store->pipeline.under_way.first && redis_wait(store, until))
-			redis_wire(store); /* first the leases are given back */
+			redis_wire(store); /* send the commands that give the leases back */
 	} while (store->ownership.acquisition.passes && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);
 }
 
-/* open_away opens a client's store without its server. The number of shards is a guess. The store
- * corrects it when the server is there. */
+/* open_away opens a client's store while the server cannot be reached. The number of shards is a
+ * guess. The store corrects it when the server is there. */
 static int open_away(struct redis_store *store)
 {
 	int status = redis_shards(store, store->env.shards ? store->env.shards : SHARDS_DEFAULT);
@@ -218,7 +220,7 @@ static int open_descriptors(struct redis_store *store, char *message)
 	}
 	if (status == DW_ESYS)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: no descriptor: %s", store->url.name,
-			       strerror(errno)); /* cut if long */
+			       strerror(errno)); /* long words are cut */
 	return status;
 }
 

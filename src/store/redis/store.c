@@ -9,8 +9,10 @@
 #include "store/redis/core.h"
 #include "store/redis/timer/submit.h"
 
-#define REFUSAL_AGE DW_SECONDS(1)          /* a refusal of the last second explains a failure */
-#define TROUBLE_AFTER DW_MILLISECONDS(200) /* so long without a connection is reported */
+/* a refusal of the last second explains the failure of an operation */
+#define REFUSAL_AGE DW_SECONDS(1)
+/* the connection must be down for this long before it is reported */
+#define TROUBLE_AFTER DW_MILLISECONDS(200)
 
 static struct redis_store *redis_of(dw_store *store)
 {
@@ -24,8 +26,8 @@ static dw_usec steady(const struct redis_store *store)
 
 /* ---- The turn -------------------------------------------------------------------------------- */
 
-/* take_other_count: commands that are under way were sent to the shards of the old number. So the
- * connection is dropped first. */
+/* take_other_count replaces the shards, because the namespace has another number of them. It drops
+ * the connection first, because the commands under way were sent to the old shards. */
 static void take_other_count(struct redis_store *store)
 {
 	if (store->pipeline.under_way.first || store->scans) {
@@ -37,7 +39,7 @@ static void take_other_count(struct redis_store *store)
 		reshard(store);
 }
 
-/* act_on_shard calls the parts that the shard's marks concern. The first ones may give the shard
+/* act_on_shard calls the parts that the shard's marks concern. The first calls may give the shard
  * up. */
 static void act_on_shard(struct redis_store *store, struct shard *shard)
 {
@@ -194,8 +196,8 @@ static int redis_take_part(dw_store *base, dw_part *ret_part)
 	return key_types_take(redis_of(base), ret_part);
 }
 
-/* redis_recall: reads of the owner itself are answered DW_ESTORE; the owner repeats them when the
- * server is back. */
+/* redis_recall gives up operations for which the caller does not want to wait. The owner's own
+ * reads get DW_ESTORE; the owner repeats them when the server is back. */
 static void redis_recall(dw_store *base, dw_usec doubt_patience)
 {
 	struct redis_store *store = redis_of(base);
@@ -208,8 +210,8 @@ static void redis_recall(dw_store *base, dw_usec doubt_patience)
 	topics_end(store, DW_ESTORE);
 }
 
-/* redis_stamp: no version that the server has told is later than the floor. The server's clock may
- * be ahead of what its replies have said. */
+/* redis_stamp makes sure that later versions are above every version that the server has told. The
+ * server's clock may be ahead of what its replies have said. */
 static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 {
 	struct redis_store *store = redis_of(base);
@@ -243,7 +245,8 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 
 	*ret_origin = (dw_origin){.floor = clock->floor};
 	(void)snprintf(ret_origin->address, sizeof ret_origin->address, "%s", store->url.name);
-	(void)snprintf(ret_origin->era, sizeof ret_origin->era, "%s", era); /* it fits */
+	/* the text always fits */
+	(void)snprintf(ret_origin->era, sizeof ret_origin->era, "%s", era);
 	if (!clock_is_known(clock))
 		return;
 	ret_origin->clock = usec_add(clock->time, usec_sub(steady(store), clock->at));
@@ -256,7 +259,7 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 
 /* ---- When ------------------------------------------------------------------------------------ */
 
-/* has_waiting: true if something waits that no reply will set in motion. */
+/* has_waiting returns true if something waits that no reply will set in motion. */
 static bool has_waiting(const struct redis_store *store)
 {
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
@@ -271,7 +274,7 @@ static bool has_waiting(const struct redis_store *store)
 }
 
 /* trouble_at returns when a lost connection is reported. A connection that comes back before that
- * is no trouble, because its commands are sent again. */
+ * is not reported, because its commands are sent again. */
 static dw_usec trouble_at(const struct pipeline *pipeline)
 {
 	return pipeline->connection ? DW_NEVER : usec_add(pipeline->down_since, TROUBLE_AFTER);
@@ -289,7 +292,8 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	}
 	if (!store->pipeline.connection && store->now < trouble_at(&store->pipeline))
 		return DW_EUNKNOWN;
-	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection"); /* cut */
+	/* long words are cut */
+	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection");
 	return DW_ESTORE;
 }
 
@@ -354,7 +358,8 @@ bool redis_wait(struct redis_store *store, dw_usec until)
 	due = usec_max(usec_sub(due, now), 0);
 	patience = (struct timespec){.tv_sec = due / 1000000, .tv_nsec = due % 1000000 * 1000};
 	if (store->wake.descriptor >= 0)
-		(void)ppoll(&readable, 1, &patience, NULL); /* after EINTR the caller asks again */
+		/* if a signal interrupts the wait, the caller calls again */
+		(void)ppoll(&readable, 1, &patience, NULL);
 	store->now = steady(store);
 	return true;
 }
@@ -393,7 +398,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	store->now = steady(store);
 	until = usec_add(store->now, patience);
 	store->stopped = true;
-	store->completion.in_turn = true; /* nobody has to be woken */
+	store->completion.in_turn = true; /* nobody has to be woken by an answer */
 	end_unsent(store);
 	if (store->ownership.role == DW_OWNER)
 		lease_give_back(store);
@@ -403,7 +408,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		if (!redis_wait(store, until))
 			break;
 		redis_work(store);
-		end_unsent(store); /* refused operations would be sent again */
+		end_unsent(store); /* refused operations would be sent again; answer them instead */
 	}
 	end_unsent(store);
 	return store->pipeline.under_way.first ? DW_ETIMEOUT : DW_OK;
@@ -419,7 +424,8 @@ void redis_free(dw_store *base)
 	dw_op *op;
 
 	store->stopped = true;
-	store->pipeline.connection = 0; /* so that no lost request sends anything */
+	/* this marks the connection as down, so that no lost request sends anything */
+	store->pipeline.connection = 0;
 	while ((request = store->pipeline.under_way.first)) {
 		store->pipeline.under_way.first = request->next;
 		request->lost(store, request);

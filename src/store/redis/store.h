@@ -1,5 +1,5 @@
-/* Makes a Redis store. redis_store_open() does this with a URL, a simulation with a link of its
- * own. */
+/* Makes a Redis store. redis_store_open() makes one with a URL, and a simulation makes one with a
+ * link of its own. */
 #ifndef DW_STORE_REDIS_STORE_H
 #define DW_STORE_REDIS_STORE_H
 
@@ -12,22 +12,23 @@ struct redis_store;
 
 extern const dw_store_class redis_class;
 
-/* redis_new makes a client's store on link; the store takes the link over, even if this fails.
- * env->name, shards and lease are those of dw_store_env. The shards are made by redis_shards.
- * DW_OK, DW_ENOMEM, DW_EINVAL (the name). */
+/* redis_new makes a client's store on link. The store takes the link over, even if redis_new fails.
+ * The name, shards and lease of env mean what durawheel/store.h says. The shards are made later, by
+ * redis_shards. Returns DW_OK, DW_ENOMEM or DW_EINVAL (the name is wrong). */
 int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct link *link);
 
-/* redis_shards makes the shards when their number is known. DW_OK, DW_ENOMEM. */
+/* redis_shards makes the shards when their number is known. Returns DW_OK or DW_ENOMEM. */
 int redis_shards(struct redis_store *, unsigned count);
 
 /* redis_hear gives the store the link that is subscribed to the wake channel. */
 void redis_hear(struct redis_store *, struct link *subscriber);
 
-/* redis_channel returns the channel to which that link must subscribe. */
+/* redis_channel returns the name of the wake channel, to which the subscriber link must
+ * subscribe. */
 const char *redis_channel(const struct redis_store *);
 
-/* redis_wait waits for the descriptor or the store's next deadline, at most until `until` (steady).
- * False: that time is over. */
+/* redis_wait waits until the descriptor is ready or the store's next deadline has come, at most
+ * until `until` (steady clock). Returns false when `until` is over. */
 bool redis_wait(struct redis_store *, dw_usec until);
 
 /* redis_wire writes commands to the server, takes the replies that have come, and acts on the marks
@@ -40,8 +41,8 @@ void redis_work(struct redis_store *);
 dw_store *redis_base(struct redis_store *);
 void redis_free(dw_store *);
 
-/* crc16_of returns the CRC-16 of an id as Redis Cluster computes it. This modulo the number of
- * shards is the id's shard. */
+/* crc16_of returns the CRC-16 of an id as Redis Cluster computes it. The id's shard is this number
+ * modulo the number of shards. */
 unsigned crc16_of(const char *id);
 
 #endif

@@ -19,7 +19,7 @@ static size_t page_of(const struct redis_store *store)
 	return page > PAGE_MIN ? page : PAGE_MIN;
 }
 
-/* finish answers the audit when the last shard's page is in. */
+/* finish answers the audit when the last shard's page has arrived. */
 static void finish(struct redis_store *store)
 {
 	dw_op *op = store->audit.op;
@@ -48,8 +48,8 @@ static void keep_place(struct shard *shard, const struct reply *score, const str
 		       fits ? id->bytes : "\xff");
 }
 
-/* take_rows adds the overdue rows of a page to the answer. *ret_passed: it met a row that is not
- * overdue, so no later row is. False: no memory. */
+/* take_rows adds the overdue rows of a page to the answer. It sets *ret_passed if it met a row that
+ * is not overdue: then no later row is overdue. Returns false without memory. */
 static bool take_rows(struct redis_store *store, struct shard *shard, const struct reply *reply,
 		      bool *ret_passed)
 {
@@ -149,7 +149,7 @@ static bool may_ask(const struct redis_store *store, const struct shard *shard)
 void audit_begin(struct redis_store *store, dw_op *op)
 {
 	if (store->audit.op) {
-		answer(store, op, DW_EBUSY); /* only one audit at a time */
+		answer(store, op, DW_EBUSY); /* there is only one audit at a time */
 		return;
 	}
 	store->audit.op = op;
@@ -157,7 +157,7 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	store->audit.status = DW_OK;
 	store->audit.more = false;
 	store->audit.left =
-	    1; /* counts this function itself, so that finish() cannot answer too early */
+	    1; /* this function counts as a shard, so that finish() cannot answer too early */
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (may_ask(store, &store->shards[i]))
 			ask(store, &store->shards[i]);

@@ -31,11 +31,12 @@ enum stage {
 	STAGE_LETTERS,
 	STAGE_INBOX,
 	STAGE_QUEUES,
-	STAGE_TOPICS, /* begins when all shards have passed the others */
+	STAGE_TOPICS, /* this stage begins when all shards have passed the other stages */
 	STAGES
 };
 
-#define SETTLED DW_SECONDS(10) /* older changes of settings must be in all shards */
+/* a change of settings that is older than this must be in all shards */
+#define SETTLED DW_SECONDS(10)
 #define KEY_BIT(key) (1u << (key))
 #define STRAY "is in a shard to which the id does not belong"
 
@@ -45,10 +46,11 @@ struct store_check {
 	dw_store_status sum;
 	unsigned shard;
 	enum stage stage;
-	unsigned strange;        /* KEY_BIT of each key of this shard that has a wrong type */
-	size_t page;             /* rows of the page that is asked for */
-	struct walk_place place; /* from STAGE_VALUES to STAGE_UNTILS its score is the cursor */
-	struct rows copies;      /* the settings that the shards have */
+	unsigned strange; /* the KEY_BIT of each key of this shard that has a wrong type */
+	size_t page;      /* rows in the page that was asked for */
+	/* the next page; from STAGE_VALUES to STAGE_UNTILS its score is a cursor */
+	struct walk_place place;
+	struct rows copies; /* the settings of topics, as each shard has them */
 };
 
 static void next_page(struct redis_store *, struct store_check *);
@@ -144,7 +146,7 @@ static void look_at_letter(struct redis_store *store, struct store_check *check,
 
 /* ---- Values that no entry leads to --------------------------------------------------------- */
 
-/* is_readable: true if all keys that the stage needs have the right type. */
+/* is_readable returns true if all keys that the stage needs have the right type. */
 static bool is_readable(const struct store_check *check)
 {
 	static const unsigned keys[STAGES] = {
@@ -171,8 +173,8 @@ static void next_stage(struct redis_store *store, struct store_check *check)
 	next_page(store, check);
 }
 
-/* begin_anew starts the check from the beginning as soon as the server can be asked again. It may,
- * because a check only reads. */
+/* begin_anew starts the check from the beginning as soon as the server can be asked again. This is
+ * allowed, because a check only reads. */
 static void begin_anew(struct redis_store *store, struct store_check *check)
 {
 	dw_op *op = check->op;
@@ -194,8 +196,8 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	begin_anew(store, check);
 }
 
-/* check_ids: the script compares both sides in one moment, so a timer that ends meanwhile is no
- * flaw. */
+/* check_ids reports ids that are in one key and not in the other. The script compares both keys in
+ * one moment, so a timer that ends meanwhile is no flaw. */
 static void check_ids(struct redis_store *store, struct store_check *check,
 		      const struct reply *reply)
 {
@@ -227,7 +229,7 @@ static void flaw_of_settings(void *user, const char *topic, const char *words)
 	flaw(&comparison->store->alloc, comparison->check, topic, 0, words);
 }
 
-/* compare_settings ends the check. */
+/* compare_settings compares the settings of topics, and ends the check. */
 static void compare_settings(struct redis_store *store, struct store_check *check)
 {
 	struct comparison comparison = {store, check};
@@ -379,7 +381,8 @@ static void add_queue_question(struct redis_store *store, const struct store_che
 	command_number(words, (int64_t)check->page);
 }
 
-/* add_question: key: room for a name, until the command is sent. */
+/* add_question writes the command for the next page of the stage. `key` is room for the name of a
+ * key, until the command is sent. */
 static void add_question(struct redis_store *store, const struct store_check *check,
 			 const struct shard *shard, char key[COPIES_KEY_SIZE])
 {

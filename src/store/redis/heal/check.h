@@ -1,4 +1,4 @@
-/* A check of the whole namespace. */
+/* Checks the whole namespace. */
 #ifndef DW_STORE_REDIS_CHECK_H
 #define DW_STORE_REDIS_CHECK_H
 

@@ -6,8 +6,8 @@
 #include "store/redis/core.h"
 #include "topic/settings.h"
 
-/* copy_is_before: by name and version. Of equal versions damaged ones come first, and the one with
- * numbers is the last. */
+/* copy_is_before sorts by topic and version. Among copies of one version the damaged ones come
+ * first, and a copy with a token comes last. */
 static bool copy_is_before(const dw_row *a, const dw_row *b)
 {
 	int order = strcmp(a->id, b->id);
@@ -33,8 +33,9 @@ dw_row *copies_last(dw_row *row)
 	return row;
 }
 
-/* has_newest: the shard of this row needs nothing: it has the newest settings, or is asked for
- * settings that were dropped. That it does not remember a drop is no difference. */
+/* has_newest returns true if the shard of this row needs no write: it has the newest settings. If
+ * the newest change is a drop, a shard without the settings has it, even if it does not remember
+ * the drop. */
 static bool has_newest(const dw_row *row, const dw_row *newest)
 {
 	return newest->gone ? row->gone
@@ -42,7 +43,7 @@ static bool has_newest(const dw_row *row, const dw_row *newest)
 				  row->status == newest->status;
 }
 
-/* is_unchanged: the newest settings are those that the owner knew before. */
+/* is_unchanged returns true if the newest settings are those that the owner knew before. */
 static bool is_unchanged(const dw_row *first, const dw_row *newest)
 {
 	while (first != newest && first->number != COPY_OF_OWNER)
@@ -80,20 +81,20 @@ void copies_note(const struct redis_store *store, const dw_row *first, const dw_
 
 /* ---- Flaws --------------------------------------------------------------------------------- */
 
-/* One topic, from its first row to its newest one. */
+/* The copies of one topic, from its first row to its newest one. */
 struct copies {
 	const struct redis_store *store;
 	const dw_row *first, *newest;
 };
 
-/* is_sound: nothing is wrong with this row, or it will be replaced by a newer drop. */
+/* is_sound returns true if nothing is wrong with this row, or if a newer drop will replace it. */
 static bool is_sound(const dw_row *row, const dw_row *newest)
 {
 	return (row->status == DW_OK && row->head.generation > 0) || (newest->gone && !row->gone);
 }
 
-/* is_damaged tells of settings that were damaged by hand. An owner that reads them takes a sound
- * copy, and writes that one again. */
+/* is_damaged describes settings that were damaged by hand. An owner that reads them takes a sound
+ * copy, and writes the sound copy everywhere. */
 static bool is_damaged(const struct copies *copies, char *ret_words)
 {
 	const dw_row *row = copies->first, *newest = copies->newest;
@@ -124,7 +125,7 @@ static bool is_damaged(const struct copies *copies, char *ret_words)
 	return true;
 }
 
-/* is_older tells of a shard that lacks the newest settings. */
+/* is_older describes a shard that lacks the newest settings. */
 static bool is_older(const struct copies *copies, char *ret_words)
 {
 	static const struct shard_set none;
@@ -140,7 +141,7 @@ static bool is_older(const struct copies *copies, char *ret_words)
 	return shard < copies->store->shard_count;
 }
 
-/* is_ambiguous tells of settings with one version that are not the same. */
+/* is_ambiguous describes settings that have the same version but are not the same. */
 static bool is_ambiguous(const struct copies *copies, char *ret_words)
 {
 	const dw_row *row = copies->first, *newest = copies->newest;

@@ -10,16 +10,18 @@
 
 #define KEY_TYPES_WORDS 80
 
-/* MENDED: the types are right again, and the owner has not renewed its lease yet. */
+/* With TYPES_MENDED, the types are right again, but the owner has not renewed its lease yet. */
 enum types_state { TYPES_RIGHT, TYPES_WRONG, TYPES_MENDED };
 
 /* The types of one shard's keys. */
 struct shard_types {
 	enum types_state state;
 	bool is_asked;
-	char words[KEY_TYPES_WORDS]; /* while WRONG: what is wrong with the key */
-	unsigned key;                /* the key of the wrong type */
-	dw_usec look_at; /* steady; when a shard that is cut off is asked for its types again */
+	/* while the state is TYPES_WRONG: what is wrong with the key */
+	char words[KEY_TYPES_WORDS];
+	unsigned key; /* the key of the wrong type */
+	/* when a shard that is cut off is asked for its types again (steady clock) */
+	dw_usec look_at;
 };
 
 /* key_types_ask asks for the types of the shard's keys. Its parameters and result are those of
@@ -30,20 +32,20 @@ int key_types_ask(struct redis_store *, struct shard *, request_answered *, requ
  * ret_words (KEY_TYPES_WORDS bytes) says what is wrong. */
 bool key_types_differ(const struct reply *, unsigned key, char *ret_words);
 
-/* key_types_learn takes the reply to key_types_ask. True: the shard is cut off. */
+/* key_types_learn takes the reply to key_types_ask. Returns true if the shard is cut off. */
 bool key_types_learn(struct redis_store *, struct shard *, const struct reply *);
 
-/* key_types_name writes which key cuts the shard off, and why; DW_MESSAGE_SIZE bytes. */
+/* key_types_name writes which key cuts the shard off, and why, in at most DW_MESSAGE_SIZE bytes. */
 void key_types_name(const struct shard *, char *ret_words);
 
 /* key_types_look asks for the types of a shard's keys, because a command was refused.
- * key_types_work asks the shards that are cut off every second; key_types_due says when it asks
- * next. */
+ * key_types_work asks every second for the types of shards that are cut off; key_types_due says
+ * when it asks next. */
 void key_types_look(struct redis_store *, struct shard *);
 void key_types_work(struct redis_store *);
 dw_usec key_types_due(const struct redis_store *);
 
-/* key_types_end puts a shard whose keys have their types again back into use. */
+/* key_types_end puts a shard back into use when its keys have the right types again. */
 void key_types_end(struct redis_store *, struct shard *);
 
 /* key_types_take implements dw_store_class.take_part. */

@@ -15,8 +15,8 @@ bool misplaced_is(const struct redis_store *store, const struct shard *shard, co
 	return crc16_of(id) % store->shard_count != shard->number;
 }
 
-/* act queues an operation on a shard that the engine did not submit. Without memory it does
- * nothing; the next page with the timer tries again. */
+/* act queues an operation of the store's own on a shard. Without memory it does nothing; the next
+ * page with the timer tries again. */
 static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kind,
 		  const dw_row *row)
 {

@@ -17,15 +17,16 @@
 #include "store/redis/core.h"
 
 #define PASS DW_SECONDS(40)
-#define PACE_MIN DW_MILLISECONDS(5) /* more than 4 million timers take longer than PASS */
-#define PAGE 500u                   /* ids in a page of orphans.lua */
+/* with more than 4 million timers, a pass takes longer than PASS */
+#define PACE_MIN DW_MILLISECONDS(5)
+#define PAGE 500u /* ids in one page of orphans.lua */
 
 static bool is_due(const struct shard *shard)
 {
 	return shard->repair.is_due && !shard_is_cut_off(shard);
 }
 
-/* pace: the pause between two pages. */
+/* pace returns the pause between two pages. */
 static dw_usec pace(const struct redis_store *store)
 {
 	uint64_t pages = store->shard_count;
@@ -38,7 +39,7 @@ static dw_usec pace(const struct redis_store *store)
 	return usec_max(PASS / (dw_usec)pages, PACE_MIN);
 }
 
-/* next_of returns the number of the shard that comes after that one. */
+/* next_of returns the number of the shard that is compared after this shard. */
 static unsigned next_of(const struct redis_store *store, unsigned number)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -63,7 +64,7 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
-/* repair_id gives the id to mend.lua, which looks at it again because it may have changed
+/* repair_id gives the id to mend.lua, which looks at the id again because it may have changed
  * meanwhile. The first time through a shard, an entry without a value is left to the engine. */
 static void repair_id(struct redis_store *store, struct shard *shard, const struct reply *id)
 {
@@ -72,7 +73,7 @@ static void repair_id(struct redis_store *store, struct shard *shard, const stru
 	dw_op *op;
 
 	if (id->size > DW_ID_MAX || memchr(id->bytes, 0, id->size))
-		return; /* not an id of ours */
+		return; /* the id cannot be one of ours */
 	shard->repair.is_due = true;
 	if (repair->stage == REPAIR_ENTRIES && !shard->repair.is_second) {
 		repair->needs_engine = true;
@@ -103,7 +104,7 @@ static void take_page(struct redis_store *store, struct shard *shard, const stru
 		repair->stage = REPAIR_VALUES;
 }
 
-/* add_page asks for the next page of the stage. */
+/* add_page writes the command for the next page of the stage. */
 static void add_page(struct redis_store *store, const struct shard *shard)
 {
 	const struct repair *repair = &store->repair;

@@ -9,18 +9,19 @@
 struct redis_store;
 struct shard;
 
-/* What is read of a shard. The values only if something is wrong. */
+/* What the repair reads of a shard: first the entries, and the values only if something is
+ * wrong. */
 enum repair_stage { REPAIR_ENTRIES, REPAIR_VALUES };
 
-/* The pass through all shards, a page at a time. */
+/* The repair's way through all shards, a page at a time. */
 struct repair {
 	enum repair_stage stage;
-	unsigned number;   /* number of the shard that is compared now */
+	unsigned number;   /* number of the shard that is being compared */
 	bool under_way;    /* a page was asked for */
-	char cursor[24];   /* "": at the start */
-	unsigned found;    /* ids of this shard that mend.lua was given */
+	char cursor[24];   /* where the next page begins; "" at the start of the shard */
+	unsigned found;    /* ids of this shard that were given to mend.lua */
 	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */
-	dw_usec at;        /* steady; when the next page is asked for */
+	dw_usec at;        /* when the next page is asked for (steady clock) */
 };
 
 /* What the repair knows of one shard. */
@@ -29,12 +30,12 @@ struct shard_repair {
 	bool is_second; /* the engine has written it again since it was compared */
 };
 
-/* repair_work asks for the next page; repair_due says when it will. */
+/* repair_work asks for the next page when it is time. repair_due says when that is. */
 void repair_work(struct redis_store *);
 dw_usec repair_due(const struct redis_store *);
 
-/* repair_soon is called when the shard is inconsistent, because an entry without a value was read,
- * or the counts differ. It is compared next. */
+/* repair_soon makes the shard the next one to be compared. It is called when the shard is
+ * inconsistent, because an entry without a value was read, or the counts differ. */
 void repair_soon(struct redis_store *, struct shard *);
 
 #endif

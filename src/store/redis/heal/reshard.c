@@ -18,7 +18,8 @@ int redis_shards(struct redis_store *store, unsigned count)
 
 		shard->number = store->shard_count;
 		shard->channel.next = 1;
-		shard->topic_changes = 1; /* nothing is known, and nothing may be there */
+		/* as if the owner had read change number 0, when there were no settings */
+		shard->topic_changes = 1;
 		if (shard_make_keys(store, shard) != DW_OK)
 			return DW_ENOMEM;
 	}
@@ -78,16 +79,16 @@ static void move_puts(struct redis_store *store, struct shard *old)
 
 		old->in_doubt.puts = put->next;
 		if (!put->resolved)
-			put->resolved = put->applied = true; /* perhaps */
+			put->resolved = put->applied = true; /* it may have been applied */
 		put->next = shard->in_doubt.puts;
 		shard->in_doubt.puts = put;
 		shard->in_doubt.count++;
 	}
 }
 
-/* move_all moves the operations that wait for an old shard to the new ones. Nobody can say whether
- * commands without a reply were applied, so these are answered DW_EUNKNOWN. Rebuild writes are
- * moved in any case, because they may be sent twice. */
+/* move_all moves the operations that wait for an old shard to the new shards. Nobody can say
+ * whether commands without a reply were applied, so their operations are answered DW_EUNKNOWN.
+ * Rebuild writes are moved in any case, because they may be sent twice. */
 static void move_all(struct redis_store *store, struct shard *shard)
 {
 	struct redis_request *request;
@@ -121,9 +122,10 @@ void reshard(struct redis_store *store)
 	store->sets = (struct shard_sets){0};
 	if (was_cut_off)
 		shard_add(&store->sets.untold,
-			  0); /* so that the engine asks how many are cut off */
+			  0); /* so that the engine asks how many shards are cut off */
 	store->shard_count = 0;
-	if (redis_shards(store, found) != DW_OK) { /* the client asks for the number again */
+	/* without memory the client asks for the number again */
+	if (redis_shards(store, found) != DW_OK) {
 		if (store->shards != old)
 			shards_free(store, store->shards, store->shard_count);
 		store->shards = old;

@@ -13,9 +13,8 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* delete_again deletes the timers again that have a tombstone, before the engine writes others.
- * A timer that became a dead letter stays if it is there again, because its letter may be lost,
- * too. */
+/* delete_again deletes the timers that have a tombstone, before the engine writes other timers. A
+ * timer that became a dead letter is not deleted, because its letter may be lost, too. */
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct tombstone *tombstone = shard->tombstones.first; tombstone;
@@ -36,8 +35,8 @@ static void delete_again(struct redis_store *store, struct shard *shard)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* note_acquired: restore_tell will tell the engine about this shard. Another owner must know the
- * settings of the topics before it gets the first timer. */
+/* note_acquired makes restore_tell tell the engine about this shard. During a handover the other
+ * owner must get the settings of the topics before the first timer. */
 static void note_acquired(struct redis_store *store, struct shard *shard)
 {
 	if (store->handover.is_on)
@@ -55,8 +54,8 @@ void restore_tell(struct redis_store *store)
 	     i = shard_next(&store->sets.rebuilt, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		/* The reply to a command that is under way may say something older than what the
-		 * engine writes. */
+		/* The reply to a command that is under way may show an older state than the engine
+		 * will write. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED && shard->channel.under_way == 0) {
 			shard->rebuild.state = REBUILD_TOLD;
 			any = true;
@@ -67,7 +66,8 @@ void restore_tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->handover.op = NULL;
-	answer_known(store); /* first these, so that the engine writes nothing older */
+	/* hand over these answers first, so that the engine writes nothing older */
+	answer_known(store);
 	answer(store, op, DW_OK);
 }
 
@@ -79,8 +79,8 @@ void restore_write(struct redis_store *store, struct shard *shard)
 	restore_tell(store);
 }
 
-/* reopen: the engine has written all that it knows of the shard, so the waiting operations are
- * sent. When a client wrote to the emptied shard before this store acquired it, the inbox that
+/* reopen sends the waiting operations, because the engine has written all that it knows of the
+ * shard. When a client wrote to the emptied shard before this store acquired it, the inbox that
  * listed this change may be empty now. Therefore the scripts read each timer first. */
 static void reopen(struct shard *shard)
 {
@@ -92,7 +92,7 @@ static void reopen(struct shard *shard)
 void restore_park(struct redis_store *store, dw_op *op)
 {
 	if (store->handover.op) {
-		answer(store, op, DW_EBUSY); /* only one LOSS at a time */
+		answer(store, op, DW_EBUSY); /* there is only one LOSS at a time */
 		return;
 	}
 	store->handover.op = op;
@@ -152,8 +152,8 @@ void restore_reshard(struct redis_store *store)
 
 static void reacquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
 
-/* hand_over: from now on this store is a client, and writes what it knows for the other process.
- * Only after this the engine learns that the ownership is lost. */
+/* hand_over makes this store a client, which writes what it knows for the other process. Only after
+ * this the engine learns that the ownership is lost. */
 static void hand_over(struct redis_store *store)
 {
 	complain(store,
@@ -177,7 +177,7 @@ static void hand_over(struct redis_store *store)
 		if (shard->rebuild.state == REBUILD_ACQUIRED)
 			answer_all(store, &shard->queues.rebuild, DW_ENOENT);
 	}
-	layout_suspect(store); /* the other owner may have made another number of shards */
+	layout_suspect(store); /* the other owner may have chosen another number of shards */
 	restore_tell(store);
 }
 
@@ -201,8 +201,8 @@ void restore_is_sure(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* is_held_by_another: another process has acquired the emptied shard. From now on nothing starts.
- * The other shards are asked whether they are lost, too; then the handover begins. */
+/* is_held_by_another is called when another process has acquired the emptied shard. From now on no
+ * timer starts. The other shards are asked whether they are lost, too; then the handover begins. */
 static void is_held_by_another(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_HELD;
@@ -224,8 +224,9 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* reacquired: if the shard was emptied (it has a new incarnation), all timers in it are newer than
- * every tombstone, so nothing is deleted again. */
+/* reacquired is called when this store has acquired the shard again. If the shard was emptied (it
+ * has a new incarnation), all its timers are newer than every tombstone, so nothing is deleted
+ * again. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
 	token_extend(store, shard, sent);
@@ -237,8 +238,8 @@ static void reacquired(struct redis_store *store, struct shard *shard, dw_usec s
 	hand_over_if_sure(store);
 }
 
-/* reacquire_later acquires the shard with its next handshake. REBUILD_FOUND remembers this, because
- * the number that was set back grows again and then shows nothing. */
+/* reacquire_later acquires the shard with its next handshake. REBUILD_FOUND remembers this. The
+ * last command number, which showed the set-back, grows again and then shows nothing. */
 static void reacquire_later(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_FOUND;
@@ -247,9 +248,9 @@ static void reacquire_later(struct redis_store *store, struct shard *shard)
 	    usec_min(store->ownership.renew_at, usec_add(store->now, PAUSE));
 }
 
-/* is_held: another token has the shard, or another fence is its last one. If that fence is lower
- * than ours, the server was set back to before our acquisition. Then its lease is replaced, but
- * only while ours holds: nobody else may start a timer until then. */
+/* is_held is called when another token has the shard, or when the shard's last fence is another
+ * one. If that fence is lower than ours, the server was set back to before our acquisition. Then
+ * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
 static void is_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	const struct reply *token = &reply->items[1];
@@ -257,10 +258,10 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 	bool proves_nothing = token_is_dead(reply) || token_is_ours(store, shard, token);
 
 	if (shard->lease.fence == 0 && !proves_nothing)
-		reacquire_later(store, shard); /* the lease of the last owner is not over */
+		reacquire_later(store, shard); /* the lease of the last owner has not run out yet */
 	else if (shard->lease.fence > 0 &&
 		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard)))
-		restore_lose(store); /* the new owner has it all */
+		restore_lose(store); /* the new owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
 		reacquire(store, shard, token->bytes, fence);
 	else
@@ -303,8 +304,9 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 	request_free(&store->alloc, request);
 }
 
-/* reacquire: the settings of the topics go ahead, because clients may write to the shard as soon as
- * it is acquired. If another owner has it, nothing that is newer is replaced. */
+/* reacquire acquires the shard again. The settings of the topics are sent first, because clients
+ * may write to the shard as soon as it is acquired. If another owner has the shard, settings that
+ * are newer are not replaced. */
 static void reacquire(struct redis_store *store, struct shard *shard, const char *replace,
 		      uint64_t fence)
 {
@@ -342,6 +344,6 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->channel.acked = 0;
 	store->ownership.renew_at =
-	    store->now; /* other shards probably lost data too; a renewal finds out */
+	    store->now; /* other shards probably lost data too; a renewal shows which */
 	reacquire(store, shard, shard->lease.token, shard->lease.fence);
 }

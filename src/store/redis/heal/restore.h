@@ -11,9 +11,9 @@ struct redis_store;
 struct shard;
 
 /* The states of a rebuild. First the shard is acquired with another token (ACQUIRING, ACQUIRED).
- * Then the engine is told (TOLD), and writes what it knows; meanwhile nothing else is sent to the
- * shard. FOUND: the acquisition has failed, and the next handshake begins it again. HELD: another
- * process has the shard. */
+ * Then the engine is told (TOLD), and writes the timers that it knows; meanwhile nothing else is
+ * sent to the shard. FOUND means that the acquisition has failed, and that the next handshake
+ * begins it again. HELD means that another process has the shard. */
 enum rebuild_state {
 	REBUILD_NONE,
 	REBUILD_FOUND,
@@ -26,17 +26,18 @@ enum rebuild_state {
 /* The rebuild of one shard. */
 struct rebuild {
 	enum rebuild_state state;
-	bool is_unsure; /* another shard is HELD, so this one may also be held */
+	bool is_unsure; /* another shard is HELD, so this shard may be held by the same process */
 };
 
 /* The handover to another process that holds a shard. First this store asks which other shards
  * that process holds. Then it writes the timers of those shards as a client, and gives the
  * ownership up. */
 struct handover {
-	dw_op *op;      /* the LOSS operation of the engine; NULL: none waits */
-	bool is_coming; /* the other shards are asked */
+	dw_op *op;      /* the engine's LOSS operation; NULL if none waits */
+	bool is_coming; /* the store has asked for the owners of the other shards */
 	bool is_on;
-	dw_usec until; /* steady; end of the handover; each rebuild write that is done moves it */
+	/* end of the handover (steady clock); each rebuild write that is done delays it */
+	dw_usec until;
 };
 
 /* restore_lose gives the ownership up without a handover. restore_fenced does this because a
@@ -51,17 +52,18 @@ void restore_work(struct redis_store *);
  * confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
-/* restore_is_sure is called when the shard is still ours, and has lost nothing. */
+/* restore_is_sure is called when the shard is known to be still ours, and has lost nothing. */
 void restore_is_sure(struct redis_store *, struct shard *);
 
 /* restore_write lets the engine write what it knows of the shard, which is still ours. */
 void restore_write(struct redis_store *, struct shard *);
 
-/* restore_tell answers the engine's LOSS if shards are ready to be written. */
+/* restore_tell answers the engine's LOSS operation if there are shards that the engine must
+ * write. */
 void restore_tell(struct redis_store *);
 
-/* restore_park takes the engine's LOSS. It also means that the engine has written all that the last
- * one asked for. */
+/* restore_park takes the engine's LOSS operation. The operation also means that the engine has
+ * written all shards that the last answer named. */
 void restore_park(struct redis_store *, dw_op *);
 void restore_end(struct redis_store *, int status);
 

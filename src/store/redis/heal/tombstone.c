@@ -1,6 +1,6 @@
 /* Remembers ids whose deletion this owner has seen in the last minute. When a shard loses data, it
- * may still have these timers, or memory may write them again. Therefore they are deleted again,
- * and not written. */
+ * may still have these timers, or the engine may write them again. Therefore they are deleted
+ * again, and not written. */
 #include "store/redis/heal/tombstone.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "store/redis/core.h"
 
 #define TOMBSTONE_AGE DW_SECONDS(60)
-#define TOMBSTONES_MAX 131072u /* tombstones of all shards together */
+#define TOMBSTONES_MAX 131072u /* most tombstones of all shards together */
 
 static size_t bucket_of(const char *id)
 {
@@ -68,8 +68,8 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 		shard->tombstones.high = generation;
 }
 
-/* tombstone_of finds the tombstone of this id with this generation or a later one. NULL: there is
- * none. */
+/* tombstone_of finds the tombstone of this id with this generation or a later one. Returns NULL if
+ * there is none. */
 static struct tombstone *tombstone_of(const struct shard *shard, const char *id,
 				      uint64_t generation)
 {

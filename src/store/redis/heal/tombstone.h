@@ -14,9 +14,9 @@ struct shard;
 
 struct tombstone {
 	struct tombstone *next;
-	struct tombstone *same; /* the next one in its bucket */
-	uint64_t generation;    /* 0: dropped */
-	dw_usec at;             /* steady */
+	struct tombstone *same; /* the next tombstone in the same bucket */
+	uint64_t generation;    /* 0 if the tombstone was dropped */
+	dw_usec at;             /* when the deletion was seen (steady clock) */
 	bool letter;            /* the timer is a dead letter now */
 	char id[];
 };
@@ -26,27 +26,28 @@ struct tombstones {
 	struct tombstone *first, *last;
 	struct tombstone *buckets[TOMBSTONE_BUCKETS];
 	unsigned count;
-	uint64_t high; /* no generation above it has a tombstone */
+	uint64_t high; /* no tombstone of the shard has a generation above this one */
 };
 
-/* tombstone_add is called when the timer was deleted, or (letter) is a dead letter now. */
+/* tombstone_add is called when the timer was deleted, or is a dead letter now (`letter`). */
 void tombstone_add(struct redis_store *, struct shard *, const char *id, uint64_t generation,
 		   bool letter);
 
-/* tombstone_drop is called when the timer is stored now. If the server was set back, its generation
- * may be below that of an earlier timer of the id. */
+/* tombstone_drop is called when the timer is stored now. After a set-back of the server its
+ * generation may be below that of an earlier timer with this id. */
 void tombstone_drop(struct shard *, const char *id, uint64_t generation);
 
-/* tombstone_note keeps tombstones up to date: the operation ended a timer or stored one. */
+/* tombstone_note keeps the tombstones up to date when an operation has ended a timer or stored
+ * one. */
 void tombstone_note(struct redis_store *, struct shard *, const dw_op *);
 
 /* tombstone_covers returns true if that generation of the timer, or a later one, was deleted or is
  * a dead letter. */
 bool tombstone_covers(const struct shard *, const char *id, uint64_t generation);
 
-/* tombstone_note_ended marks the rows of an answer whose timers ended after they were read; the
- * op's floor is when the reading began. Otherwise the engine would keep these timers, and write
- * them again when a shard is rebuilt. */
+/* tombstone_note_ended marks the rows of an answer whose timers ended after they were read;
+ * op->floor is when the reading began. Otherwise the engine would keep these timers, and write them
+ * again when a shard is rebuilt. */
 void tombstone_note_ended(struct redis_store *, const dw_op *);
 
 /* tombstone_move gives the tombstones of an old shard to the new shards. */

@@ -17,7 +17,7 @@ bool walk_keep(struct alloc *alloc, struct walk_place *place, const struct reply
 	place->member = memcpy(copy, member->bytes, member->size);
 	place->member_size = member->size;
 	(void)snprintf(place->score, sizeof place->score, "%s",
-		       score); /* the score of another program may be cut */
+		       score); /* a long score, written by another program, is cut */
 	return true;
 }
 
@@ -33,10 +33,11 @@ static void add_place(struct redis_command *words, const struct walk_place *plac
 	command_bytes(words, place->member ? place->member : "", place->member_size);
 }
 
-/* walk_add_blind: no id begins with a control character. */
+/* walk_add_blind wants only ids that begin with a newline. No id begins with a control character,
+ * so the page gives no timer. */
 void walk_add_blind(struct redis_command *words)
 {
-	command_text(words, ""); /* any value */
+	command_text(words, ""); /* timers with or without a rule */
 	command_text(words, "\n");
 }
 

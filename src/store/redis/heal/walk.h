@@ -10,22 +10,23 @@
 struct redis_store;
 struct shard;
 
-#define PLACE_SIZE 48 /* enough for a score in the server's notation, or an entry of a stream */
+/* enough for a score as the server writes it, or for an entry id of a stream */
+#define PLACE_SIZE 48
 
-/* Where the last page ended. All zero: the start of the shard. */
+/* Where the last page ended. All zero means the start of the shard. */
 struct walk_place {
-	char *member; /* the last member of the page; NULL: the next page begins at score */
+	char *member; /* the last member of the page; NULL if the next page begins at the score */
 	size_t member_size;
 	char score[PLACE_SIZE];
 };
 
-/* walk_keep notes that the page ended with that member. False: no memory. */
+/* walk_keep notes that the page ended with that member. Returns false without memory. */
 bool walk_keep(struct alloc *, struct walk_place *, const struct reply *member, const char *score);
 
-/* walk_restart frees the place; the next page begins at the start. */
+/* walk_restart frees the place, so that the next page begins at the start. */
 void walk_restart(struct alloc *, struct walk_place *);
 
-/* The items of a reply of page.lua. The last page has only the first three. */
+/* The items of a reply of page.lua. The reply with the last page has only the first three. */
 enum { PAGE_IDS, PAGE_VALUES, PAGE_LOOKED, PAGE_SCORE, PAGE_MEMBER };
 
 static inline bool page_is_last(const struct reply *reply)
@@ -33,11 +34,12 @@ static inline bool page_is_last(const struct reply *reply)
 	return reply->count <= PAGE_SCORE;
 }
 
-/* walk_add_blind asks for a page of walk_timers, or of SCRIPT_PAGE, without values. */
+/* walk_add_blind completes a command of walk_timers, or a call of SCRIPT_PAGE, so that its page
+ * gives no timer. So a row that cannot be read is skipped. */
 void walk_add_blind(struct redis_command *);
 
-/* walk_timers and walk_letters make the command that reads the next page. sign: '+' pending, '-'
- * claimed. */
+/* walk_timers and walk_letters make the command that reads the next page. sign is '+' for pending
+ * timers and '-' for claimed ones. */
 void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
 		 const struct walk_place *);
 void walk_letters(struct redis_store *, const struct shard *, size_t count,

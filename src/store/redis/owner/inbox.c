@@ -7,7 +7,7 @@
 
 #include "store/redis/core.h"
 
-#define UNREAD_FOR DW_MINUTES(1) /* then a row that could not be read is tried again */
+#define UNREAD_FOR DW_MINUTES(1) /* after this time a row that could not be read is tried again */
 
 void inbox_expect_all(struct redis_store *store)
 {
@@ -26,15 +26,15 @@ static bool inbox_row_is_older(const dw_row *a, const dw_row *b)
 	return a->head.generation < b->head.generation;
 }
 
-/* is_wanted: true if the row is behind the cursor of the INBOX. op is NULL if the INBOX was given
- * up meanwhile. */
+/* is_wanted returns true if the row comes after the cursor of the INBOX operation. op is NULL if
+ * the operation was given up meanwhile. */
 static bool is_wanted(const dw_op *op, const dw_row *row)
 {
 	return !op || !op->after.started || row->head.generation > op->after.generation;
 }
 
-/* finish answers the INBOX when all shards that were asked have replied, if at least one had a
- * row. */
+/* finish answers the INBOX operation when all shards that were asked have replied, if there is
+ * something to tell. */
 static void finish(struct redis_store *store)
 {
 	dw_op *op = store->inbox.op;
@@ -145,7 +145,8 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 	finish(store);
 }
 
-/* pass_by: rows that cannot be read stay in the inbox, and hold up none behind them. */
+/* pass_by skips one more row if the row cannot be read. The row stays in the inbox, but holds up no
+ * row behind it. */
 static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
 {
 	if (store->now >= inbox->unread_until)
@@ -182,14 +183,14 @@ static bool may_read(const struct redis_store *store, const struct shard *shard)
 	       store->now >= shard->channel.pause_until && !shard_is_cut_off(shard);
 }
 
-/* tell_topics answers the INBOX with the note that settings of topics have changed. */
+/* tell_topics answers the INBOX operation with the note that settings of topics have changed. */
 static void tell_topics(struct redis_store *store)
 {
 	dw_op *op = store->inbox.op;
 	dw_row *row = row_new(&store->alloc, "", NULL, 0);
 
 	if (!row)
-		return; /* told in a later turn */
+		return; /* the change is told in a later turn */
 	row->gone = 1;
 	store->later.topics.has_changed = false;
 	store->wake.has_topics = false;

@@ -11,25 +11,25 @@
 struct redis_store;
 
 struct redis_inbox {
-	dw_op *op;     /* the INBOX that waits for news */
-	unsigned left; /* shards not answered */
+	dw_op *op;     /* the INBOX operation that waits for news */
+	unsigned left; /* number of shards that have not replied yet */
 	struct rows rows;
 	bool failed;
-	bool rereads;  /* the INBOX is answered when all shards were read, also with nothing */
-	bool is_whole; /* those that are read now are all */
+	bool rereads;  /* INBOX is answered when all shards were read, even if they had nothing */
+	bool is_whole; /* the shards that are read now are all shards */
 	dw_usec since;
 };
 
 /* The inbox of one shard. */
 struct shard_inbox {
-	bool has_news; /* the inbox may have something */
+	bool has_news; /* the inbox may have entries */
 	bool is_read;
-	/* The highest version that was read in the inbox. It is a client's version, so no
-	 * acknowledged command number covers it. */
+	/* The highest version that was read in the inbox. A client made it, so no acknowledged
+	 * command number of the owner covers it. */
 	uint64_t seen;
 	struct suspect_page suspect;
-	/* Until unread_until (steady) the first `unread` rows are passed by, because they cannot be
-	 * read. */
+	/* Until unread_until (steady clock) the first `unread` rows are skipped, because they
+	 * cannot be read. */
 	unsigned unread;
 	dw_usec unread_until;
 };

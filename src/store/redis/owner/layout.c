@@ -45,7 +45,7 @@ static void note(struct redis_store *store, const struct reply *reply)
 		    store->names.name);
 	else if (reply->kind == REPLY_ERROR)
 		(void)snprintf(layout->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
-			       store->url.name, reply->bytes); /* cut if long */
+			       store->url.name, reply->bytes); /* long words are cut */
 	if (reply->kind != REPLY_ERROR && reply->kind != REPLY_BULK)
 		layout->found = 0;
 	if (reply->kind != REPLY_BULK)
@@ -73,8 +73,8 @@ void layout_words(const struct redis_store *store, unsigned shard, const struct 
 			       store->shard_count);
 }
 
-/* open_new_shards: the first shard has told the number, so the shards that were found without one
- * can get it. */
+/* open_new_shards is called when the first shard has told the number of shards. The shards that
+ * were found without a number can now get it. */
 static void open_new_shards(struct redis_store *store)
 {
 	struct shard *first = &store->shards[0];
@@ -155,7 +155,8 @@ void layout_ask_era(struct redis_store *store)
 	command_begin(&store->pipeline, COMMAND_HGET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "era");
-	(void)request_post(store, NULL, era_answered, era_lost, NULL); /* else it stays unknown */
+	/* if this fails, the incarnation stays unknown */
+	(void)request_post(store, NULL, era_answered, era_lost, NULL);
 }
 
 int layout_ask(struct redis_store *store)
@@ -182,7 +183,7 @@ bool layout_is_known(struct redis_store *store)
 
 	if (layout->is_fixed || layout->is_fresh || store->ownership.role == DW_OWNER)
 		return true;
-	(void)layout_ask(store); /* without memory: asked again later */
+	(void)layout_ask(store); /* without memory the next turn asks again */
 	return false;
 }
 
@@ -192,7 +193,7 @@ void layout_suspect(struct redis_store *store)
 		return;
 	store->layout.is_fixed = false;
 	store->layout.is_fresh = false;
-	(void)layout_ask(store); /* without memory: asked again later */
+	(void)layout_ask(store); /* without memory the next turn asks again */
 }
 
 /* ---- A shard without a number ---------------------------------------------------------------- */
@@ -211,7 +212,7 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 	shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 	shard->session.is_new = true;
 	if (shard->number > 0)
-		(void)layout_ask(store); /* without memory: asked again later */
+		(void)layout_ask(store); /* without memory the next turn asks again */
 }
 
 void layout_is_ours(struct redis_store *store, const struct shard *shard)
@@ -222,7 +223,7 @@ void layout_is_ours(struct redis_store *store, const struct shard *shard)
 	store->layout.empty_since = 0;
 	for (unsigned i = 1; i < store->shard_count; i++)
 		if (store->shards[i].session.is_new) {
-			(void)layout_ask(store); /* without memory: asked again later */
+			(void)layout_ask(store); /* without memory the next turn asks again */
 			return;
 		}
 }

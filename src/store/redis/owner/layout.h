@@ -15,42 +15,48 @@ struct shard;
 #define SHARDS_MAX 256u
 
 struct layout {
-	bool is_fixed; /* shard_count is the first shard's number; else it is a guess */
+	bool is_fixed; /* shard_count was read in the first shard; if false, it is a guess */
 	bool is_fresh; /* the first shard was asked since the last operation was submitted */
 	bool is_asked; /* the first shard is being asked */
 	bool is_answered;
-	bool is_wrong;              /* the first shard's number is not a number */
-	bool passes;                /* the server refused the question, but will accept it later */
-	dw_usec pause_until;        /* steady; after a refusal */
-	unsigned found;             /* the number in the last reply; 0: none */
-	char era[INCARNATION_SIZE]; /* the first shard's, when the store was opened; "": none */
-	dw_usec empty_since; /* steady; when a shard without a number was found; 0: not found */
+	bool is_wrong;       /* the first shard has something else where the number should be */
+	bool passes;         /* the server refused to tell the number, but will tell it later */
+	dw_usec pause_until; /* after a refusal nothing is asked before this time (steady clock) */
+	unsigned found;      /* the number of shards in the last reply; 0 if there was none */
+	/* the first shard's incarnation when the store was opened; "" if it had none */
+	char era[INCARNATION_SIZE];
+	/* when a shard without a number was found (steady clock); 0: none was */
+	dw_usec empty_since;
 	char words[DW_MESSAGE_SIZE];
 };
 
-/* layout_ask asks the first shard for the number. DW_OK, DW_ENOMEM. */
+/* layout_ask asks the first shard for the number of shards. Returns DW_OK or DW_ENOMEM. */
 int layout_ask(struct redis_store *);
 
-/* layout_ask_era asks for layout.era. The answer comes before that of a later layout_ask(). */
+/* layout_ask_era asks for layout.era. The reply arrives before the reply to a later
+ * layout_ask(). */
 void layout_ask_era(struct redis_store *);
 
 /* layout_is_known returns true if commands sent now go to the right shards, as far as this store
  * can know. If not, it asks the first shard. */
 bool layout_is_known(struct redis_store *);
 
-/* layout_suspect asks the first shard, because a shard has another number than ours. */
+/* layout_suspect asks the first shard for the number, because another shard says that the namespace
+ * has another number of shards than this store thinks. */
 void layout_suspect(struct redis_store *);
 
-/* layout_is_new is called when the handshake found no number in this shard; `listeners` connections
- * are subscribed to the wake channel. layout_is_ours: the handshake found our number. */
+/* layout_is_new is called when the handshake found no number of shards in this shard; `listeners`
+ * is how many connections are subscribed to the wake channel. layout_is_ours is called when the
+ * handshake found the number that this store knows. */
 void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
 void layout_is_ours(struct redis_store *, const struct shard *);
 
-/* layout_stands is called when this owner has put its number into the emptied first shard again.
- * `clients` is the number that a client had put there, or nil. */
+/* layout_stands is called when this owner has written its number of shards into the emptied first
+ * shard again. `clients` is the number that a client had written there, or nil. */
 void layout_stands(struct redis_store *, const struct reply *clients);
 
-/* layout_words writes what is wrong with the number found in a shard; DW_MESSAGE_SIZE bytes. */
+/* layout_words writes what is wrong with the number found in a shard, in at most DW_MESSAGE_SIZE
+ * bytes. */
 void layout_words(const struct redis_store *, unsigned shard, const struct reply *found,
 		  char *ret_words);
 

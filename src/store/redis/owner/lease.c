@@ -11,8 +11,8 @@
 
 static void acquire_shard(struct redis_store *, struct shard *, const char *replace);
 
-/* set_owner: this store is the owner now, of all shards that are not cut off. No command that it
- * sent as a client is under way any more. */
+/* set_owner makes this store the owner of all shards that are not cut off. No command that it sent
+ * as a client is under way any more. */
 static void set_owner(struct redis_store *store)
 {
 	store->ownership.role = DW_OWNER;
@@ -65,7 +65,8 @@ static void acquisition_ended(struct redis_store *store)
 	acquisition->op = NULL;
 	if (acquisition->status == DW_OK) {
 		set_owner(store);
-		answer_known(store); /* first the answers to this store as a client */
+		/* the engine gets the answers to its operations as a client first */
+		answer_known(store);
 	} else {
 		for (unsigned i = 0; i < store->shard_count; i++)
 			release(store, &store->shards[i]);
@@ -80,19 +81,19 @@ static void refuse(struct redis_ownership *ownership, int status, const char *wo
 		return;
 	ownership->acquisition.status = status;
 	(void)snprintf(ownership->acquisition.words, DW_MESSAGE_SIZE, "%s",
-		       words); /* cut if long */
+		       words); /* long words are cut */
 }
 
 /* note_passing notes whether the failure that the caller is about to report will pass by itself.
- * The first failure counts. */
+ * Only the first failure counts. */
 static void note_passing(struct redis_ownership *ownership, bool passes)
 {
 	if (ownership->acquisition.status == DW_OK)
 		ownership->acquisition.passes = passes;
 }
 
-/* acquire_held: another process has the lease. A dead process of this machine is replaced at once.
- * The lease of any other process must run out. */
+/* acquire_held is called when another process has the lease. A dead process of this machine is
+ * replaced at once. The lease of any other process must run out first. */
 static void acquire_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	const char *holder = reply->items[3].bytes;
@@ -149,8 +150,8 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 		acquisition_ended(store);
 }
 
-/* ask_types asks which key has a wrong type. If the first shard has one, the acquisition fails. Any
- * other shard is cut off. */
+/* ask_types asks which key has a wrong type. If it is a key of the first shard, the acquisition
+ * fails. Any other shard with such a key is cut off. */
 static bool ask_types(struct redis_store *store, struct shard *shard)
 {
 	if (key_types_ask(store, shard, acquire_types_answered, acquire_lost) != DW_OK)
@@ -159,7 +160,8 @@ static bool ask_types(struct redis_store *store, struct shard *shard)
 	return true;
 }
 
-/* refuse_newer: the shard has, or had, a timer of a later version than this library knows. */
+/* refuse_newer gives up because the shard has, or had, a timer in a format that this library does
+ * not know. */
 static void refuse_newer(struct redis_store *store, const struct shard *shard,
 			 const struct reply *format)
 {
@@ -180,7 +182,7 @@ static void refuse_number(struct redis_store *store, const struct shard *shard,
 	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
 		layout_words(store, shard->number, &reply->items[1], words);
 	refuse(&store->ownership, DW_ESTORE, words);
-	layout_suspect(store); /* so a standby asks again, with the right number */
+	layout_suspect(store); /* a standby then asks again, with the right number */
 }
 
 static void acquire_answered(struct redis_store *store, struct redis_request *request,
@@ -191,7 +193,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 
 	store->ownership.acquisition.left--;
 	if (reply_fails(reply, "WRONGTYPE") && ask_types(store, shard)) {
-		/* acquire_types_answered decides. */
+		/* acquire_types_answered decides what happens. */
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, "");
 	} else if (failure != FAILURE_NONE) {
@@ -251,8 +253,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-/* note_counts: if two renewals in a row count different numbers of entries and values, another
- * program has deleted some of them. */
+/* note_counts counts renewals that found different numbers of entries and values. After two such
+ * renewals in a row, another program has deleted some entries or values. */
 static void note_counts(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct entry_counts *counts = &shard->counts;
@@ -273,7 +275,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	shard->lease.is_renewing = false;
 	if (store->ownership.role != DW_OWNER || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
-		/* The next renewal comes long before the lease is over. */
+		/* The lease stays as it is. The next renewal comes long before it is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));

@@ -31,7 +31,8 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	shard_mark(store, shard, SHARD_READY);
 }
 
-/* ask_again repeats the handshake soon, because nothing fires until every shard has had it. */
+/* ask_again repeats the handshake soon, because no timer fires until every shard has had its
+ * handshake. */
 static void ask_again(struct redis_store *store, struct shard *shard)
 {
 	shard->channel.handshake = HANDSHAKE_NONE;
@@ -44,8 +45,8 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-/* is_ours: true if the token in the refusal is from an earlier handshake of ours whose reply was
- * lost. */
+/* is_ours returns true if the token in the refusal is from an earlier handshake of ours whose reply
+ * was lost. */
 static bool is_ours(const struct names *names, const struct shard *shard, const struct reply *reply)
 {
 	char mine[TOKEN_SIZE];
@@ -115,9 +116,9 @@ static int begin_as_owner(struct redis_store *store, struct shard *shard)
 
 /* ---- A client -------------------------------------------------------------------------------- */
 
-/* forget_session: the server does not know our session, or only an old state of it, because the
- * session has ended, was lost or was set back. So nobody can say which of its commands were
- * applied, and they are answered DW_EUNKNOWN. Commands that are known to be applied are still
+/* forget_session is called when the server does not know our session, or only an old state of it,
+ * because the session has ended, was lost or was set back. So nobody can say which of its commands
+ * were applied, and they are answered DW_EUNKNOWN. Commands that are known to be applied are still
  * looked up. */
 static void forget_session(struct redis_store *store, struct shard *shard)
 {
@@ -126,7 +127,7 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 
 	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
 		if (!put->resolved)
-			put->resolved = put->applied = true; /* perhaps */
+			put->resolved = put->applied = true; /* it may have been applied */
 	shard->in_doubt.requests = (struct request_list){0};
 	while ((request = doubtful.first)) {
 		doubtful.first = request->next;
@@ -139,9 +140,9 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* is_another_session: true if the session of our last handshake has ended or was set back. The
- * session that the reply shows may come from a handshake of ours that reached the server after its
- * connection was lost. */
+/* is_another_session returns true if the session of our last handshake has ended or was set back.
+ * The session that the reply shows may come from a handshake of ours that reached the server after
+ * its connection was lost. */
 static bool is_another_session(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[5]) < shard->session.connection ||
@@ -149,7 +150,7 @@ static bool is_another_session(const struct shard *shard, const struct reply *re
 		(uint64_t)reply_number(&reply->items[6]) > shard->session.connection);
 }
 
-/* other_number: the shard has no number of shards, or another one than we know. */
+/* other_number is called when the shard has no number of shards, or another one than we know. */
 static void other_number(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -216,7 +217,8 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	    shard->types.state == TYPES_WRONG)
 		return;
 	if (owner &&
-	    shard->lease.fence == 0) { /* the shard was cut off when the others were acquired */
+	    /* the shard was cut off when the other shards were acquired */
+	    shard->lease.fence == 0) {
 		shard_mark(store, shard, SHARD_SUSPECT);
 		return;
 	}
@@ -231,12 +233,13 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 static void session_unlinked(struct redis_store *store, struct redis_request *request,
 			     const struct reply *reply)
 {
-	(void)reply; /* without this the session ends by itself */
+	(void)reply; /* if the command fails, the session ends by itself */
 	request_free(&store->alloc, request);
 }
 
-/* session_end: a session makes the server refuse commands that still lie in the socket of an
- * earlier connection. So a client deletes it only if it has had a single connection. */
+/* session_end deletes the client's sessions. A session makes the server refuse commands that still
+ * lie in the socket of an earlier connection, so a client deletes it only if it has had a single
+ * connection. */
 void session_end(struct redis_store *store)
 {
 	for (unsigned i = 0; store->pipeline.connections == 1 && i < store->shard_count; i++) {

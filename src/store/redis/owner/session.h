@@ -10,8 +10,8 @@
 
 /* A client's session with one shard. */
 struct shard_session {
-	uint64_t connection; /* the connection of the last handshake; 0: none */
-	bool is_new; /* the shard does not say how many shards there are; the first one is asked */
+	uint64_t connection; /* the connection of the last handshake; 0 if there was none */
+	bool is_new; /* the shard has no number of shards, so the first shard is asked for it */
 	bool fixes;  /* the next handshake writes our number of shards into this shard */
 };
 

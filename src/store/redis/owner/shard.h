@@ -28,7 +28,7 @@ enum key {
 	KEY_LETTERS,
 	KEY_NAMES,
 	KEY_SESSION,
-	KEY_ENDS, /* the scripts know the names from here on; the keys before are sent */
+	KEY_ENDS, /* the scripts know the names from here on; a call sends only the names before */
 	KEY_UNTILS,
 	KEY_COUNT
 };
@@ -38,15 +38,16 @@ enum key {
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
 	SHARD_WRONG_TYPE = 1 << 1,  /* a key has another type than ours -> key_types */
-	SHARD_FENCED = 1 << 2,      /* another owner has it, same incarnation -> restore */
-	SHARD_SUSPECT = 1 << 3,     /* it was emptied or set back -> restore */
-	SHARD_SURE = 1 << 4,        /* it is still ours and has lost nothing -> restore */
-	SHARD_INCOMPLETE = 1 << 5,  /* it is still ours, but values are missing -> restore */
-	SHARD_UNEVEN = 1 << 6,      /* its entries and values differ in number -> repair */
-	SHARD_HANDSHAKE = 1 << 7,   /* it needs a new handshake -> session */
-	SHARD_READY = 1 << 8,       /* its handshake is done -> dispatch */
-	SHARD_MENDED = 1 << 9,      /* its keys have the right types again -> lease */
-	SHARD_OURS = 1 << 10        /* its types are right and its lease was renewed -> key_types */
+	SHARD_FENCED = 1 << 2, /* another owner has the shard, in the same incarnation -> restore */
+	SHARD_SUSPECT = 1 << 3,    /* the shard was emptied or set back -> restore */
+	SHARD_SURE = 1 << 4,       /* the shard is still ours and has lost nothing -> restore */
+	SHARD_INCOMPLETE = 1 << 5, /* the shard is still ours, but values are missing -> restore */
+	SHARD_UNEVEN = 1 << 6,     /* the shard has more entries than values, or fewer -> repair */
+	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
+	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
+	SHARD_MENDED = 1 << 9,     /* the shard's keys have the right types again -> lease */
+	/* the shard's types are right and its lease was renewed -> key_types */
+	SHARD_OURS = 1 << 10
 };
 
 /* A set of shards, by number. */
@@ -54,28 +55,30 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
-/* Sets of shards, so that a turn visits only the shards with work. A shard may stay in one of the
- * sets marked to rebuilt for longer than needed: the part that visits it then removes it. */
+/* Sets of shards, so that a turn visits only the shards with work. A shard may stay in the sets
+ * `marked` to `rebuilt` for longer than needed: the part that visits it then removes it. */
 struct shard_sets {
 	struct shard_set marked; /* shards with a mark */
-	struct shard_set queued; /* shards with operations that wait to be sent, or are in doubt */
-	struct shard_set paused; /* shards that get no command for a while */
-	struct shard_set news;   /* shards whose inbox may have something */
+	/* shards with operations that wait to be sent, or whose result is unknown */
+	struct shard_set queued;
+	struct shard_set paused;      /* shards that get no command for a while */
+	struct shard_set news;        /* shards whose inbox may have something */
 	struct shard_set unconfirmed; /* shards with operations that wait for the owner */
 	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
 	struct shard_set cut_off;
 	unsigned cut_off_count;
-	struct shard_set untold; /* shards cut off or back; the engine does not know it yet */
+	/* shards that were cut off or came back; the engine does not know it yet */
+	struct shard_set untold;
 };
 
 struct shard_keys {
-	char *name[KEY_COUNT]; /* the names of all keys, in one allocated block */
+	char *name[KEY_COUNT]; /* the names of all keys, allocated as one block */
 	size_t size[KEY_COUNT];
 };
 
 struct shard {
 	unsigned number;
-	unsigned marks;               /* SHARD_ */
+	unsigned marks;               /* a sum of SHARD_ marks */
 	uint64_t dead_count;          /* dead letters, as the server counted them last */
 	struct shard_keys keys;       /* shard.h */
 	struct channel channel;       /* pipeline.h */
@@ -101,13 +104,13 @@ struct shard *shard_of(struct redis_store *, const char *id);
 void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
 void shard_queued(struct shard_sets *, const struct shard *);
 
-/* shard_pause sends nothing to the shard until then. shard_expect_news notes that its inbox may
- * have something. */
+/* shard_pause sends nothing to the shard before `until`. shard_expect_news notes that the shard's
+ * inbox may have something. */
 void shard_pause(struct shard_sets *, struct shard *, dw_usec until);
 void shard_expect_news(struct shard_sets *, struct shard *);
 
-/* shard_next returns the number of the first shard in the set that is not below `from`; SHARDS_MAX:
- * none. */
+/* shard_next returns the number of the first shard in the set that is not below `from`. It returns
+ * SHARDS_MAX if there is none. */
 unsigned shard_next(const struct shard_set *, unsigned from);
 void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
@@ -120,7 +123,7 @@ static inline bool shard_is_cut_off(const struct shard *shard)
 	return shard->types.state != TYPES_RIGHT;
 }
 
-/* shard_make_keys makes the names of the shard's keys. DW_OK, DW_ENOMEM. */
+/* shard_make_keys makes the names of the shard's keys. Returns DW_OK or DW_ENOMEM. */
 int shard_make_keys(struct redis_store *, struct shard *);
 
 #endif

@@ -21,9 +21,9 @@ void clock_learn(struct redis_store *store, int64_t server_time)
 	store->clock.at = store->now;
 }
 
-/* clock_version: the server makes generations from its own clock. This floor keeps them in the
- * order of the calls over all shards. Each shard rounds up to the next version that belongs to it,
- * so the floor grows by the number of shards. */
+/* clock_version returns a floor for the version of the next timer. The server makes versions from
+ * its own clock, and the floor keeps them in the order of the calls over all shards. Each shard
+ * rounds up to the next version that belongs to it, so the floor grows by the number of shards. */
 uint64_t clock_version(struct redis_store *store)
 {
 	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
@@ -33,7 +33,8 @@ uint64_t clock_version(struct redis_store *store)
 	return store->clock.floor;
 }
 
-/* end_of counts from the time of sending, and subtracts a margin for clocks of different speed. */
+/* end_of returns when a lease ends for us. It counts from the time at which the command was sent,
+ * and subtracts a margin for clocks of different speed. */
 static dw_usec end_of(const struct redis_ownership *ownership, dw_usec sent)
 {
 	dw_usec margin = usec_add(ownership->lease / 1000, DW_MILLISECONDS(50));
@@ -62,8 +63,8 @@ dw_usec token_until(const struct redis_store *store)
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	/* For a shard that is cut off the first shard counts: nobody can acquire another shard
-	 * without it. */
+	/* For a shard that is cut off, the first shard's lease counts: nobody can acquire another
+	 * shard without the first one. */
 	const struct shard *proof = shard_is_cut_off(shard) ? &store->shards[0] : shard;
 
 	return store->now >= proof->lease.until;
@@ -110,7 +111,7 @@ void token_note_row(struct shard *shard, const dw_row *row)
 		token_note_version(shard, row->head.generation);
 }
 
-/* read_jump: "version:step", or nothing. */
+/* read_jump reads "version:step". The text may be empty. */
 static void read_jump(struct shard_lease *lease, const char *words)
 {
 	char *colon;
@@ -138,12 +139,13 @@ bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply
 
 void token_incarnation(const struct names *names, unsigned number, char *ret_era)
 {
-	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", names->nonce, number); /* always fits */
+	/* the text always fits */
+	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", names->nonce, number);
 }
 
-/* floor_of returns a version that is above all that the shard has given. The shard gives later ones
- * from now on, even if the server has lost those and its clock went back. So the next fence is
- * above all that this store was told. */
+/* floor_of returns a version above all versions that the shard has given. From now on the shard
+ * gives only later versions, even if the server has lost some and its clock went back. So the next
+ * fence is above all that this store was told. */
 static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 {
 	token_note_version(shard, shard->lease.told + 1);
@@ -163,7 +165,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	command_unsigned(words, floor_of(&store->clock, shard));
 	command_text(words, store->names.holder);
 	command_number(words, store->shard_count);
-	/* The name of a new incarnation: the nonce, and a count. */
+	/* The name of a new incarnation is this store's nonce and a count. */
 	store->names.incarnations++;
 	token_incarnation(&store->names, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
@@ -177,7 +179,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	shard->lease.asked_until = end_of(&store->ownership, store->now);
 }
 
-/* fence_seen: the fence of the owner that a refusal names. */
+/* fence_seen returns the fence of the owner that a refusal names. */
 static uint64_t fence_seen(const struct reply *reply)
 {
 	uint64_t held = strtoull(reply->items[1].bytes, NULL, 10);
@@ -210,5 +212,6 @@ bool token_went_back(const struct shard *shard, const struct reply *reply)
 void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
-		       store->names.nonce, store->pipeline.connections); /* 20 + 16 + 20 digits */
+		       /* at most 20 + 16 + 20 digits */
+		       store->names.nonce, store->pipeline.connections);
 }

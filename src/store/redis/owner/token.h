@@ -16,35 +16,37 @@ struct shard;
 
 /* The names under which the server knows this store. */
 struct names {
-	char name[64]; /* the namespace */
+	char name[64]; /* the name of the namespace */
 	char channel[80];
 	char nonce[20];
 	char holder[256];
-	unsigned incarnations;  /* how many incarnations were named */
-	char token[TOKEN_SIZE]; /* room for the token that a command asks for */
+	unsigned incarnations;  /* how many incarnations this store has named so far */
+	char token[TOKEN_SIZE]; /* room for the token in the command that is being made */
 	char incarnation
-	    [INCARNATION_SIZE]; /* room for the incarnation that an acquisition asks for */
+	    [INCARNATION_SIZE]; /* room for the incarnation in the command that is being made */
 };
 
 struct server_clock {
-	dw_usec time;   /* the server's, at the moment `at` */
-	dw_usec at;     /* steady */
-	uint64_t floor; /* the last version that was asked for, or seen */
+	dw_usec time;   /* the server's clock at the moment `at` */
+	dw_usec at;     /* the same moment on our steady clock */
+	uint64_t floor; /* the highest version that was asked for or seen */
 };
 
 /* The owner's lease of one shard. */
 struct shard_lease {
-	uint64_t fence;      /* 0: not owned */
+	uint64_t fence;      /* 0 if this store does not own the shard */
 	uint64_t told;       /* the highest fence that this store has had */
-	dw_usec asked_until; /* steady; the lease that was asked for last ends no later */
+	dw_usec asked_until; /* the lease that was asked for last ends no later (steady clock) */
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
-	dw_usec until; /* steady */
+	dw_usec until; /* the lease is ours until then (steady clock) */
 	bool is_renewing;
-	uint64_t jump; /* a claim of a version up to this one raises the attempt by step */
+	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
-	uint64_t high;  /* the highest version that the server has told */
-	unsigned newer; /* version of a timer because of which the lease is given back; 0 */
+	uint64_t high; /* the highest version that the server has told */
+	/* the format version of a timer that is too new for us, so that the lease is given back; 0:
+	 * none */
+	unsigned newer;
 };
 
 /* clock_learn takes the server's time from a reply. */
@@ -56,12 +58,12 @@ static inline bool clock_is_known(const struct server_clock *clock)
 	return clock->time != 0;
 }
 
-/* clock_version returns the next version to ask for. */
+/* clock_version returns the next version for a timer that a command stores. */
 uint64_t clock_version(struct redis_store *);
 
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
- * token_until returns until when all leases of shards in use are ours; INT64_MIN: none is.
- * token_is_over: true if another process may have had the shard. */
+ * token_until returns until when the leases of all shards in use are ours, or INT64_MIN if no lease
+ * is. token_is_over returns true if another process may have had the shard. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *);
 bool token_is_over(const struct redis_store *, const struct shard *);
@@ -70,19 +72,21 @@ bool token_is_over(const struct redis_store *, const struct shard *);
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
 /* token_is_ours returns true if the token is that of the lease that this store has, or has asked
- * for last. An earlier one proves nothing, because another process may have had the shard since. */
+ * for last. A token of an earlier lease proves nothing, because another process may have had the
+ * shard since. */
 bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *token);
 
-/* token_add_acquire makes the command that acquires the shard. replace: a token that may be
- * replaced, or "". fence: the shard's last one as it was seen; an acquisition after a loss names
- * it. */
+/* token_add_acquire makes the command that acquires the shard. `replace` is a token that may be
+ * replaced, or "". `fence` is the shard's last fence that was seen; an acquisition after a loss
+ * names it. */
 void token_add_acquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
 
 /* token_incarnation writes the incarnation that the acquisition with that number gives to a new
  * shard. */
 void token_incarnation(const struct names *, unsigned number, char *ret_incarnation);
 
-/* token_take reads the token out of the OK of an acquisition. False: its size is wrong. */
+/* token_take reads the token out of the OK of an acquisition. Returns false if its size is
+ * wrong. */
 bool token_take(struct shard_sets *, struct shard *, const struct reply *);
 
 /* token_note_version remembers a version that the shard has given, so that it is not given

@@ -7,7 +7,7 @@ bool ends_asks(const dw_op *op)
 	return op->kind == DW_OP_ENDED || (op->kind == DW_OP_DEAD_SCAN && op->id);
 }
 
-/* take_row adds the row that the reply has. NULL: it has none. */
+/* take_row adds the row that the reply had. row is NULL if the reply had none. */
 static void take_row(struct alloc *alloc, dw_op *op, dw_row *row)
 {
 	dw_row **tail = &op->rows;

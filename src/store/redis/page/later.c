@@ -16,7 +16,7 @@ static bool reads_only(const dw_op *op)
 	       op->kind == DW_OP_CHECK;
 }
 
-/* has_older: true if an operation in the queue was submitted before `order`. */
+/* has_older returns true if an operation in the queue was submitted before `order`. */
 static bool has_older(const struct op_queue *queue, uint64_t order)
 {
 	const dw_op *op = queue->first;
@@ -26,9 +26,9 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
 	return op != NULL;
 }
 
-/* is_sent: true if every operation submitted before op is on its way or answered. Later operations
- * do not count, because under load there are always some. While the server refuses every change, a
- * caller's read waits for nothing. */
+/* is_sent returns true if every operation submitted before op is on its way or answered. Later
+ * operations do not count, because under load there are always some. While the server refuses every
+ * change, a caller's read waits for nothing. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!store->pipeline.connection || store->ownership.acquisition.active)
@@ -50,9 +50,9 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready: true if every shard in use accepts changes and none is being rebuilt. A barrier also
- * needs shards without commands under way. Otherwise, when one of these commands fails, the server
- * refuses the barrier behind it, and a barrier cannot be sent again. */
+/* is_ready returns true if every shard in use accepts changes and none is being rebuilt. A barrier
+ * also needs shards without commands under way. Otherwise, when one of these commands fails, the
+ * server refuses the barrier behind it, and a barrier cannot be sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -72,7 +72,7 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 	return ready;
 }
 
-/* is_resting: true if a shard is paused because it has refused something. */
+/* is_resting returns true if a shard is paused because it has refused something. */
 static bool is_resting(const struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -81,15 +81,15 @@ static bool is_resting(const struct redis_store *store)
 	return false;
 }
 
-/* reads_shards: true for reads that come back to this queue after a refusal. They wait until the
- * pauses are over. */
+/* reads_shards returns true for reads that come back to this queue after a refusal. They wait until
+ * the pauses are over. */
 static bool reads_shards(const dw_op *op)
 {
 	return op->kind == DW_OP_STATUS || op->kind == DW_OP_CHECK;
 }
 
-/* changes_shards: true if the operation's commands carry numbers. A fenced owner's REPORT is not
- * one of them, because it is refused at once. */
+/* changes_shards returns true if the operation's commands carry numbers. A fenced owner's REPORT
+ * does not count, because it is refused at once. */
 static bool changes_shards(const struct redis_ownership *ownership, const dw_op *op)
 {
 	return later_is_barrier(op) || (op->kind == DW_OP_REPORT && ownership->role == DW_OWNER);

@@ -14,9 +14,9 @@
 struct gather {
 	dw_op *op;
 	unsigned left;
-	int status; /* the first failure */
-	bool begun; /* a shard has done its part, or perhaps has */
-	bool again; /* a read that failed for now: it is asked again later */
+	int status; /* the first failure of a shard */
+	bool begun; /* a shard has done its part, or may have done it */
+	bool again; /* a read failed for now, so the operation is asked again later */
 	dw_store_status sum;
 	char owner[256], standby[256];
 	char *report;
@@ -35,7 +35,8 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	/* Any other failure would say that nothing was done. DW_ENEWER does not say that. */
+	/* Any other failure would tell the caller that nothing was done. DW_ENEWER does not tell
+	 * that. */
 	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
@@ -86,7 +87,8 @@ enum {
 	FIELDS
 };
 
-/* take_holder reads a process that has, or waits for, the first shard, if it lives. */
+/* take_holder writes the name of a process that has the first shard, or waits for it. Returns false
+ * if the process is dead. */
 static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 {
 	const char *holder = item->kind == REPLY_BULK ? item->bytes : "";
@@ -98,8 +100,8 @@ static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 	return true;
 }
 
-/* take_owner reads the owner of the first shard, who is the owner of all shards. One that has died
- * on this machine has lost the lease before it ends. */
+/* take_owner reads the owner of the first shard, which is the owner of all shards. An owner that
+ * has died on this machine is not shown, even while its lease still runs. */
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
@@ -151,8 +153,9 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 
 /* ---- What changes every shard -------------------------------------------------------------- */
 
-/* part_refused: the shard has refused its part. It was emptied or set back, or another process has
- * it. The handshake finds out which; only in the last case the ownership is lost. */
+/* part_refused is called when the shard has refused its part. The shard was emptied or set back, or
+ * another process has it. The handshake finds out which; only if another process has it, the
+ * ownership is lost. */
 static int part_refused(struct redis_store *store, const struct redis_request *request,
 			enum failure failure)
 {
@@ -194,7 +197,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 
 static void gather_begin(struct redis_store *, dw_op *);
 
-/* report_answered: after a report, every shard drops its old dead letters. */
+/* report_answered is called after a report. Every shard then drops its old dead letters. */
 static void report_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -223,7 +226,7 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	struct redis_request *request;
 
 	if (store->ownership.role == DW_OWNER && shard_is_cut_off(shard)) {
-		gather_begin(store, op); /* the report itself is left to the next one */
+		gather_begin(store, op); /* this report is not stored; the next one will be */
 		return;
 	}
 	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
@@ -317,7 +320,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	gather->op = op;
-	gather->left = 1; /* counts this function itself, until every shard is asked */
+	gather->left = 1; /* this function counts as a shard until every shard is asked */
 	gather->sum.next_due = DW_NEVER;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))

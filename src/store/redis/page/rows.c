@@ -20,7 +20,7 @@ dw_row *rows_pop(struct rows *rows)
 	return row;
 }
 
-/* merge two sorted lists. */
+/* merge merges two sorted lists. */
 static dw_row *merge(dw_row *a, dw_row *b, rows_before *is_before)
 {
 	dw_row *first = NULL;

@@ -6,7 +6,7 @@
 
 #include "durawheel/store.h"
 
-/* A list of rows; all zero is empty. */
+/* A list of rows. All zero is the empty list. */
 struct rows {
 	dw_row *first;
 	dw_row *last;

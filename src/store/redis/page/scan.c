@@ -19,8 +19,8 @@
 #include "store/redis/core.h"
 #include "timer/selection.h"
 
-#define AHEAD_MAX 32768u    /* rows, of all shards together */
-#define UNDER_WAY_MAX 1024u /* rows that a claim must wait for */
+#define AHEAD_MAX 32768u    /* the most rows read ahead, of all shards together */
+#define UNDER_WAY_MAX 1024u /* the most rows under way, because a claim waits behind them */
 #define KEPT DW_SECONDS(1)
 
 static struct filter filter_of(const dw_op *op)
@@ -30,7 +30,7 @@ static struct filter filter_of(const dw_op *op)
 				.has_topic = op->topic != NULL,
 				.recurring = op->flags & DW_OP_RECURRING};
 
-	if (op->topic) /* whatever it is: selection_has() looks again */
+	if (op->topic) /* a long topic is cut; selection_has() compares it again */
 		(void)snprintf(filter.topic, sizeof filter.topic, "%s", op->topic);
 	if (op->body_size > 0)
 		memcpy(filter.prefix, op->body, op->body_size);
@@ -44,7 +44,7 @@ static bool filter_is_same(const struct filter *a, const struct filter *b)
 	       a->recurring == b->recurring;
 }
 
-/* page_of returns how many rows a page of a stream looks at, at most. */
+/* page_of returns the most rows that a page of a stream looks at. */
 static size_t page_of(const struct scan *scan, const dw_op *op)
 {
 	bool is_short = op->limit < STREAM_PAGE / 4 && !filter_leaves_out(&scan->filter);
@@ -52,7 +52,7 @@ static size_t page_of(const struct scan *scan, const dw_op *op)
 	return is_short ? op->limit + 1 : STREAM_PAGE;
 }
 
-/* scan_new: signs: the streams of each shard (stream.h). */
+/* scan_new makes a scan. `signs` names the streams that it has in each shard (stream.h). */
 static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *signs,
 			     dw_cursor after)
 {
@@ -80,7 +80,7 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 
 /* ---- Giving ---------------------------------------------------------------------------------- */
 
-/* reach_of: no row that the stream gives later has a lower score. */
+/* reach_of returns a score: no row that the stream gives later has a lower one. */
 static int64_t reach_of(const struct stream *stream)
 {
 	if (stream->ready.first)
@@ -88,7 +88,8 @@ static int64_t reach_of(const struct stream *stream)
 	return stream->ended ? INT64_MAX : stream->reach;
 }
 
-/* floor_of: no row that the scan gives later has a lower score. INT64_MAX: it is at its end. */
+/* floor_of returns a score: no row that the scan gives later has a lower one. It returns INT64_MAX
+ * at the end of the scan. */
 static int64_t floor_of(const struct scan *scan)
 {
 	int64_t floor = INT64_MAX;
@@ -98,12 +99,13 @@ static int64_t floor_of(const struct scan *scan)
 	return floor;
 }
 
-/* next_row takes the first row of all streams. NULL: all rows are given (*ret_ended), or a stream
- * must read its next page first. */
+/* next_row takes the first row of all streams. It returns NULL if all rows are given (*ret_ended is
+ * then true), or if a stream must read its next page first. */
 static dw_row *next_row(struct scan *scan, bool *ret_ended)
 {
 	struct stream *least = NULL;
-	int64_t floor = INT64_MAX; /* of the streams that have no row ready */
+	/* the lowest score that a stream without a ready row can still give */
+	int64_t floor = INT64_MAX;
 
 	for (unsigned i = 0; i < scan->count; i++) {
 		struct stream *stream = &scan->streams[i];
@@ -150,7 +152,8 @@ static dw_row **tail_of(dw_op *op)
 	return tail;
 }
 
-/* stop_early: true if the scan has looked at enough timers, and knows a place to go on from. */
+/* stop_early returns true if the scan has looked at enough timers, and knows a place from which it
+ * can continue. */
 static bool stop_early(struct scan *scan)
 {
 	dw_op *op = scan->op;
@@ -160,7 +163,7 @@ static bool stop_early(struct scan *scan)
 
 	if (!filter_leaves_out(&scan->filter) || scan->looked - scan->told < DW_SCAN_LOOKS)
 		return false;
-	if (floor > 1 && (!last->started || place.due > last->due)) /* all lower scores are 1 */
+	if (floor > 1 && (!last->started || place.due > last->due)) /* no score is below 1 */
 		*last = place;
 	else if (op->row_count == 0)
 		return false;
@@ -168,7 +171,7 @@ static bool stop_early(struct scan *scan)
 	return true;
 }
 
-/* give fills the page. True: the scan is at its end. */
+/* give fills the answer's page. Returns true if the scan is at its end. */
 static bool give(struct redis_store *store, struct scan *scan)
 {
 	dw_op *op = scan->op;
@@ -202,8 +205,9 @@ static bool give(struct redis_store *store, struct scan *scan)
 	return ended;
 }
 
-/* next_stream returns the stream that must read next: of those that may, the one that is least far.
- * Or the next one behind `before`, in this order. NULL: none. */
+/* next_stream returns the stream that must read next: the least advanced one that may read. With
+ * `before`, it returns the next one behind that stream, in this order. Returns NULL if there is
+ * none. */
 static struct stream *next_stream(struct scan *scan, const struct stream *before)
 {
 	struct stream *least = NULL;
@@ -222,8 +226,8 @@ static struct stream *next_stream(struct scan *scan, const struct stream *before
 }
 
 /* read_on asks for the next pages of streams. A claim waits behind the rows that the server is
- * reading, so only few are under way at a time. Nothing is read ahead of a scan that leaves out
- * timers, because it may be far to the next row. */
+ * reading, so only few rows are under way at a time. A scan that leaves out timers does not read
+ * ahead, because the next row that it wants may be far away. */
 static void read_on(struct redis_store *store, struct scan *scan)
 {
 	struct stream *stream = NULL;
@@ -259,8 +263,8 @@ static bool goes_on(const struct scan *scan, const dw_op *op)
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }
 
-/* read_farther doubles the rows read ahead: a scan that asks for a second page usually asks for
- * all. */
+/* read_farther doubles the number of rows read ahead. A scan that asks for a second page usually
+ * asks for all pages. */
 static void read_farther(const struct redis_store *store, struct scan *scan)
 {
 	if (scan->page == STREAM_PAGE && scan->ahead < AHEAD_MAX / store->shard_count)
@@ -308,8 +312,9 @@ void scan_work(struct redis_store *store)
 	}
 }
 
-/* is_ended: all scans end, also those that wait for their next page. What they have read ahead
- * would be older than what is done until then. Or only those whose deadline is over. */
+/* is_ended returns true if the scan must end. With `all`, every scan ends, even one that waits for
+ * its next page: the rows that it has read ahead would be out of date. Otherwise a scan ends when
+ * its deadline is over. */
 static bool is_ended(const struct redis_store *store, const struct scan *scan, bool all)
 {
 	return !scan->useless && (all || (scan->op && place_of(scan->op)->deadline <= store->now));

@@ -9,7 +9,7 @@
 
 #include "store/redis/core.h"
 
-#define FIRST_PAGE 32u /* small, because a scan gives no row before each stream has one */
+#define FIRST_PAGE 32u /* small, because a scan gives no row until each stream has one */
 
 bool stream_row_is_before(const dw_row *a, const dw_row *b)
 {
@@ -56,7 +56,7 @@ void stream_init(struct scan *scan, struct stream *stream, struct shard *shard, 
 	stream->page = scan->page < FIRST_PAGE ? scan->page : FIRST_PAGE;
 	if (!after->started)
 		return;
-	/* The first page begins where the cursor's own group of equal scores begins. */
+	/* The first page begins with all rows that have the cursor's score. */
 	stream->reach = sign == 'd' ? (int64_t)after->generation : score;
 	if (sign == 'd')
 		(void)snprintf(stream->place.score, sizeof stream->place.score, "%llu",
@@ -100,7 +100,7 @@ static bool is_behind(const struct scan *scan, const dw_row *row)
 	       (row->head.due == scan->last.due && row->head.generation > scan->last.generation);
 }
 
-/* add_row puts a row into the group of its score. False: no memory. */
+/* add_row puts a row into the group of its score. Returns false without memory. */
 static bool add_row(struct alloc *alloc, struct stream *stream, dw_row *row, int64_t score)
 {
 	if (!row)
@@ -118,11 +118,12 @@ static bool add_row(struct alloc *alloc, struct stream *stream, dw_row *row, int
 	return true;
 }
 
-/* keep_place notes where the page has ended. False: no memory. */
+/* keep_place notes where the page has ended. Returns false without memory. */
 static bool keep_place(struct alloc *alloc, struct stream *stream, const struct reply *member,
 		       const char *text)
 {
-	int64_t score = strtoll(text, NULL, 10); /* the score of another program may be anything */
+	/* a score that another program wrote may be anything */
+	int64_t score = strtoll(text, NULL, 10);
 
 	score = score == INT64_MIN ? INT64_MAX : score < 0 ? -score : score;
 	if (score > stream->reach)
@@ -148,8 +149,8 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 					   items[reply->count - 2].bytes);
 }
 
-/* score_of returns the score of a row that was read; its deadline tells it. A damaged row gets the
- * score of the row before it, or the one at which the page begins. */
+/* score_of returns the score of a row, from its deadline. A damaged row gets the score of the row
+ * before it, or the score at which the page begins. */
 static int64_t score_of(const struct stream *stream, const dw_row *row)
 {
 	if (row->status != DW_ECORRUPT)
@@ -157,7 +158,7 @@ static int64_t score_of(const struct stream *stream, const dw_row *row)
 	return stream->group.first ? stream->group_score : stream->reach;
 }
 
-/* take_row adds the row of a timer. False: no memory. */
+/* take_row adds the row of a timer. Returns false without memory. */
 static bool take_row(struct redis_store *store, struct stream *stream, const struct reply *id,
 		     const struct reply *value)
 {
@@ -172,7 +173,8 @@ static bool take_row(struct redis_store *store, struct stream *stream, const str
 	return add_row(&store->alloc, stream, row, score_of(stream, row));
 }
 
-/* is_beyond: the timers that will be read are not due before the end of the filter. */
+/* is_beyond returns true if the timers that the stream would read next are due after the end of the
+ * filter. */
 static bool is_beyond(const struct stream *stream)
 {
 	dw_usec end = stream->scan->filter.end;
@@ -192,7 +194,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	stream->ended = page_is_last(reply);
 	if (stream->ended)
 		return true;
-	if (stream->blind) /* the row was only passed by */
+	if (stream->blind) /* the row was read without its value, only to skip it */
 		suspect_tell_row(store, reply->items[PAGE_MEMBER].bytes);
 	if (!keep_place(&store->alloc, stream, &reply->items[PAGE_MEMBER],
 			reply->items[PAGE_SCORE].bytes))
@@ -201,7 +203,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	return true;
 }
 
-/* arrived: the reply to the page has come, or was lost. */
+/* arrived is called when the reply to the page has come, or was lost. */
 static void arrived(struct stream *stream)
 {
 	stream->asked = false;
@@ -261,7 +263,7 @@ static void skip(struct stream *stream)
 	stream->scan->partial = true;
 }
 
-/* add_filter: other timers stay in the server. */
+/* add_filter adds the words that name the wanted timers. The server does not send other timers. */
 static void add_filter(struct redis_command *words, const struct stream *stream)
 {
 	const struct filter *filter = &stream->scan->filter;
@@ -276,8 +278,8 @@ static void add_filter(struct redis_command *words, const struct stream *stream)
 	}
 }
 
-/* look_ahead: true if the next page can be asked for. The owner passes a row by that cannot be
- * read; for others the scan fails. */
+/* look_ahead returns true if the next page can be asked for. The owner skips a row that cannot be
+ * read; any other scan fails. */
 static bool look_ahead(struct redis_store *store, struct stream *stream)
 {
 	if (!suspect_page_fails(&store->pipeline, &stream->suspect))

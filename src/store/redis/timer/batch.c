@@ -31,7 +31,7 @@ static unsigned flags_of(const dw_op *op)
 	return op->flags & (DW_OP_NEW | DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
-/* put_flags: the character for one put. */
+/* put_flags returns the character that tells the script how to do one put. */
 static char put_flags(const dw_op *op)
 {
 	return (char)('0' + flags_of(op) + (op->flags & DW_OP_EXACT ? 8 : 0) +
@@ -50,8 +50,8 @@ static void add_head(struct redis_command *words, const dw_op *op)
 	command_time(words, op->head.due);
 }
 
-/* add_puts adds the puts column by column, as the script hands them to Redis. False: one body is
- * not a record. */
+/* add_puts adds the puts column by column, as the script hands them to Redis. Returns false if one
+ * body is not a record. */
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
@@ -84,7 +84,8 @@ static void add_delivery(struct redis_command *words, const dw_op *op)
 	command_number(words, op->head.attempt);
 }
 
-/* add_next adds a timer that waits for its next occurrence. False: its body is not a record. */
+/* add_next adds a timer that waits for its next occurrence. Returns false if its body is not a
+ * record. */
 static bool add_next(struct redis_store *store, const struct shard *shard, const dw_op *op,
 		     unsigned char **at)
 {
@@ -101,7 +102,8 @@ static bool add_next(struct redis_store *store, const struct shard *shard, const
 	return size > 0;
 }
 
-/* add_push adds a timer that is written again after a loss. False: its body is not a record. */
+/* add_push adds a timer that is written again after a loss. Returns false if its body is not a
+ * record. */
 static bool add_push(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	size_t size = value_pack(op->body, op->body_size, *at);
@@ -130,7 +132,7 @@ static const char *letter_of(dw_op_kind what)
 	}
 }
 
-/* add_replay adds a row of a journal. False: its body is not a record. */
+/* add_replay adds a row of a journal. Returns false if its body is not a record. */
 static bool add_replay(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	const dw_replay *replay = op->replay;
@@ -206,7 +208,7 @@ static void add_operands(struct redis_store *store, const dw_op *op)
 
 /* ---- A command ------------------------------------------------------------------------------ */
 
-/* words_of returns how many words an operation of this kind takes at most. */
+/* words_of returns the most words that an operation of this kind takes. */
 static size_t words_of(dw_op_kind kind)
 {
 	switch (kind) {
@@ -241,8 +243,8 @@ bool batch_is_known(const dw_op *op)
 		((op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT) && op->topic));
 }
 
-/* cost_of_put: of a timer that replaces one the old one is read. A client does not know whether it
- * replaces one. */
+/* cost_of_put returns the cost of one put. A put that replaces a timer costs more, because the old
+ * timer is read. A client does not know whether its put replaces one. */
 static unsigned cost_of_put(const dw_op *op)
 {
 	return op->flags & (DW_OP_ABSENT | DW_OP_NEW) && op->head.generation == 0 ? 7 : 16;
@@ -291,11 +293,11 @@ static size_t room_of(const dw_op *op)
 /* The hashes of the ids in one command of puts or known claims. The ids must differ. Two ids with
  * one hash only cost a second command. */
 struct seen {
-	size_t mask; /* of the places that are used */
+	size_t mask; /* number of places in use, minus 1; the number is a power of two */
 	uint64_t hashes[4 * BATCH_MAX];
 };
 
-/* seen_clear: at most so many ids follow. */
+/* seen_clear empties the set, for at most `most` ids. */
 static void seen_clear(struct seen *seen, size_t most)
 {
 	size_t places = 4;
@@ -306,10 +308,11 @@ static void seen_clear(struct seen *seen, size_t most)
 	memset(seen->hashes, 0, places * sizeof *seen->hashes);
 }
 
-/* is_seen: true if the set has the id's hash. Otherwise it is added. */
+/* is_seen returns true if the set already has the id's hash. Otherwise it adds the hash. */
 static bool is_seen(struct seen *seen, const char *id)
 {
-	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1; /* never 0, an empty place */
+	/* never 0, because 0 is an empty place */
+	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1;
 	size_t at = hash >> 8;
 
 	for (;; at++) {
@@ -330,16 +333,17 @@ void batch_forget(struct op_queue *queue)
 		op->flags &= ~DW_OP_KNOWN;
 }
 
-/* is_free: true if the operation may overtake operations of these kinds that concern other ids. A
- * move may not: like a put it makes a version, and versions follow the order of the calls. */
+/* is_free returns true if the operation may overtake operations of these kinds that concern other
+ * ids. A move may not: like a put it makes a version, and versions follow the order of the
+ * calls. */
 static bool is_free(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||
 	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT || op->kind == DW_OP_ACK;
 }
 
-/* run_end returns the last operation of the run at the head of the queue. NULL: the run already
- * fills a command. */
+/* run_end returns the last operation of the run at the head of the queue. Returns NULL if the run
+ * already fills a command. */
 static dw_op *run_end(const struct op_queue *queue, size_t *ret_count)
 {
 	dw_op *op = queue->first;
@@ -356,7 +360,7 @@ void batch_gather(struct op_queue *queue)
 {
 	size_t count;
 	dw_op *run = run_end(queue, &count);
-	dw_op *before = run; /* the operation before the next one to look at */
+	dw_op *before = run; /* the next operation to look at is the one behind this one */
 	struct seen passed;
 
 	if (!run || !run->next || !is_free(run))

@@ -1,4 +1,4 @@
-/* Decides which operations make one command, and writes its words. */
+/* Decides which operations one command carries, and writes the words of the command. */
 #ifndef DW_STORE_REDIS_BATCH_H
 #define DW_STORE_REDIS_BATCH_H
 
@@ -9,12 +9,12 @@
 struct redis_store;
 struct shard;
 
-#define BATCH_MAX 512u             /* operations of one command */
-#define BATCH_COST_MAX 2000u       /* of the server in one command, about, in us */
+#define BATCH_MAX 512u             /* most operations in one command */
+#define BATCH_COST_MAX 2000u       /* about how long one command may keep the server busy, in us */
 #define BATCH_GOOD 256u            /* a queue with this number of operations is sent at once */
 #define GATHER_MAX (2 * BATCH_MAX) /* batch_gather looks this far into the queue */
-/* The total of the bodies in one command of several operations. With their heads they are less than
- * 1 MiB, the lowest client-query-buffer-limit. */
+/* The most bytes of bodies in one command of several operations. With the heads of these operations
+ * the command is smaller than 1 MiB, the lowest client-query-buffer-limit. */
 #define BATCH_BYTES_MAX ((size_t)1 << 19)
 
 struct batch {
@@ -23,23 +23,23 @@ struct batch {
 	char flags[BATCH_MAX]; /* one digit for each put of a command */
 };
 
-/* batch_gather moves operations of the first one's kind forward, so that they follow it. Operations
- * on the same id keep their order. */
+/* batch_gather moves operations of the same kind as the first one forward, so that they follow it.
+ * Operations on the same id keep their order. */
 void batch_gather(struct op_queue *);
 
 /* batch_take_back puts operations that were sent but not applied back into the queue, in their
  * order of submission. */
 void batch_take_back(struct op_queue *, struct op_queue *ops);
 
-/* batch_cost returns what this operation costs the server, in us, as it was measured on a slow
- * machine. While a command runs, the server serves nobody else. batch_is_good: the queue makes a
- * command that is worth it. */
+/* batch_cost returns how long this operation keeps the server busy, in us, as measured on a slow
+ * machine. While a command runs, the server serves nobody else. batch_is_good returns true if the
+ * queue has enough operations for a command. */
 unsigned batch_cost(const dw_op *);
 bool batch_is_good(const struct op_queue *);
 
 /* batch_run returns how many operations at the head of the queue make one command, and the room
  * that their bodies need. batch_room provides that room. batch_add adds the words of the
- * operations; false: one of them cannot be stored. */
+ * operations; it returns false if one of them cannot be stored. */
 size_t batch_run(const struct op_queue *, size_t *ret_bytes);
 int batch_room(struct redis_store *, size_t bytes);
 bool batch_add(struct redis_store *, const struct shard *, const struct op_queue *, size_t count);
@@ -50,7 +50,8 @@ bool batch_add(struct redis_store *, const struct shard *, const struct op_queue
 bool batch_is_known(const dw_op *);
 void batch_forget(struct op_queue *);
 
-/* batch_add_forget adds how many dead letters the shard may keep, and from which time on. */
+/* batch_add_forget adds the words that say how many dead letters the shard may keep, and how old
+ * they may be. */
 void batch_add_forget(struct redis_store *, const struct shard *);
 
 #endif

@@ -3,9 +3,9 @@
  * operations that change one timer are answered in the order of their submission.
  *
  * A read is not part of this order, so that a long scan holds nothing up. But its result is newer
- * than the answers that still wait for earlier ones. If the engine got the result first and then an
- * older "there is no such timer", it would drop a timer that a client has put in between. So a read
- * is answered after those (answer_behind). */
+ * than the answers that still wait for an earlier operation. If the engine got the result first and
+ * then an older "there is no such timer", it would drop a timer that a client has put since. So a
+ * read is answered after the changes that were submitted before it (answer_behind). */
 #include "store/redis/timer/completion.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static bool is_ordered(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_BURY:
 	case DW_OP_NEXT:
-	case DW_OP_OWN: /* so that all operations sent as a client are answered before it */
+	case DW_OP_OWN: /* all operations that were sent as a client are answered before an OWN */
 		return true;
 	default:
 		return false;
@@ -101,8 +101,8 @@ void answer_withheld(struct redis_store *store)
 		hand_over(store, op);
 }
 
-/* given_up: an answer that says that the store gave the operation up. No other answer must wait for
- * it. */
+/* given_up returns true for an answer that says that the store gave the operation up. No other
+ * answer must wait for such an operation. */
 static bool given_up(int status)
 {
 	return status == DW_ESTORE || status == DW_EUNKNOWN || status == DW_ECLOSED ||
@@ -198,15 +198,15 @@ bool answer_is_waited_for(const dw_op *op)
 	}
 }
 
-/* is_overdue: less than `time` is left until the operation must be answered. */
+/* is_overdue returns true if less than `time` is left until the operation must be answered. */
 static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {
 	return answer_is_waited_for(op) &&
 	       usec_add(store->now, time) >= place_of_const(op)->deadline;
 }
 
-/* queue_overdue: the reply to an operation that is sent now may take up to REPLY_TIME. So an
- * operation with less time left is not sent, and is answered. */
+/* queue_overdue answers operations that have too little time left to be sent. The reply to an
+ * operation that is sent now may take up to REPLY_TIME. */
 static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op = op_queue_take(queue);
@@ -215,7 +215,7 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 		dw_op *next = op->next;
 
 		if (is_overdue(store, op, REPLY_TIME))
-			answer(store, op, DW_ESTORE); /* never applied */
+			answer(store, op, DW_ESTORE); /* it was never applied */
 		else
 			op_queue_push(queue, op);
 		op = next;
@@ -254,7 +254,7 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* A look-up in doubt has number 0, and its operations are noted already. */
+/* A look-up in doubt has number 0. Its operations were noted before. */
 void answer_note_closed(struct shard *shard, uint64_t number)
 {
 	for (struct redis_request *request = shard->in_doubt.requests.first; request;
@@ -264,8 +264,8 @@ void answer_note_closed(struct shard *shard, uint64_t number)
 			op->flags |= OP_CLOSED;
 }
 
-/* recall_in_doubt answers operations that may have been applied. Those that may be repeated get
- * DW_ESTORE at once. Those of a caller get DW_EUNKNOWN when the caller has waited for
+/* recall_in_doubt answers operations that may have been applied. Operations that may be repeated
+ * get DW_ESTORE at once. Operations of a caller get DW_EUNKNOWN when the caller has waited for
  * `patience`. */
 static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_usec patience)
 {
@@ -288,8 +288,9 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 	}
 }
 
-/* recall_reads: a page that the owner has asked for, and that waits behind other answers, would be
- * older than the rows that the journal takes from now on. So the owner reads it again. */
+/* recall_reads gives up pages that the owner has asked for and that wait behind other answers. Such
+ * a page would be older than the rows that the journal takes from now on. So the owner reads it
+ * again. */
 static void recall_reads(struct redis_store *store)
 {
 	dw_op *op = store->completion.order_first;
@@ -350,9 +351,9 @@ void answer_cut_off(struct redis_store *store, struct shard *shard)
 	in_doubt_overdue(store, shard);
 }
 
-/* order_overdue hands over answers that are overdue but wait for earlier ones. Answers to the
- * engine's own reads keep waiting: they might show timers about which the engine has not seen the
- * earlier answers. */
+/* order_overdue hands over answers that are overdue but wait for an earlier operation. Answers to
+ * the engine's own reads keep waiting: they might show timers about which the engine has not seen
+ * the earlier answers. */
 static void order_overdue(struct redis_store *store)
 {
 	dw_op *op = store->completion.order_first;
@@ -372,7 +373,9 @@ static void order_overdue(struct redis_store *store)
 void answer_overdue(struct redis_store *store)
 {
 	if (store->now < store->completion.overdue_at)
-		return; /* looking at every queue takes longer than the rest of a turn */
+		/* looking at every queue takes longer than the rest of a turn, so it is not done
+		 * each turn */
+		return;
 	store->completion.overdue_at = usec_add(store->now, OVERDUE_EVERY);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {
@@ -418,7 +421,7 @@ void refuse_fenced_all(struct redis_store *store, struct shard *shard)
 	}
 	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
 		if (!put->resolved)
-			put->resolved = put->applied = true; /* perhaps */
+			put->resolved = put->applied = true; /* it may have been applied */
 	refuse_fenced(store, shard, &shard->queues.rebuild);
 	refuse_fenced(store, shard, &shard->queues.retry);
 	refuse_fenced(store, shard, &shard->queues.waiting);

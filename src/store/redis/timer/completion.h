@@ -9,25 +9,29 @@
 #include "store/redis/timer/suspect.h"
 
 #define DOUBTS_MAX 1024u
-#define OP_OURS (1u << 31)          /* of dw_op.flags: the store made the operation itself */
-#define OP_HALF_DELETED (1u << 30)  /* its value was missing once; memory rewrites the shard */
-#define OP_MISREAD (1u << 29)       /* the reply to it had a wrong shape once */
-#define OP_MISREAD_AGAIN (1u << 28) /* and a second time: it is given up */
-#define OP_REPLY_LOST (1u << 27)    /* TAKE: a reply that may have had messages was lost */
-#define OP_CLOSED (1u << 26)        /* a pause may have refused the put; its reply was lost */
+#define OP_OURS (1u << 31) /* a flag in dw_op.flags: the store made the operation itself */
+/* the timer's value was missing once; the engine then writes the shard again */
+#define OP_HALF_DELETED (1u << 30)
+#define OP_MISREAD (1u << 29) /* the reply to it had a wrong shape once */
+/* the second reply to it also had a wrong shape: the operation is given up */
+#define OP_MISREAD_AGAIN (1u << 28)
+#define OP_REPLY_LOST (1u << 27) /* a TAKE: a reply that may have had messages was lost */
+#define OP_CLOSED (1u << 26)     /* a pause may have refused the put; its reply was lost */
 
-/* What this store keeps of an operation, in its room. */
+/* What this store notes about an operation, in the room that dw_op has for the store. */
 struct op_place {
-	dw_op *next, *prev; /* neighbours in the order of the answers */
-	dw_usec deadline;   /* steady; then the operation is given up */
-	uint64_t floor;     /* a change asks for this version; a read began at this time */
-	uint64_t order;     /* counts the submitted operations */
-	dw_usec again_at;   /* steady; a suspect that waits is sent again then */
-	uint32_t closed_on; /* the connection that the server has closed on it, not judged; 0 */
+	dw_op *next, *prev; /* neighbours in the list of operations that need an answer in order */
+	dw_usec deadline;   /* when the operation is given up (steady clock) */
+	uint64_t floor; /* a change: it asks for this version; a read: the time at which it began */
+	uint64_t order; /* the operation's number in the order of submission */
+	dw_usec again_at; /* when a suspect that waits is sent again (steady clock) */
+	/* the connection that the server closed on this operation; 0 when that was judged */
+	uint32_t closed_on;
 	uint8_t progress;
-	uint8_t closings; /* closings on this operation alone, at most 255 */
-	bool was_alone;   /* when closed_on was closed, it was the only one of its command */
-	bool is_suspect;  /* the operation is sent alone */
+	/* how often the server closed the connection on this operation alone, at most 255 */
+	uint8_t closings;
+	bool was_alone;  /* when closed_on was closed, the command had only this operation */
+	bool is_suspect; /* the operation is sent alone */
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
@@ -51,12 +55,14 @@ static inline bool place_is_alone(const dw_op *op)
 
 struct completion {
 	struct op_queue answers;
-	dw_op *order_first, *order_last; /* the order of the answers */
+	/* the first and the last operation in the order of the answers */
+	dw_op *order_first, *order_last;
 	struct suspects suspects;
-	struct op_queue withheld; /* DW_EFENCED answers, held back during a handover */
-	uint64_t submitted;       /* how many operations were submitted */
-	dw_usec overdue_at;       /* steady; when answer_overdue looks at the queues next */
-	bool in_turn;             /* a turn is running, so no wake-up is needed */
+	/* operations with DW_EFENCED, whose answers wait for the end of a handover */
+	struct op_queue withheld;
+	uint64_t submitted; /* how many operations were submitted */
+	dw_usec overdue_at; /* when answer_overdue looks at the queues next (steady clock) */
+	bool in_turn;       /* a turn is running, so no wake-up is needed */
 };
 
 /* A put that was given up after it was sent. The next handshake tells whether the server applied
@@ -78,16 +84,18 @@ struct in_doubt {
 
 /* The operations of a shard that are not sent yet. */
 struct shard_queues {
-	struct op_queue rebuild; /* sent first, also while the shard is rebuilt */
-	struct op_queue retry;   /* sent before but not applied; in the order of submission */
+	/* these operations are sent first, and even while the shard is rebuilt */
+	struct op_queue rebuild;
+	/* operations that were sent but not applied, in the order of submission */
+	struct op_queue retry;
 	struct op_queue waiting;
 };
 
-/* answer_is_waited_for returns true if a caller of the API waits for the answer, or the answer is
- * of use only now. All other operations are never given up, because firing depends on them. */
+/* answer_is_waited_for returns true if a caller of the API waits for the answer, or if the answer
+ * is of use only now. All other operations are never given up, because firing depends on them. */
 bool answer_is_waited_for(const dw_op *);
 
-/* answer_take puts a submitted operation into the order. */
+/* answer_take puts a submitted operation at the end of the order of answers. */
 void answer_take(struct completion *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
@@ -95,18 +103,19 @@ void answer_all(struct redis_store *, struct op_queue *, int status);
 /* answer_later takes an operation out of the order, so that later answers do not wait for it. */
 void answer_later(struct redis_store *, dw_op *);
 
-/* answer_known hands over all answers that are there, even if earlier operations have none yet. */
+/* answer_known hands over all answers that are known, even if earlier operations have no answer
+ * yet. */
 void answer_known(struct redis_store *);
 
-/* answer_note_closed: the server has applied all commands in doubt up to this number, and a pause
- * has refused puts of the last one, perhaps also of others. */
+/* answer_note_closed is called when the server has applied all commands in doubt up to this number.
+ * A pause of the queue has refused puts of the last command, perhaps also of earlier ones. */
 void answer_note_closed(struct shard *, uint64_t number);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);
 
-/* answer_doubtful answers DW_EUNKNOWN for good: if the operation is submitted again, its result is
- * only looked up. */
+/* answer_doubtful answers all operations in the queue with DW_EUNKNOWN for good. If such an
+ * operation is submitted again, its result is only looked up. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
 /* answer_behind answers a read. The engine gets the answer only after the answers of all changes

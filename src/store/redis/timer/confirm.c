@@ -6,7 +6,7 @@
 
 enum { WAIT = 8 }; /* the script's code for a change that waits */
 
-/* What confirm.lua says of one. */
+/* What confirm.lua says of one change. */
 enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_GONE = 2, CODE_LATE = 4 };
 
 #define FIRST DW_MILLISECONDS(2)
@@ -14,12 +14,13 @@ enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_GONE = 2, CODE_LATE = 4 };
 
 static void answer_unknown(struct redis_store *store, dw_op *op)
 {
-	op->flags |= DW_OP_DONE; /* if it is submitted again, it is not applied again */
+	op->flags |= DW_OP_DONE; /* a change that is submitted again is not applied again */
 	answer(store, op, DW_EUNKNOWN);
 }
 
-/* take: words: "version:fence:code". place->floor is the version that waits for the owner,
- * place->order the owner's fence, status the answer when that is certain. */
+/* take lets a change wait. words is "version:fence:code". place->floor is the version that waits
+ * for the owner, place->order is the owner's fence, and op->status is the answer once the change is
+ * certain. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
 {
 	char *end;
@@ -48,15 +49,16 @@ bool confirm_takes(struct redis_store *store, struct shard *shard, dw_op *op,
 	return true;
 }
 
-/* be_idle: no operation of the shard waits any more. */
+/* be_idle is called when no operation of the shard waits any more. */
 static void be_idle(struct shard_sets *sets, struct shard *shard)
 {
 	shard->confirm.pause = 0;
 	shard_remove(&sets->unconfirmed, shard->number);
 }
 
-/* take_item: a move that came too late is done, but the timer has started at its earlier deadline
- * as well, unless that delivery has ended it. */
+/* take_item acts on the code for one operation. If a move came too late (CODE_LATE), the move is
+ * done, but the timer has also started at its earlier deadline, unless that delivery has ended
+ * it. */
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
 	if (code == CODE_SURE)
@@ -69,7 +71,7 @@ static void take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 		answer_unknown(store, op);
 }
 
-/* end_call puts the operations without an answer back, for the next call. */
+/* end_call keeps the operations that have no answer yet for the next call. */
 static void end_call(struct redis_store *store, struct redis_request *request)
 {
 	struct confirm *confirm = &request->shard->confirm;
@@ -147,7 +149,7 @@ void confirm_work(struct redis_store *store)
 			continue;
 		give_up(store, shard);
 		shard->confirm.at = usec_add(
-		    store->now, LAST); /* if no answer comes; end_call() sets an earlier time */
+		    store->now, LAST); /* if no reply comes; end_call() sets an earlier time */
 		if (!shard->confirm.ops.first)
 			be_idle(&store->sets, shard);
 		else if (store->pipeline.connection)

@@ -15,13 +15,13 @@ struct shard;
 /* The operations of a shard that wait for the owner. */
 struct confirm {
 	struct op_queue ops;
-	bool is_asked; /* a call is under way */
-	dw_usec at;    /* steady; when the next call is sent */
-	dw_usec pause; /* before the next call; 0: nothing waits */
+	bool is_asked; /* a call of the script is under way */
+	dw_usec at;    /* when the next call is sent (steady clock) */
+	dw_usec pause; /* the pause before the next call; 0 if no operation waits */
 };
 
 /* confirm_takes takes an operation over if the script's reply item says that it must wait for the
- * owner. False: it need not wait. */
+ * owner. Otherwise it returns false. */
 bool confirm_takes(struct redis_store *, struct shard *, dw_op *, const struct reply *item);
 
 /* confirm_work asks the server again about the operations that wait. An operation is answered when

@@ -3,20 +3,21 @@
 
 #include "store/redis/core.h"
 
-#define COMMANDS_MAX 32u /* commands under way, if a shard's queue has several kinds */
+/* commands under way for one shard whose queue has several kinds of operations */
+#define COMMANDS_MAX 32u
 
-/* is_worth_it: may the queue be sent now? Yes, if no command of the shard is under way. Otherwise
- * the operations gather until they fill a command: a timer in a batch of 64 costs the server half.
- * If the queue has operations of several kinds, it is sent at once, because the other kinds must
- * not wait for that. */
+/* is_worth_it returns true if the queue can be sent now. This is so if no command of the shard is
+ * under way. Otherwise the operations gather until they fill a command: in a batch of 64 a timer
+ * costs the server half. If the queue has operations of several kinds, it is sent at once, because
+ * one kind must not wait for another to fill a command. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
 	return shard->channel.under_way == 0 || batch_is_good(queue) ||
 	       (queue->last->kind != queue->first->kind && shard->channel.under_way < COMMANDS_MAX);
 }
 
-/* is_open: true if the shard may be sent commands that change something. Otherwise it begins the
- * handshake. */
+/* is_open returns true if the shard may be sent commands that change something. Otherwise it begins
+ * the handshake. */
 static bool is_open(struct redis_store *store, struct shard *shard)
 {
 	if (shard->channel.handshake == HANDSHAKE_NONE)
@@ -24,8 +25,8 @@ static bool is_open(struct redis_store *store, struct shard *shard)
 	return shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
-/* next_queue returns the queue that may be sent now, or NULL. Rebuild writes that failed go first
- * even after the rebuild. */
+/* next_queue returns the queue that may be sent now, or NULL. Rebuild writes that failed are sent
+ * first, even after the rebuild. */
 static struct op_queue *next_queue(struct shard *shard)
 {
 	if (shard->queues.rebuild.first && shard->rebuild.state != REBUILD_ACQUIRING)

@@ -12,15 +12,16 @@ struct redis_store;
 struct shard;
 
 /* fresh_version returns the version that the operation asks for: its floor, rounded up to the next
- * version that belongs to this shard. The script gives it this version if it can, else a later
- * one. */
+ * version that belongs to this shard. The script gives the timer this version if it can, and a
+ * later one if it cannot. */
 uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
 
-/* fresh_add adds the whole values of count operations to the words of a command. False: one body is
- * not a record. */
+/* fresh_add adds the whole values of count operations to the words of a command. It returns false if
+ * one body is not a record. */
 bool fresh_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);
 
-/* fresh_value writes the whole value, and returns its size. 0: the body is not a record. */
+/* fresh_value writes the whole value, and returns its size. Returns 0 if the body is not a
+ * record. */
 size_t fresh_value(const struct redis_store *, const struct shard *, const dw_op *,
 		   unsigned char *ret_value);
 

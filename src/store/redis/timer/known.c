@@ -1,13 +1,13 @@
-/* Writes claims, settles and renewals of timers that the script need not read: the owner knows what
- * is stored, because no client has written them since it has read or written them
+/* Writes claims, settles and renewals of timers that the script need not read. The owner knows what
+ * is stored, because no client has written such a timer since the owner has read or written it
  * (batch_is_known). */
 #include "store/redis/timer/known.h"
 
 #include "store/redis/core.h"
 #include "timer/record.h"
 
-/* add_known_claims adds the claimed timers as they are to be stored, because the script does not
- * read them first. False: one body is not a record. */
+/* add_known_claims adds the timers with the value that they have as claimed timers, because the
+ * script does not read them first. Returns false if one body is not a record. */
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
@@ -47,8 +47,8 @@ static void add_known_settles(struct pipeline *pipeline, const dw_op *first, siz
 		command_text(words, op->topic);
 }
 
-/* add_known_nexts adds the timers as they are to be stored for their next occurrences. False: one
- * body is not a record. */
+/* add_known_nexts adds the timers with the value that they have for their next occurrence. Returns
+ * false if one body is not a record. */
 static bool add_known_nexts(struct redis_store *store, const struct shard *shard,
 			    const dw_op *first, size_t count)
 {

@@ -20,8 +20,8 @@ static int status_of(int64_t code)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* note_generation makes the next version that is asked for later than this one, unless this one is
- * more than 60 s ahead of all that is known. */
+/* note_generation makes the next version that is asked for later than this generation, unless this
+ * generation is more than 60 s ahead of all that is known. */
 static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
 	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
@@ -61,7 +61,8 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	if (status == DW_OK)
 		op->head = op->rows->head;
 	if (status == DW_OK && op->kind == DW_OP_PUT)
-		op->flags |= DW_OP_DONE; /* the same recurring timer was there, and stays */
+		/* the same recurring timer was stored already, and stays */
+		op->flags |= DW_OP_DONE;
 	return status;
 }
 
@@ -88,7 +89,7 @@ static void forget_lost(struct redis_store *store, struct redis_request *request
 }
 
 /* forget_letters drops old dead letters of the shard. Without a connection or memory the next BURY
- * does. */
+ * drops them. */
 static void forget_letters(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	struct redis_request *request =
@@ -108,7 +109,7 @@ static void forget_letters(struct redis_store *store, struct shard *shard, dw_op
 	answer(store, op, DW_OK);
 }
 
-/* set_head: the head of a timer that the script has stored just as the operation said. */
+/* set_head fills in the head of a timer that the script has stored just as the operation said. */
 static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	bool claimed = op->flags & DW_OP_CLAIMED;
@@ -125,7 +126,7 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* take_as_given: the script has done all operations just as they said. */
+/* take_as_given answers all operations, because the script has done them just as they said. */
 static void take_as_given(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op;
@@ -137,8 +138,8 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 	}
 }
 
-/* is_passed_on: a dead letter may be in a wrong shard, so the next shard is asked. False: all were
- * asked. */
+/* is_passed_on sends an operation on a dead letter to the next shard, because the letter may be in
+ * a wrong shard. Returns false if all shards were asked. */
 static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
 {
 	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
@@ -150,8 +151,8 @@ static bool is_passed_on(struct redis_store *store, const struct shard *shard, d
 	return true;
 }
 
-/* retry queues operations that were not applied before later ones, which may concern the same
- * timers. Rebuild writes stay ahead of all others. */
+/* retry puts operations that were not applied back into a queue, before later operations, which may
+ * concern the same timers. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	bool rebuilds =
@@ -166,8 +167,9 @@ static bool is_half_deleted(const dw_op *op, const struct reply *item)
 	return is_number(item) && item->integer == HALF_DELETED && !(op->flags & OP_HALF_DELETED);
 }
 
-/* write_half_deleted: more values of the shard may be missing. So the engine first writes all that
- * it knows of the shard, and then these operations are sent again. */
+/* write_half_deleted is called when the value of a timer is missing. More values of the shard may
+ * be missing. So the engine first writes all that it knows of the shard, and then these operations
+ * are sent again. */
 static void write_half_deleted(struct redis_store *store, struct shard *shard,
 			       struct op_queue *half_deleted)
 {
@@ -183,7 +185,8 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
-/* makes_letter: the operation has made a dead letter, and old ones are dropped now. */
+/* makes_letter returns true if the operation has made a dead letter. Old letters are then
+ * dropped. */
 static bool makes_letter(const dw_op *op)
 {
 	return (op->kind == DW_OP_BURY || (op->kind == DW_OP_NEXT && op->reason)) &&
@@ -208,8 +211,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (confirm_takes(store, request->shard, op, &reply->items[i]))
 			continue;
 		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* DW_ENOENT: the timer has ended, perhaps by this same command, whose answer was
-		 * lost. */
+		/* With DW_ENOENT the timer has ended, perhaps by an earlier sending of this
+		 * command, whose reply was lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			tombstone_note(store, request->shard, op);
@@ -222,7 +225,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 	write_half_deleted(store, request->shard, &half_deleted);
 }
 
-/* must_go_on: the engine does not repeat this operation, or later ones must not overtake it. */
+/* must_go_on returns true if the operation must be sent again: the engine does not repeat it, or
+ * later operations must not overtake it. */
 static bool must_go_on(const dw_op *op)
 {
 	return op->kind == DW_OP_REDELETE || op->kind == DW_OP_REPLAY;
@@ -235,7 +239,7 @@ static void retry_later(struct redis_store *store, struct shard *shard, struct o
 	retry(store, shard, ops);
 }
 
-/* refused: the server has applied nothing of the request. */
+/* refused is called when the server has applied nothing of the request. */
 static void refused(struct redis_store *store, struct redis_request *request, enum failure failure)
 {
 	struct shard *shard = request->shard;
@@ -328,8 +332,8 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 	request_free(&store->alloc, request);
 }
 
-/* write_lost: the handshake will say whether the command was applied. If the store is not the owner
- * or client any more that sent it, nobody will. */
+/* write_lost keeps the request until the handshake says whether the command was applied. If this
+ * store has changed its role since, nobody will say so. */
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -358,16 +362,16 @@ static int take_value(struct alloc *alloc, struct shard *shard, dw_op *op,
 	return DW_OK;
 }
 
-/* is_its: true if the row is what the put has stored. */
+/* is_its returns true if the row is what the put has stored. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	return row->status == DW_OK && row->head.due == op->head.due &&
 	       row->body_size == op->body_size && memcmp(row->body, op->body, op->body_size) == 0;
 }
 
-/* applied_status: the answer to an operation that was applied and whose reply was lost. `found`
- * says what is stored now, but another process may have changed it since. A client's cancel may
- * have met a claim, which may start even if nothing is stored now. */
+/* applied_status returns the answer to an operation that was applied and whose reply was lost.
+ * `found` says what is stored now, but another process may have changed it since. A client's cancel
+ * may have met a claim, so the timer may start even if nothing is stored now. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	bool its = found == DW_OK && is_its(op, op->rows);
@@ -380,7 +384,8 @@ static int applied_status(dw_op *op, int found, bool as_owner)
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
 	if (newer || (op->flags & (DW_OP_NEW | DW_OP_EXACT | OP_CLOSED) && !its))
-		return DW_EUNKNOWN; /* refused, or done and then moved or replaced */
+		/* the put was refused, or its timer was moved or replaced since */
+		return DW_EUNKNOWN;
 	return DW_OK;
 }
 
@@ -421,8 +426,8 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 	request_free(&store->alloc, request);
 }
 
-/* look_lost: the look-up of operations that were applied is repeated after the handshake. Their
- * request has number 0, so it counts as applied. */
+/* look_lost repeats the look-up of operations that were applied after the handshake. Their request
+ * has number 0, so it counts as applied. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -462,8 +467,8 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 
 /* ---- After a lost connection ----------------------------------------------------------------- */
 
-/* look_after looks up what became of operations that were applied. Suspects are asked for one by
- * one, because their reply may be what the server does not send. */
+/* look_after looks up what became of operations that were applied. Suspects are looked up one by
+ * one, because the server may have closed the connection on the reply with their rows. */
 static void look_after(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	while (ops->first) {
@@ -473,7 +478,7 @@ static void look_after(struct redis_store *store, struct shard *shard, struct op
 		do
 			op_queue_push(&some, op_queue_pop(ops));
 		while (!place_is_alone(some.first) && ops->first && !place_is_alone(ops->first));
-		/* Any context says that the operations were applied. */
+		/* The context is not NULL, which says that the operations were applied. */
 		if (fails || send_look(store, shard, &some, some.count, store) != DW_OK)
 			answer_doubtful(store, &some);
 	}
@@ -484,7 +489,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 {
 	const dw_op *first = request->ops.first;
 
-	/* A client's push is also done only once: the owner may have settled the timer since. */
+	/* A client's REPUSH is also not repeated: the owner may have settled the timer since. */
 	if (first && applied && first->kind == DW_OP_REPUSH && !request->as_owner) {
 		answer_all(store, &request->ops, DW_OK);
 		return;

@@ -9,7 +9,7 @@
 static void park(struct redis_store *store, dw_op *op)
 {
 	if (store->inbox.op) {
-		answer(store, op, DW_EBUSY); /* only one INBOX at a time */
+		answer(store, op, DW_EBUSY); /* there is only one INBOX at a time */
 		return;
 	}
 	store->inbox.op = op;
@@ -23,8 +23,8 @@ static void put_in_queue(struct shard_sets *sets, const struct shard *shard, str
 }
 
 /* push queues a rebuild write, unless the timer has a tombstone. The engine may still know a timer
- * that has ended: when a page of a scan was read before the timer ended, the engine learns the
- * timer after that. */
+ * that has ended: if a page of a scan was read before the timer ended, the engine may learn of the
+ * timer after its end. */
 static void push(struct redis_store *store, dw_op *op)
 {
 	struct shard *shard = shard_of(store, op->id);
@@ -35,7 +35,7 @@ static void push(struct redis_store *store, dw_op *op)
 		put_in_queue(&store->sets, shard, &shard->queues.rebuild, op);
 }
 
-/* disown gives every lease back, and marks the shard of the timer that only a newer durawheel
+/* disown gives every lease back, and notes which shard has the timer that only a newer durawheel
  * understands. */
 static void disown(struct redis_store *store, dw_op *op)
 {
@@ -65,8 +65,8 @@ static bool is_of_topics(const dw_op *op)
 
 static void take(struct redis_store *store, dw_op *op)
 {
-	/* DISOWN goes first, because the operations before it may wait for shards that nobody
-	 * rebuilds any more. */
+	/* A DISOWN overtakes all others, because the operations before it may wait for shards that
+	 * nobody rebuilds any more. */
 	if (op->kind == DW_OP_DISOWN) {
 		disown(store, op);
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
@@ -74,7 +74,8 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (is_of_topics(op)) {
 		topics_submit(&store->later, op);
 	} else if (op->kind == DW_OP_ACK && op->id[0] == '\0') {
-		answer(store, op, DW_OK); /* the note about settings was no entry */
+		/* the acknowledged row was the note about topics, which is not an inbox entry */
+		answer(store, op, DW_OK);
 	} else if (op->kind == DW_OP_INBOX) {
 		park(store, op);
 	} else if (op->kind == DW_OP_LOSS) {
@@ -101,14 +102,14 @@ static int permit(const struct redis_store *store, const dw_op *op)
 	int status = life_permits(op, store->ownership.role);
 
 	if (store->handover.is_on && op->kind == DW_OP_LOSS)
-		return DW_OK; /* the engine has written all it knows */
+		return DW_OK; /* the engine has now written all that it knows */
 	if (status == DW_EROLE && (store->env.role == DW_OWNER || store->ownership.was_owner))
 		return DW_EFENCED;
 	return status;
 }
 
-/* makes_generation: true if the operation makes a new version. It gets its version here, because
- * the calls lose their order in the shards' queues. */
+/* makes_generation returns true if the operation makes a new version. The version is chosen here,
+ * because the calls lose their order in the shards' queues. */
 static bool makes_generation(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_NEXT ||
@@ -160,7 +161,8 @@ void submit_later(struct redis_store *store)
 			continue;
 		}
 		if (op->kind ==
-		    DW_OP_OWN) /* afterwards the command numbers of the client are of no use */
+		    /* then no command that the store numbered as a client is under way any more */
+		    DW_OP_OWN)
 			lease_acquire(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);

@@ -5,13 +5,16 @@
 
 #include "store/redis/core.h"
 
-#define PAUSE_FIRST DW_MILLISECONDS(100) /* after the first closing; doubled with each */
+/* the pause after the first closing; each further one doubles it */
+#define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(60)
-#define ROWS_FOR DW_MINUTES(1) /* so long pages stay small */
+#define ROWS_FOR DW_MINUTES(1) /* pages stay small for this long after the server closed on one */
 #define TELL_EVERY DW_SECONDS(10)
-#define HEADS 1024u              /* ids and other words differ by less */
-#define TRIED_FOR DW_SECONDS(1)  /* so long after its last closing a suspect is being tried */
-#define LEARNT_FOR DW_SECONDS(5) /* so long as many bytes fail: a person may raise the limit */
+#define HEADS 1024u /* two commands with equal bodies differ in size by less than this */
+/* a suspect counts as being tried for this long after its last closing */
+#define TRIED_FOR DW_SECONDS(1)
+/* a size that failed is not tried for this long; then the limit may be higher */
+#define LEARNT_FOR DW_SECONDS(5)
 
 static bool is_blamed(const struct pipeline *pipeline, uint32_t closed_on)
 {
@@ -20,7 +23,7 @@ static bool is_blamed(const struct pipeline *pipeline, uint32_t closed_on)
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* suspect_tell writes an event, if the program was not told one a moment ago. */
+/* suspect_tell writes an event for the program, unless it has told the program one a moment ago. */
 void suspect_tell(struct redis_store *store, const char *id, const char *format, ...)
 {
 	struct suspects *suspects = &store->completion.suspects;
@@ -32,9 +35,10 @@ void suspect_tell(struct redis_store *store, const char *id, const char *format,
 	suspects->has_event = true;
 	suspects->told_until = usec_add(store->now, TELL_EVERY);
 	*event = (dw_store_event){.kind = DW_EVENT_LIMIT, .status = DW_ELIMIT};
-	(void)snprintf(event->id, sizeof event->id, "%s", id); /* it fits */
+	(void)snprintf(event->id, sizeof event->id, "%s", id); /* the id always fits */
 	va_start(arguments, format);
-	(void)vsnprintf(event->words, sizeof event->words, format, arguments); /* it fits */
+	/* long words are cut */
+	(void)vsnprintf(event->words, sizeof event->words, format, arguments);
 	va_end(arguments);
 }
 
@@ -66,15 +70,15 @@ void suspect_lost(struct redis_request *request)
 	}
 }
 
-/* fails: the operation fails in the end. So does what writes a timer as a put does: a row of a
- * journal, and a timer after a loss. */
+/* fails returns true if the operation ends with DW_ELIMIT after the last closing. Operations that
+ * write a timer as a put does also fail: a row of a journal, and a timer after a loss. */
 static bool fails(const dw_op *op)
 {
 	return answer_is_waited_for(op) || op->kind == DW_OP_REPUSH ||
 	       (op->kind == DW_OP_REPLAY && op->replay->what == DW_OP_PUT);
 }
 
-/* keeps_place: later operations of its shard must not overtake it. */
+/* keeps_place returns true if later operations of the shard must not overtake this one. */
 static bool keeps_place(const dw_op *op)
 {
 	return op->kind == DW_OP_REPLAY || op->kind == DW_OP_REDELETE;
@@ -133,7 +137,8 @@ static void learn_size(struct redis_store *store, const dw_op *op)
 	suspects->large_until = usec_add(store->now, is_sure ? LEARNT_FOR : TRIED_FOR);
 }
 
-/* is_large: another operation with no more bytes is being tried, or has failed. */
+/* is_large returns true if another operation with at most about this many bytes is being tried, or
+ * has failed. */
 static bool is_large(const struct redis_store *store, const dw_op *op)
 {
 	const struct suspects *suspects = &store->completion.suspects;
@@ -143,7 +148,8 @@ static bool is_large(const struct redis_store *store, const dw_op *op)
 	       (suspects->large_is_sure || place_of_const(op)->closings == 0);
 }
 
-/* note_closing: true: the server has closed the connection on this operation alone. */
+/* note_closing notes whether the server has closed the connection on this operation. Returns true
+ * if the operation was alone in its command. */
 static bool note_closing(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
@@ -174,7 +180,8 @@ bool suspect_fails(struct redis_store *store, dw_op *op)
 	return fails(op);
 }
 
-/* must_fail: the first operation of the queue fails now. *ret_waits: it is not sent now. */
+/* must_fail returns true if the first operation of the queue fails now. It sets *ret_waits if the
+ * operation must not be sent now. */
 static bool must_fail(struct redis_store *store, dw_op *op, bool *ret_waits)
 {
 	bool is_cause = note_closing(store, op);
@@ -241,7 +248,8 @@ dw_usec suspect_due(const struct completion *completion)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* tell_push: the caller hears that the PUSH may have been done, and here why it perhaps was not. */
+/* tell_push tells the program why the PUSH was perhaps not done. The caller only learns that it may
+ * have been done. */
 static void tell_push(struct redis_store *store, const dw_op *op)
 {
 	suspect_tell(
@@ -249,7 +257,8 @@ static void tell_push(struct redis_store *store, const dw_op *op)
 	    "the server has closed the connection on a push of %zu bytes: if that is more than its "
 	    "client-query-buffer-limit or proto-max-bulk-len, push less at a time, or raise them",
 	    op->body_size);
-	store->completion.suspects.told_until = 0; /* what is certain is told, too */
+	/* a later event that is certain is told at once */
+	store->completion.suspects.told_until = 0;
 }
 
 bool suspect_push_lost(struct redis_store *store, const struct redis_request *request)
@@ -284,7 +293,7 @@ void suspect_push_done(struct completion *completion, const dw_op *op)
 		push->closings = 0;
 }
 
-/* judge_push counts a closing, if the PUSH was its cause. */
+/* judge_push counts a closing if the PUSH was its cause. */
 static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;

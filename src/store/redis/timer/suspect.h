@@ -35,62 +35,70 @@ struct shard;
 
 #define CLOSINGS_MAX 3u
 
-/* What was learnt of messages for queues. */
+/* What this store learnt about PUSH commands that are too large. */
 struct suspect_push {
-	uint64_t closed_on; /* the connection that was closed on a PUSH, not judged; 0: none */
-	size_t size;        /* the bytes of this PUSH */
-	unsigned closings;  /* closings without a success in between */
-	dw_usec again_at;   /* steady time before which no PUSH of this size is sent */
+	/* the connection that the server closed on a PUSH; 0 when that was judged */
+	uint64_t closed_on;
+	size_t size; /* the size of this PUSH in bytes */
+	/* how often the connection was closed in a row without a PUSH that succeeded */
+	unsigned closings;
+	dw_usec again_at; /* before this time no PUSH of this size is sent (steady clock) */
 };
 
 struct suspects {
 	struct op_queue aside; /* operations that wait before they are tried again */
-	/* Until rows_until (steady) a page has at most rows_max rows. */
+	/* Until rows_until (steady clock) a page has at most rows_max rows. */
 	size_t rows_max;
 	dw_usec rows_until;
-	/* Until large_until (steady) this store expects that the server closes the connection on
-	 * `large` bytes. large_is_sure: it did so CLOSINGS_MAX times on one operation. */
+	/* Until large_until (steady clock) this store expects that the server closes the connection
+	 * on a command of `large` bytes. large_is_sure is true if the server did so CLOSINGS_MAX
+	 * times on one operation. */
 	size_t large;
 	dw_usec large_until;
 	bool large_is_sure;
-	/* Until reply_until (steady) it expects the same of a reply with `reply` bytes. */
+	/* Until reply_until (steady clock) this store expects that the server closes the connection
+	 * on a reply of `reply` bytes. */
 	size_t reply;
 	dw_usec reply_until;
 	struct suspect_push push;
-	bool has_event; /* the program was not told yet: */
+	bool has_event; /* the program has not been told of the event below yet */
 	dw_store_event event;
 	dw_usec told_until;
 };
 
-/* A page of a walk. */
+/* What is noted about one page of a walk. */
 struct suspect_page {
-	uint32_t closed_on; /* the connection that was closed on its request; 0: none */
-	uint32_t closings;  /* closings on one row */
+	/* the connection that the server closed on the page's request; 0 if none */
+	uint32_t closed_on;
+	uint32_t closings; /* how often the connection was closed on a page of one row */
 };
 
 /* suspect_lost lets the request's operations be judged when they are sent again. */
 void suspect_lost(struct redis_request *);
 
-/* suspect_judge looks at the first operation of a queue before it is sent. True: it was taken out
- * of the queue, and waits or is answered. */
+/* suspect_judge looks at the first operation of a queue before it is sent. Returns true if the
+ * operation was taken out of the queue: it now waits or is answered. */
 bool suspect_judge(struct redis_store *, struct shard *, struct op_queue *);
 
-/* suspect_fails does the same for an operation in no queue. True: it fails. */
+/* suspect_fails looks at an operation in no queue before it is sent. Returns true if the operation
+ * fails. */
 bool suspect_fails(struct redis_store *, dw_op *);
 
-/* suspect_closings does the same. It returns how often the server has closed the connection on this
- * operation alone; 0: not now. */
+/* suspect_closings also looks at an operation in no queue. It returns how often the server has
+ * closed the connection on this operation alone, or 0 if the operation must not be sent now. */
 unsigned suspect_closings(struct redis_store *, dw_op *);
 
-/* suspect_release puts operations that have waited for long enough, or all, back into the queues of
- * their shards. suspect_due returns when one has. */
+/* suspect_release puts operations that have waited for long enough back into the queues of their
+ * shards; with `all` it puts back every one. suspect_due returns when the next one has waited for
+ * long enough. */
 void suspect_release(struct redis_store *, bool all);
 dw_usec suspect_due(const struct completion *);
 
-/* suspect_rows returns how many rows a page may have now, at most `rows`. suspect_page_lost: the
- * request for a page was lost; suspect_reply_lost: the one of an operation that asks for one page.
- * suspect_page_fails: the server closes the connection on the first row of the page.
- * suspect_replies_are_small: it has cut a page a moment ago. */
+/* suspect_rows returns how many rows a page may have now, at most `rows`. suspect_page_lost is
+ * called when the request for a page was lost; suspect_reply_lost when the request of an operation
+ * that asks for one page was lost. suspect_page_fails returns true if the server closes the
+ * connection on the first row of the page. suspect_replies_are_small returns true while pages are
+ * kept small, because the server closed the connection on one. */
 size_t suspect_rows(struct redis_store *, size_t rows);
 bool suspect_replies_are_small(const struct redis_store *);
 void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct redis_request *,
@@ -98,23 +106,25 @@ void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
 bool suspect_page_fails(struct pipeline *, struct suspect_page *);
 
-/* suspect_reply_is_large returns true if the server has closed the connection three times on a row
- * with no more bytes, a moment ago. suspect_learn_reply is called when it has. */
+/* suspect_reply_is_large returns true if the server has, a moment ago, closed the connection three
+ * times on a row with at most this number of bytes. suspect_learn_reply is called when the server
+ * has done so. */
 void suspect_learn_reply(struct redis_store *, size_t bytes);
 bool suspect_reply_is_large(const struct redis_store *, size_t bytes);
 
-/* suspect_push_lost is called when the request of one or more PUSHes was lost; true: perhaps as
- * they are too large. suspect_push_done is called when one was done. suspect_push returns DW_OK: it
- * may be sent. Else it is too large now. DW_ESTORE: it is a call's; DW_ELIMIT: a call's, and the
- * server has closed the connection three times on this size. Else it is a timer's, and the answer
- * of suspect_push_again: DW_EBUSY, and it comes again at op->head.due. */
+/* suspect_push_lost is called when the request of one or more PUSHes was lost; it returns true if
+ * they may be too large. suspect_push_done is called when a PUSH was done. suspect_push returns
+ * DW_OK if the PUSH may be sent. If it is too large now and a caller waits for it, the result is
+ * DW_ESTORE, or DW_ELIMIT if the server has closed the connection three times on this size. If it
+ * is too large and a timer made it, the result is the answer of suspect_push_again: DW_EBUSY, and
+ * the PUSH is sent again at op->head.due. */
 bool suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct completion *, const dw_op *);
 int suspect_push(struct redis_store *, dw_op *);
 int suspect_push_again(struct redis_store *, dw_op *);
 
-/* suspect_tell tells the program of a limit, with a timer's id or "". suspect_tell_row says
- * that this timer cannot be read; "": not known which. */
+/* suspect_tell tells the program of a limit, with a timer's id or "". suspect_tell_row says that
+ * this timer cannot be read; the id is "" if it is unknown. */
 void suspect_tell(struct redis_store *, const char *id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void suspect_tell_row(struct redis_store *, const char *id);

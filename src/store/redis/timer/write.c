@@ -6,7 +6,7 @@
 
 #include "store/redis/core.h"
 
-/* script_of returns the script for an operation; SCRIPT_COUNT: there is none. */
+/* script_of returns the script for an operation, or SCRIPT_COUNT if the operation needs none. */
 static enum redis_script_id script_of(const dw_op *op)
 {
 	switch (op->kind) {
@@ -41,7 +41,7 @@ static enum redis_script_id script_of(const dw_op *op)
 	case DW_OP_MEND:
 		return SCRIPT_MEND;
 	default:
-		return SCRIPT_COUNT; /* GET, which is a plain HMGET */
+		return SCRIPT_COUNT; /* a GET is a plain HMGET */
 	}
 }
 
@@ -50,8 +50,8 @@ bool write_is_one(const dw_op *op)
 	return op->kind == DW_OP_GET || (script_of(op) != SCRIPT_COUNT && op->id);
 }
 
-/* was_applied: true if a put that was given up, and is sent again now, had been applied. Its note
- * of doubt is freed. */
+/* was_applied returns true if a put that was given up, and is sent again now, had been applied. It
+ * frees the note that the put was in doubt. */
 static bool was_applied(struct alloc *alloc, struct shard *shard, const dw_op *op)
 {
 	struct put_in_doubt **at = &shard->in_doubt.puts;
@@ -74,7 +74,7 @@ static bool was_applied(struct alloc *alloc, struct shard *shard, const dw_op *o
 	return false;
 }
 
-/* say writes the words of the command. False: one operation cannot be stored. */
+/* say writes the words of the command. Returns false if one operation cannot be stored. */
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
@@ -98,7 +98,7 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		return DW_ENOMEM;
 	request->number = shard->channel.next;
 	said = say(store, shard, queue, count);
-	if (!said) { /* one body is not a record: try the first operation alone */
+	if (!said) { /* one body is not a record, so the first operation is tried alone */
 		count = 1;
 		said = say(store, shard, queue, count);
 	}

@@ -11,8 +11,8 @@ struct shard;
 
 bool write_is_one(const dw_op *);
 
-/* write_send makes and sends a command from the operations at the head of the queue. DW_OK, or why
- * they must wait. */
+/* write_send makes and sends a command from the operations at the head of the queue. Returns DW_OK,
+ * or an error code that says why the operations must wait. */
 int write_send(struct redis_store *, struct shard *, struct op_queue *);
 
 #endif

@@ -8,9 +8,9 @@
 struct redis_store;
 struct shard;
 
-/* letter_row makes the row of a dead letter out of three items of dead_page.lua: a member, its
- * score, and a letter. The row's status says whether its body can be trusted; its number and
- * generation always can. */
+/* letter_row makes the row of a dead letter from three items of a reply of dead_page.lua: a member,
+ * its score, and a letter. The row's status says whether its body can be trusted. The row's number
+ * and generation can always be trusted. */
 dw_row *letter_row(struct redis_store *, const struct shard *, const struct reply *items);
 
 #endif

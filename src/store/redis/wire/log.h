@@ -9,11 +9,11 @@ struct reply;
 
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* complain_of_key tells of a key that another program has made with another type: a script has
- * answered {'TYPE', key, its type, the right one}. */
+/* complain_of_key warns of a key that another program has made with a wrong type. The reply is
+ * {'TYPE', key, its type, the right type}. */
 void complain_of_key(struct redis_store *, const struct reply *);
 
-/* may_complain returns true if the program has a log, and the last warning was long enough ago. */
+/* may_complain returns true if the program has a log, and the last warning is old enough. */
 bool may_complain(const struct redis_store *);
 
 #endif

@@ -12,7 +12,8 @@ static inline bool is_number(const struct reply *reply)
 	return reply->kind == REPLY_INTEGER;
 }
 
-/* reply_number returns the number of an integer, or of a bulk of digits; 0 otherwise. */
+/* reply_number returns the number in an integer item or in a bulk item of digits. For any other
+ * item it returns 0. */
 static inline int64_t reply_number(const struct reply *reply)
 {
 	if (is_number(reply))

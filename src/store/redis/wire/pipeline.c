@@ -6,7 +6,8 @@
 
 #include "store/redis/core.h"
 
-#define ITEMS_A_TURN 4096u /* items of replies; the rest waits for the next turn */
+/* items of replies that one turn takes; the others wait for the next turn */
+#define ITEMS_A_TURN 4096u
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -138,7 +139,8 @@ void pipeline_watch(struct redis_store *store)
 	store->pipeline.came_up = true;
 }
 
-/* items_of counts the items of two levels, because a page of a scan is an array of arrays. */
+/* items_of counts the items of a reply on two levels, because a page of a scan is an array of
+ * arrays. */
 static size_t items_of(const struct reply *reply)
 {
 	size_t count = 1;
@@ -150,8 +152,8 @@ static size_t items_of(const struct reply *reply)
 	return count;
 }
 
-/* request_misread: the reply has a wrong shape, so the replies behind it may belong to other
- * commands. The connection is dropped, and all requests on it are lost. */
+/* request_misread is called when the reply has a wrong shape, so that the replies behind it may
+ * belong to other commands. The connection is dropped, and all requests on it are lost. */
 static void request_misread(struct redis_store *store, struct redis_request *request)
 {
 	for (dw_op *op = request->ops.first; op; op = op->next)
@@ -163,8 +165,8 @@ static void request_misread(struct redis_store *store, struct redis_request *req
 	link_drop(store->pipeline.link, "the server sent a reply of a wrong shape");
 }
 
-/* take_reply gives the reply to the oldest request. If its shape is wrong, the request stays, and
- * is lost with those behind it. */
+/* take_reply gives the reply to the oldest request. If the shape of the reply is wrong, the request
+ * stays, and is lost together with the requests behind it. */
 static void take_reply(struct redis_store *store, const struct reply *reply)
 {
 	struct redis_request *request = store->pipeline.under_way.first;
@@ -179,7 +181,7 @@ static void take_reply(struct redis_store *store, const struct reply *reply)
 	}
 }
 
-/* take_replies: true if there was a reply. */
+/* take_replies returns true if there was a reply. */
 static bool take_replies(struct redis_store *store)
 {
 	size_t items = 0;
@@ -205,7 +207,7 @@ void pipeline_wire(struct redis_store *store)
 {
 	link_work(store->pipeline.link, store->now);
 	pipeline_watch(store);
-	/* The link may have read more while it wrote. Then the descriptor is not readable any more,
-	 * so the next turn is asked for. */
+	/* The link may have read more replies while it wrote. Then the descriptor is not readable
+	 * any more, so the next turn must come by itself. */
 	store->pipeline.more = take_replies(store);
 }

@@ -26,19 +26,20 @@ typedef void request_lost(struct redis_store *, struct redis_request *);
 /* A command that waits for its reply. */
 struct redis_request {
 	struct redis_request *next;
-	/* Exactly one of these is called, and frees the request or keeps it. answered: an error, or
-	 * a reply of the command's shape, has come. lost: the connection is gone, and nobody knows
-	 * whether the command was applied. */
+	/* Exactly one of these two functions is called, and it frees the request or keeps it.
+	 * answered is called when an error or a reply of the command's shape has come. lost is
+	 * called when the connection is gone, and nobody knows whether the command was applied. */
 	request_answered *answered;
 	request_lost *lost;
 	struct shard *shard;
-	uint64_t number; /* 0: the command changes nothing */
+	uint64_t number; /* the command's number; 0 if the command changes nothing */
 	dw_usec sent;
-	uint64_t closed_on; /* the connection, if the server has closed it on this request; or 0 */
+	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
 	struct op_queue ops;
-	const struct redis_script *script; /* NULL: a plain command */
-	const struct shape *shape;         /* what the reply must look like */
-	bool as_owner; /* sent as the owner, so its number is one of the token */
+	/* the script that the request calls; NULL for a plain command */
+	const struct redis_script *script;
+	const struct shape *shape; /* the shape that the reply must have */
+	bool as_owner; /* the request was sent as the owner, so its number belongs to the token */
 	void *context;
 };
 
@@ -49,17 +50,18 @@ struct request_list {
 
 struct pipeline {
 	struct link *link;
-	uint64_t connection;  /* the link's connection, as last seen; 0: down */
-	uint64_t connections; /* how many connections there were so far */
-	uint64_t blamed; /* the connection before, if the server closed it on one request; or 0 */
-	dw_usec down_since;                /* steady, while connection is 0 */
-	struct request_list under_way;     /* in the order in which they were sent */
-	bool went_down;                    /* a connection was lost since the last turn */
-	bool came_up;                      /* a connection came up since the last turn */
-	bool more;                         /* replies are left for the next turn */
-	struct redis_command words;        /* the command that is being made */
-	const struct redis_script *script; /* the script that words calls */
-	const struct shape *shape;         /* the shape of the reply to words */
+	uint64_t connection;  /* the link's connection, as last seen; 0 while there is none */
+	uint64_t connections; /* how many connections there have been so far */
+	uint64_t blamed;    /* the last connection, if the server closed it on one request; or 0 */
+	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
+	/* requests without a reply, in the order in which they were sent */
+	struct request_list under_way;
+	bool went_down;             /* a connection was lost since the last turn */
+	bool came_up;               /* a connection came up since the last turn */
+	bool more;                  /* replies that were received but left for the next turn */
+	struct redis_command words; /* the command that is being made */
+	const struct redis_script *script; /* the script that the words call */
+	const struct shape *shape;         /* the shape of the reply to the words */
 };
 
 enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
@@ -68,14 +70,14 @@ enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
  * to the client's session. */
 struct channel {
 	enum handshake handshake;
-	uint64_t next;       /* the number of the next command */
-	uint64_t acked;      /* the last number that the server is known to have applied */
-	unsigned under_way;  /* commands with numbers */
-	bool is_broken;      /* a command failed; the server refuses those behind it, too */
-	dw_usec pause_until; /* steady; until then nothing is sent */
+	uint64_t next;      /* the number of the next command */
+	uint64_t acked;     /* the highest number that the server is known to have applied */
+	unsigned under_way; /* how many numbered commands are under way */
+	bool is_broken; /* a command failed, so the server also refuses the commands behind it */
+	dw_usec pause_until; /* nothing is sent before this time (steady clock) */
 };
 
-/* request_new makes a request. NULL: no memory. */
+/* request_new makes a request. Returns NULL without memory. */
 struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
 				  request_lost *);
 void request_free(struct alloc *, struct redis_request *);
@@ -90,7 +92,7 @@ int request_post(struct redis_store *, struct shard *, request_answered *, reque
 		 void *context);
 
 void request_push(struct request_list *, struct redis_request *);
-struct redis_request *request_pop(struct request_list *); /* NULL: the list is empty */
+struct redis_request *request_pop(struct request_list *); /* returns NULL if the list is empty */
 
 /* pipeline_refuses returns true if the server is connected but refuses commands. */
 bool pipeline_refuses(const struct pipeline *);

@@ -22,21 +22,22 @@ static void right_answered(struct redis_store *store, struct redis_request *requ
 	if (scripts->missing[0] || !(is_unknown || reply_fails(reply, "NOPERM")))
 		return;
 	scripts->is_unknown = is_unknown;
-	/* Behind the comma are the words of the command. */
+	/* Behind the comma the server repeats the words of the command. */
 	(void)snprintf(scripts->missing, sizeof scripts->missing,
 		       "%s: the server refuses %s: %.*s: durawheel needs EVAL, EVALSHA and SCRIPT "
 		       "LOAD",
 		       store->url.name, command, (int)strcspn(reply->bytes, ","),
-		       reply->bytes); /* cut if long */
+		       reply->bytes); /* long words are cut */
 }
 
-/* right_lost: the store asks again, or is not opened. */
+/* right_lost needs to do nothing: the store asks again, or is not opened. */
 static void right_lost(struct redis_store *store, struct redis_request *request)
 {
 	request_free(&store->alloc, request);
 }
 
-/* post: without memory the operations say what is refused. */
+/* post sends the question. Without memory it is not sent; then the first operations show what the
+ * server refuses. */
 static void post(struct redis_store *store)
 {
 	(void)request_post(store, NULL, right_answered, right_lost, NULL);

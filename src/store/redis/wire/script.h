@@ -1,5 +1,6 @@
-/* The scripts of lua/. The build puts them into the program. Each text is the parts of lua/common
- * that the script uses, and its own file. A part is in the program once. */
+/* The scripts of lua/. The build puts them into the program. The text of a script is the parts of
+ * lua/common that it uses, and its own file. A part that several scripts use is in the program
+ * once. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
@@ -61,20 +62,22 @@ enum redis_script_id {
 enum { SCRIPT_TEXT_MAX = 32768 };
 
 struct script_part {
-	const char *text; /* no NUL behind it */
+	const char *text; /* the text does not end with a NUL */
 	size_t size;
 };
 
 struct redis_script {
-	const char *name;                       /* the file's, without .lua */
-	const char *sha1;                       /* 40 hexadecimal digits, of the whole text */
-	const struct script_part *const *parts; /* in order, with NULL behind the last one */
-	size_t size;                            /* of the whole text */
+	const char *name; /* the name of the file, without .lua */
+	const char *sha1; /* the SHA-1 of the whole text, as 40 hexadecimal digits */
+	/* the parts in order; NULL stands behind the last one */
+	const struct script_part *const *parts;
+	size_t size; /* size of the whole text in bytes */
 };
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];
 
-/* script_text writes the whole text into room, which has its size, and returns room. */
+/* script_text writes the whole text into room, which must have the script's size, and returns
+ * room. */
 const char *script_text(const struct redis_script *, char *room);
 
 #endif

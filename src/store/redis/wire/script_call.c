@@ -6,7 +6,8 @@
 
 #include "store/redis/core.h"
 
-enum { WORD_OF_KEY_COUNT = 2 }; /* behind EVALSHA and the script */
+/* the word with the number of keys stands behind EVALSHA and the script */
+enum { WORD_OF_KEY_COUNT = 2 };
 
 static void begin(struct pipeline *pipeline, const char *word, unsigned command)
 {
@@ -21,7 +22,8 @@ void command_begin(struct pipeline *pipeline, enum redis_command_id command)
 	begin(pipeline, shape_of(command)->command, command);
 }
 
-/* add_keys: the number of keys stands before them, and call_add_key() writes it again. */
+/* add_keys adds the shard's keys. The number of keys stands before them; call_add_key() writes that
+ * number again. */
 static void add_keys(struct redis_command *words, const struct shard *shard)
 {
 	command_number(words, KEY_ENDS);
@@ -38,7 +40,7 @@ static void add_text(struct pipeline *pipeline, const struct redis_script *scrip
 		command_bytes(words, script_text(script, room), script->size);
 }
 
-/* begin_script: rare: its whole text is sent. */
+/* begin_script starts a call of a script. With `rare` it sends the script's whole text. */
 static void begin_script(struct pipeline *pipeline, enum redis_script_id id, bool rare)
 {
 	begin(pipeline, rare ? "EVAL" : "EVALSHA", id);
@@ -104,7 +106,7 @@ static void note_refusal(struct redis_store *store, const char *what, const stru
 {
 	(void)snprintf(store->scripts.refusal, sizeof store->scripts.refusal,
 		       "%s: the server refuses%s: %s", store->url.name, what,
-		       reply->bytes); /* cut if long */
+		       reply->bytes); /* long words are cut */
 	store->scripts.refused_at = store->now;
 }
 
@@ -145,7 +147,8 @@ static void load(struct redis_store *store, const struct redis_script *script)
 
 /* ---- What failed ----------------------------------------------------------------------------- */
 
-/* pause_shard waits before the next command, so that refused commands do not go out without end. */
+/* pause_shard delays the shard's next command, so that refused commands are not sent again and
+ * again without end. */
 static void pause_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard)
@@ -183,8 +186,8 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	return FAILURE_REFUSED;
 }
 
-/* number_refused: the server expects another number, because the last one that it has applied is
- * `mark`. */
+/* number_refused is called when the server expects another number, because the last number that it
+ * has applied is `mark`. */
 static enum failure number_refused(struct pipeline *pipeline, const struct redis_request *request,
 				   uint64_t mark)
 {
@@ -220,7 +223,7 @@ void call_number_done(struct redis_ownership *ownership, struct redis_request *r
 
 	shard->channel.under_way--;
 	if (request->as_owner != (ownership->role == DW_OWNER))
-		return; /* the role has changed, and with it the numbers */
+		return; /* the role has changed, and numbers of the old role do not count */
 	if (applied) {
 		shard->channel.acked = request->number;
 	} else {

@@ -12,21 +12,22 @@
 struct redis_ownership;
 
 struct scripts {
-	bool loading[SCRIPT_COUNT];    /* SCRIPT LOAD is under way */
-	bool unloadable;               /* the server refused the last script that was sent to it */
-	char refusal[DW_MESSAGE_SIZE]; /* the server's words for the last thing it refused */
-	dw_usec refused_at;            /* steady */
-	char missing[DW_MESSAGE_SIZE]; /* when it was opened: which command is refused; "": none */
-	bool is_unknown;               /* the server does not know that command */
+	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
+	bool unloadable; /* the server refused to load the last script that was sent to it */
+	char refusal[DW_MESSAGE_SIZE]; /* the server's words of its last refusal */
+	dw_usec refused_at;            /* when that refusal came (steady clock) */
+	/* the command that the server refused when the store was opened; "" if none */
+	char missing[DW_MESSAGE_SIZE];
+	bool is_unknown; /* the server does not know the command in `missing` */
 };
 
 /* What the caller must do with the operations of a refused call. */
 enum failure {
 	FAILURE_NONE,
-	FAILURE_AGAIN,   /* not applied: send them again, now or after a pause */
-	FAILURE_LOOK,    /* the same, but without DW_OP_KNOWN: our knowledge may be old */
+	FAILURE_AGAIN,   /* not applied: send the operations again, now or after a pause */
+	FAILURE_LOOK,    /* as FAILURE_AGAIN, but without DW_OP_KNOWN: our knowledge may be old */
 	FAILURE_FENCED,  /* the token or the session is not the current one any more */
-	FAILURE_FULL,    /* no memory, or no disk, at the server */
+	FAILURE_FULL,    /* the server has no memory or no disk space left */
 	FAILURE_REFUSED, /* the reason will not pass by itself */
 	FAILURE_LOST     /* the shard was emptied or set back */
 };
@@ -40,20 +41,21 @@ void command_begin(struct pipeline *, enum redis_command_id);
 void call_begin(struct pipeline *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct pipeline *, enum redis_script_id, const struct shard *);
 
-/* call_begin_bare begins without a key: call_add_key adds them. rare: as call_begin_rare. */
+/* call_begin_bare begins a call without a key; call_add_key adds the keys. With `rare` it sends the
+ * whole text, as call_begin_rare does. */
 void call_begin_bare(struct pipeline *, enum redis_script_id, bool rare);
 
-/* call_add_key adds a key behind those that are there. */
+/* call_add_key adds a key behind the keys that the call already has. */
 void call_add_key(struct pipeline *, const char *key);
 
-/* call_guard adds the words with which every changing script begins; `number` is the number of this
+/* call_guard adds the words with which every changing script begins. `number` is the number of this
  * command. */
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);
 
-/* call_failed says whether a reply is a refusal, and of which sort. */
+/* call_failed says whether a reply is a refusal, and of which kind. */
 enum failure call_failed(struct redis_store *, struct redis_request *, const struct reply *);
 
-/* call_number_done counts a command with a number as answered: applied or not. */
+/* call_number_done counts a numbered command as answered, whether it was applied or not. */
 void call_number_done(struct redis_ownership *, struct redis_request *, bool applied);
 
 #endif

@@ -84,7 +84,8 @@ const struct shape *shape_of(unsigned command)
 	return &shapes[command];
 }
 
-/* is_plain: true if the item is what the letter stands for; not for B, V and k. */
+/* is_plain returns true if the item is what the letter stands for. It does not know the letters B,
+ * V and k. */
 static bool is_plain(const struct reply *item, char letter)
 {
 	bool bulk = item->kind == REPLY_BULK;
@@ -101,7 +102,8 @@ static bool is_plain(const struct reply *item, char letter)
 	}
 }
 
-/* is_array_of: true if the item is an array, all of that letter. */
+/* is_array_of returns true if the item is an array whose items are all what the letter stands
+ * for. */
 static bool is_array_of(const struct reply *item, char letter)
 {
 	if (item->kind != REPLY_ARRAY)
@@ -127,12 +129,13 @@ static bool is_item(const struct reply *item, char letter)
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 
-/* are_items: true if the items are what `letters` says. The first `fixed` letters occur once, the
- * `repeated` ones behind the '/' again and again. */
+/* are_items returns true if the items are what `letters` says. The first `fixed` letters stand for
+ * one item each; the `repeated` letters behind the '/' occur again and again. */
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
-	size_t length = SIZE_MAX; /* of the arrays seen so far */
+	/* the common length of the arrays seen so far; SIZE_MAX: none yet */
+	size_t length = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {
 		char letter = letters[i < fixed ? i : fixed + 1 + (i - fixed) % repeated];
@@ -148,7 +151,8 @@ static bool are_items(const struct reply *items, size_t count, const char *lette
 	return true;
 }
 
-/* is_count: true if so many items can be `fixed` letters and then the repeated ones. */
+/* is_count returns true if `count` items can be the `fixed` letters once, and then the repeated
+ * letters. */
 static bool is_count(size_t count, size_t fixed, size_t repeated, size_t operations)
 {
 	if (repeated == 0 || count < fixed)
@@ -158,7 +162,7 @@ static bool is_count(size_t count, size_t fixed, size_t repeated, size_t operati
 	return (count - fixed) % repeated == 0;
 }
 
-/* fits: true if the reply fits one alternative, which has that size. */
+/* fits returns true if the reply fits one alternative. The alternative has `size` characters. */
 static bool fits(const struct reply *reply, const char *shape, size_t size, size_t operations)
 {
 	size_t word = strcspn(shape, ":=");

@@ -7,8 +7,8 @@
 #include "redis/reply.h"
 #include "store/redis/wire/script.h"
 
-/* The commands. After the scripts come the plain commands of Redis that this store uses.
- * PAGE_SCORES is the script page when it is asked for all scores. */
+/* The numbers of the commands. After the scripts come the plain commands of Redis that this store
+ * uses. PAGE_SCORES is the script page when it is asked for all scores. */
 enum redis_command_id {
 	COMMAND_EVAL = SCRIPT_COUNT,
 	COMMAND_EVALSHA,
@@ -23,7 +23,7 @@ enum redis_command_id {
 };
 
 struct shape {
-	const char *command; /* the command's name, or the script's */
+	const char *command; /* the name of the command or of the script */
 	const char *alternatives;
 };
 
@@ -31,8 +31,8 @@ struct shape {
  * redis_script_id). */
 const struct shape *shape_of(unsigned command);
 
-/* shape_fits returns true if the reply has that shape or is an error. operations: how many
- * operations the command carries; 0: none. */
+/* shape_fits returns true if the reply has that shape or is an error. `operations` is how many
+ * operations the command carries; 0 if it carries none. */
 bool shape_fits(const struct shape *, const struct reply *, size_t operations);
 
 #endif

@@ -20,11 +20,11 @@ enum {
 	AT_CRC = 38,
 	AT_LATE_AFTER = 42,
 	AT_RECORD = 42,
-	RECORD_CRC = 8, /* where a record has its crc */
+	RECORD_CRC = 8, /* where the crc is in a record */
 	FORM_PLAIN = 1,
 	FORM_LATE = 2,
 	FORM_RECORD = 3,
-	FORM_WHY = 16 /* added to another one */
+	FORM_WHY = 16 /* added to one of the other forms if there is a text of dw_set_why() */
 };
 
 uint32_t value_check(const unsigned char *head, uint32_t crc)
@@ -118,8 +118,8 @@ size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t
 	return size + text_size + 1;
 }
 
-/* cut_why finds the text of dw_set_why() at the end of a value, and returns the size without it; 0:
- * it cannot be there. */
+/* cut_why finds the text of dw_set_why() at the end of a value, and returns the size of the value
+ * without it. Returns 0 if the value has no room for the text. */
 static size_t cut_why(const unsigned char *bytes, size_t size, struct why *ret_why)
 {
 	*ret_why = (struct why){0};
@@ -137,8 +137,8 @@ static unsigned form_of(const unsigned char *bytes)
 	return bytes[AT_FORM] & ~(unsigned)FORM_WHY;
 }
 
-/* unpack reads the parts of the record, without the id. False: no record can have been packed like
- * this. */
+/* unpack reads the parts of the record, without the id. Returns false if value_pack cannot have
+ * written these bytes. */
 static bool unpack(const unsigned char *bytes, size_t size, struct record *ret_record)
 {
 	size_t at = AT_LATE_AFTER;
@@ -217,8 +217,8 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 	struct why why;
 	dw_row *row;
 
-	/* The id of another program may have any length, and may contain NUL: it is shown as far as
-	 * possible. */
+	/* An id that another program wrote may have any length, and may contain NUL. As much of it
+	 * is shown as fits. */
 	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
 	memcpy(name, id, id_size);
 	name[id_size] = '\0';

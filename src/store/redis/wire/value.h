@@ -29,32 +29,33 @@
 #include "durawheel/store.h"
 
 #define VALUE_HEAD_SIZE 36u
-#define VALUE_BODY_MIN 6u                         /* form, topic size and crc */
-#define VALUE_BODY_MAX(size) ((size) + 14u)       /* at most, of a record of that size */
-#define VALUE_SCORE_MAX INT64_C(9007199254740991) /* a double counts exactly up to it */
+#define VALUE_BODY_MIN 6u                   /* bytes of form, topic size and crc */
+#define VALUE_BODY_MAX(size) ((size) + 14u) /* the largest body of a record of that size */
+/* a double represents every integer up to this one exactly */
+#define VALUE_SCORE_MAX INT64_C(9007199254740991)
 
-/* value_pack writes the packed body of a record, and returns its size, at most VALUE_BODY_MAX. 0:
- * the bytes are not a record. */
+/* value_pack writes the packed body of a record, and returns its size, at most VALUE_BODY_MAX.
+ * Returns 0 if the bytes are not a record. */
 size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
 
-/* value_head_write writes a header; its check covers the body's crc. claim: the fence of the owner
- * that claimed the timer, or 0. */
+/* value_head_write writes a header. Its check covers the body's crc. `claim` is the fence of the
+ * owner that claimed the timer, or 0. */
 void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
 
-/* value_add_why puts a text of dw_set_why() behind a whole value of that size, which has room for
- * text_size + 1 bytes. It returns the new size. */
+/* value_add_why puts a text of dw_set_why() behind a whole value of `size` bytes. The value must
+ * have room for text_size + 1 more bytes. It returns the new size. */
 size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t text_size);
 
-/* value_head reads a header that a script has sent. False: the bytes are not a header. */
+/* value_head reads a header that a script has sent. Returns false if the bytes are not a header. */
 bool value_head(const void *bytes, size_t size, dw_head *ret_head);
 
-/* value_row makes the row of a stored value. bytes NULL: there is an entry without a value. The
- * row's status says whether it can be trusted. NULL: no memory. */
+/* value_row makes the row of a stored value. If bytes is NULL, there is an entry without a value.
+ * The row's status says whether the row can be trusted. Returns NULL without memory. */
 dw_row *value_row(const struct alloc *, const char *id, size_t id_size, const void *bytes,
 		  size_t size);
 
-/* value_score returns the score of a deadline in the sorted set; claimed timers have it with a
- * minus sign. */
+/* value_score returns the score that a pending timer with this deadline has in the sorted set. A
+ * claimed timer has the negative of it. */
 int64_t value_score(dw_usec due);
 
 /* value_check computes the check of a header and a body's crc, as the scripts do. */

@@ -36,11 +36,11 @@ void wake_channel_free(struct wake_channel *wake)
 {
 	link_free(wake->link);
 	if (wake->descriptor >= 0)
-		(void)close(wake->descriptor); /* nothing can be lost */
+		(void)close(wake->descriptor); /* the descriptor holds no data */
 }
 
-/* log_line: while the store is being opened, redis_store_open() reports why there is no connection,
- * so these warnings of the link are left out. */
+/* log_line passes warnings of the link on. While the store is being opened, redis_store_open()
+ * reports why there is no connection, so these warnings are left out. */
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
@@ -64,7 +64,7 @@ int link_open(struct redis_store *store, const char *channel, struct link **ret_
 					 .log_user = store};
 
 	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe",
-		       store->names.name); /* always fits */
+		       store->names.name); /* the name always fits */
 	return socket_link_new(ret_link, &options);
 }
 
@@ -98,7 +98,7 @@ void wake_channel_work(struct redis_store *store)
 	link_work(store->wake.link, store->now);
 	if (link_connection(store->wake.link) != store->wake.connection) {
 		store->wake.connection = link_connection(store->wake.link);
-		inbox_expect_all(store); /* messages in between were lost */
+		inbox_expect_all(store); /* messages were lost while there was no connection */
 	}
 	while ((reply = link_take(store->wake.link))) {
 		if (reply->kind == REPLY_ARRAY && reply->count == 3)

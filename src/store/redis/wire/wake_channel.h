@@ -10,14 +10,15 @@
 struct redis_store;
 
 struct wake_channel {
-	struct link *link; /* NULL: not subscribed */
+	struct link *link; /* NULL if the store is not subscribed */
 	uint64_t connection;
-	bool has_topics; /* a client has changed settings of topics; the inbox tells it */
-	int descriptor;  /* an epoll set with both links; -1 in a simulation */
+	/* a client has changed settings of topics; the next INBOX tells the engine */
+	bool has_topics;
+	int descriptor; /* an epoll set with the descriptors of both links; -1 in a simulation */
 };
 
-/* link_open makes a link to the server. channel: the link subscribes to it; NULL: the link is for
- * commands. */
+/* link_open makes a link to the server. The link subscribes to `channel`; if that is NULL, the link
+ * is for commands. */
 int link_open(struct redis_store *, const char *channel, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
