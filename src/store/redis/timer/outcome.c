@@ -88,8 +88,7 @@ static void forget_lost(struct redis_store *store, struct redis_request *request
 	request_free(&store->alloc, request);
 }
 
-/* forget_letters drops old dead letters of the shard. Without a connection or memory the next BURY
- * drops them. */
+/* forget_letters drops old dead letters of the shard. If that fails, the next BURY drops them. */
 static void forget_letters(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	struct redis_request *request =
@@ -185,8 +184,7 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
-/* makes_letter returns true if the operation has made a dead letter. Old letters are then
- * dropped. */
+/* makes_letter returns true if the operation has made a dead letter. */
 static bool makes_letter(const dw_op *op)
 {
 	return (op->kind == DW_OP_BURY || (op->kind == DW_OP_NEXT && op->reason)) &&
@@ -211,8 +209,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (confirm_takes(store, request->shard, op, &reply->items[i]))
 			continue;
 		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* With DW_ENOENT the timer has ended, perhaps by an earlier sending of this
-		 * command, whose reply was lost. */
+		/* DW_ENOENT: the timer has ended, perhaps by this same command, whose first reply
+		 * was lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			tombstone_note(store, request->shard, op);
@@ -426,7 +424,7 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 	request_free(&store->alloc, request);
 }
 
-/* look_lost repeats the look-up of operations that were applied after the handshake. Their request
+/* After the handshake, look_lost repeats the look-up of operations that were applied. Their request
  * has number 0, so it counts as applied. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
