@@ -40,7 +40,7 @@ static void read_stat(int64_t pid, char ret_text[STAT_SIZE])
 {
 	char path[64];
 
-	/* the path always fits */
+	/* The path always fits. */
 	(void)snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
 	read_file(path, ret_text, STAT_SIZE);
 }

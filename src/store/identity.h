@@ -11,7 +11,7 @@
 
 struct identity {
 	int64_t pid;
-	/* when the process started, in ticks since boot; 0 if /proc could not be read */
+	/* When the process started, in ticks since boot; 0 if /proc could not be read. */
 	int64_t start;
 	int64_t pid_space; /* the pid namespace in which pid is valid */
 	char boot[IDENTITY_BOOT_SIZE];

@@ -76,7 +76,7 @@
 #include "store/redis/wire/wake_channel.h"
 #include "store/redis/timer/write.h"
 
-/* how long commands wait after a refusal that will pass by itself */
+/* How long commands wait after a refusal that will pass by itself. */
 #define PAUSE DW_MILLISECONDS(100)
 #define PATIENCE DW_SECONDS(5)           /* a caller gets an answer within this time */
 #define REPLY_TIME DW_MILLISECONDS(1500) /* an operation with less time left is not sent */

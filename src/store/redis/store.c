@@ -9,9 +9,9 @@
 #include "store/redis/core.h"
 #include "store/redis/timer/submit.h"
 
-/* a refusal of the last second explains the failure of an operation */
+/* A refusal of the last second explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
-/* the connection must be down for this long before it is reported */
+/* The connection must be down for this long before it is reported. */
 #define TROUBLE_AFTER DW_MILLISECONDS(200)
 
 static struct redis_store *redis_of(dw_store *store)
@@ -245,7 +245,7 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 
 	*ret_origin = (dw_origin){.floor = clock->floor};
 	(void)snprintf(ret_origin->address, sizeof ret_origin->address, "%s", store->url.name);
-	/* the text always fits */
+	/* The text always fits. */
 	(void)snprintf(ret_origin->era, sizeof ret_origin->era, "%s", era);
 	if (!clock_is_known(clock))
 		return;
@@ -292,7 +292,7 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	}
 	if (!store->pipeline.connection && store->now < trouble_at(&store->pipeline))
 		return DW_EUNKNOWN;
-	/* long words are cut */
+	/* Long words are cut. */
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection");
 	return DW_ESTORE;
 }
@@ -358,7 +358,7 @@ bool redis_wait(struct redis_store *store, dw_usec until)
 	due = usec_max(usec_sub(due, now), 0);
 	patience = (struct timespec){.tv_sec = due / 1000000, .tv_nsec = due % 1000000 * 1000};
 	if (store->wake.descriptor >= 0)
-		/* if a signal interrupts the wait, the caller calls again */
+		/* If a signal interrupts the wait, the caller calls again. */
 		(void)ppoll(&readable, 1, &patience, NULL);
 	store->now = steady(store);
 	return true;
@@ -424,7 +424,7 @@ void redis_free(dw_store *base)
 	dw_op *op;
 
 	store->stopped = true;
-	/* this marks the connection as down, so that no lost request sends anything */
+	/* This marks the connection as down, so that no lost request sends anything. */
 	store->pipeline.connection = 0;
 	while ((request = store->pipeline.under_way.first)) {
 		store->pipeline.under_way.first = request->next;

@@ -14,8 +14,8 @@ static inline int bind_text(sqlite3_stmt *statement, int index, const char *text
 	return sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
 }
 
-/* run steps a statement and resets it. code is the result of binding its parameters: if they failed
- * to bind, the statement is not stepped. */
+/* run steps a statement and resets it. `code` is the result of binding its parameters. If binding
+ * has failed, the statement is not stepped. */
 static inline int run(sqlite3_stmt *statement, int code)
 {
 	return sqlite_db_finish(statement, code ? code : sqlite3_step(statement));

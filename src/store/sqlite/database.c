@@ -35,7 +35,8 @@ static int refuse_error(char *ret_message, const char *path, int error)
 
 static int refuse_full(char *ret_message, const char *path)
 {
-	(void)refuse(ret_message, path, "the disk is full"); /* the code is another one */
+	/* The caller returns DW_EFULL, not the code of refuse(). */
+	(void)refuse(ret_message, path, "the disk is full");
 	return DW_EFULL;
 }
 
@@ -46,11 +47,11 @@ static int rename_new(const char *from, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;
-	/* This file system cannot do this at once. So for a moment the file has two names, and a
-	 * process that opens it then is refused (check_names). */
+	/* This file system cannot do this in one step. So for a moment the file has two names, and
+	 * a process that opens it then is refused (check_names). */
 	if (link(from, to) != 0)
 		return errno;
-	(void)unlink(from); /* the temporary name */
+	(void)unlink(from); /* remove the temporary name */
 	return 0;
 }
 
@@ -73,7 +74,8 @@ static int make_beside(const char *path)
 	(void)close(fd); /* the file is empty, so nothing can be lost */
 	error = rename_new(beside, path);
 	if (error)
-		(void)unlink(beside); /* another process was first, or there is an error */
+		/* Another process has made the file first, or there is an error. */
+		(void)unlink(beside);
 	return error == EEXIST ? 0 : error;
 }
 
@@ -106,7 +108,7 @@ int sqlite_db_find(const char *path, enum sqlite_kind kind, char *ret_message)
 		if (status.st_size > 0)
 			return DW_OK;
 		(void)refuse(ret_message, path,
-			     "is empty: it is no store"); /* the caller gets the code */
+			     "is empty: it is no store"); /* the caller returns the code */
 		return DW_ENOENT;
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
@@ -132,7 +134,7 @@ static int wait_for_other(void *user, int count)
 		patience->began = now;
 	if (atomic_load(&patience->over) || usec_sub(now, patience->began) >= patience->most)
 		return 0;
-	(void)nanosleep(&pause, NULL); /* a shorter sleep only asks sooner */
+	(void)nanosleep(&pause, NULL); /* after a shorter sleep SQLite only asks sooner */
 	return 1;
 }
 
@@ -159,7 +161,8 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_DQS_DML, 0);
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
 	code = code ? code : configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1);
-	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0); /* answers the former limit */
+	/* The return value is the old limit. */
+	(void)sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
 	return code ? code
 		    : sqlite3_exec(handle,
 				   "PRAGMA cache_size = -16000; PRAGMA mmap_size = 0; PRAGMA "
@@ -169,7 +172,8 @@ int sqlite_db_set(sqlite3 *handle, struct sqlite_patience *patience)
 }
 
 /* use_wal switches the file to a write-ahead log. The file keeps this setting, and setting it again
- * costs nothing. A copy by VACUUM INTO has another setting; its log is made by the first read. */
+ * costs nothing. A copy by VACUUM INTO has another setting; the first read of the copy makes its
+ * log. */
 static int use_wal(sqlite3 *handle)
 {
 	sqlite3_stmt *statement = NULL;
@@ -181,18 +185,18 @@ static int use_wal(sqlite3 *handle)
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
 		wal = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	if (code != SQLITE_ROW || !wal)
 		return code != SQLITE_ROW ? code : SQLITE_READONLY;
 	return sqlite3_exec(handle, "PRAGMA user_version", NULL, NULL, NULL);
 }
 
 /* look_at_first_page refuses a file whose first page was changed by a flipped bit in a way that
- * SQLite does not notice: SQLite would take each page for shorter than it is, or the text of a
- * table is changed. */
+ * SQLite does not notice: either SQLite would take each page for shorter than it is, or the text of
+ * a table is changed. */
 static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 {
-	int reserved = -1; /* ask */
+	int reserved = -1; /* a negative number only asks for the value */
 	bool whole = true;
 	int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
 
@@ -206,7 +210,8 @@ static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const char **ret_why)
 {
 	sqlite3_int64 version = 0;
-	int code = SQLITE_READONLY; /* a read would make a log that its owner cannot write */
+	/* To read it, SQLite would make a log, which the file's owner could not write. */
+	int code = SQLITE_READONLY;
 
 	if (!sqlite3_db_readonly(db->handle, "main"))
 		code = sqlite_db_set(db->handle, patience);
@@ -221,11 +226,12 @@ static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const 
 	if (code != SQLITE_OK || *ret_why)
 		return code;
 	code = sqlite_schema_prepare(db->handle, db->statements);
-	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code; /* its tables are not ours */
+	/* The tables that we read are not in the file. */
+	return code == SQLITE_ERROR ? SQLITE_CORRUPT : code;
 }
 
-/* explain_read_only: the file, or its folder, can only be read. That is not enough, because SQLite
- * also writes beside a file that it reads. */
+/* explain_read_only says why the file or its folder can only be read. The right to read is not
+ * enough, because SQLite also writes beside a file that it reads. */
 static const char *explain_read_only(const char *path)
 {
 	if (access(path, W_OK) == 0)
@@ -237,7 +243,7 @@ static const char *explain_read_only(const char *path)
 	return "is read-only for this user: run as the file's user, or let this one write it";
 }
 
-/* explain says why SQLite failed: in SQLite's words, or in clearer ones where we have them. */
+/* explain says why SQLite failed: in clearer words than SQLite's where we have them. */
 static const char *explain(sqlite3 *handle, const char *path, int code)
 {
 	switch (code & 0xff) {
@@ -271,10 +277,10 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 	int code;
 	int written = snprintf(plain, sizeof plain, "%s%s", *path == '/' ? "" : "./", path);
 
-	/* With ./ in front, no name has a special meaning for SQLite. */
+	/* With ./ in front, no file name has a special meaning for SQLite. */
 	if (written < 0 || (size_t)written >= sizeof plain) {
 		(void)refuse(ret_message, path,
-			     "the name is too long"); /* the caller gets the code */
+			     "the name is too long"); /* the caller returns the code */
 		return SQLITE_CANTOPEN;
 	}
 	errno = 0;
@@ -286,17 +292,17 @@ static int open_once(struct sqlite_db *ret_db, const char *path, struct sqlite_p
 		return SQLITE_OK;
 	code = sqlite_db_cause(code);
 	if (code == SQLITE_FULL)
-		(void)refuse_full(ret_message, path); /* the caller gets the code */
+		(void)refuse_full(ret_message, path); /* the caller returns the code */
 	else if (!why && (code & 0xff) == SQLITE_CANTOPEN && access(path, R_OK) != 0)
-		(void)refuse_error(ret_message, path, errno); /* as above */
+		(void)refuse_error(ret_message, path, errno); /* the caller returns the code */
 	else
 		(void)refuse(ret_message, path, why ? why : explain(ret_db->handle, path, code));
 	sqlite_db_close(ret_db, false);
 	return code ? code : SQLITE_ERROR;
 }
 
-/* may_try_again pauses before another attempt. False: there is no time left. SQLite does not wait
- * itself where waiting might be a deadlock, as when two processes switch the file to a write-ahead
+/* may_try_again pauses before another attempt. Returns false if no time is left. SQLite itself does
+ * not wait if waiting might be a deadlock, as when two processes switch the file to a write-ahead
  * log at the same moment. */
 static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 {
@@ -306,7 +312,7 @@ static bool may_try_again(const struct sqlite_patience *patience, dw_usec began)
 	if (atomic_load(&patience->over) ||
 	    usec_sub(clock.steady(clock.user), began) >= patience->most)
 		return false;
-	(void)nanosleep(&pause, NULL); /* a shorter sleep only asks sooner */
+	(void)nanosleep(&pause, NULL); /* after a shorter sleep the caller only tries sooner */
 	return true;
 }
 
@@ -333,11 +339,11 @@ int sqlite_db_open(struct sqlite_db *ret_db, const char *path, enum sqlite_kind 
 void sqlite_db_close(struct sqlite_db *db, bool tidy)
 {
 	for (int i = 0; i < SQL_COUNT; i++)
-		(void)sqlite3_finalize(db->statements[i]); /* repeats an earlier error */
+		(void)sqlite3_finalize(db->statements[i]); /* returns an earlier error again */
 	if (tidy && db->handle)
 		(void)configure(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-				0);      /* if this fails, the log stays */
-	(void)sqlite3_close(db->handle); /* fails only if statements are left */
+				0);      /* if this fails, the log file stays */
+	(void)sqlite3_close(db->handle); /* fails only if a statement is left */
 	*db = (struct sqlite_db){0};
 }
 
@@ -361,7 +367,7 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 		(void)refuse(ret_message, path, "a part of it cannot be read now: try again");
 		return DW_ESTORE;
 	}
-	(void)sqlite3_finalize(statement); /* words was copied before */
+	(void)sqlite3_finalize(statement); /* sqlite3_finalize returns an earlier error again */
 	for (char *at = words; *at; at++)
 		*at = *at == '\n' ? ' ' : *at;
 	if (sound)
@@ -372,8 +378,8 @@ int sqlite_db_verify(struct sqlite_db *db, char *ret_message)
 
 /* ---- Using ---- */
 
-/* sqlite_db_cause uses errno as the failed call has left it, because sqlite3_system_errno() does
- * not tell about a COMMIT. */
+/* sqlite_db_cause reads errno as the failed call has left it, because sqlite3_system_errno() is not
+ * set by a COMMIT that fails. */
 int sqlite_db_cause(int code)
 {
 	bool failed = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
@@ -393,7 +399,7 @@ bool sqlite_db_is_damage(int code)
 
 int sqlite_db_finish(sqlite3_stmt *statement, int code)
 {
-	(void)sqlite3_reset(statement); /* repeats the code */
+	(void)sqlite3_reset(statement); /* returns the code again */
 	return code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
 }
 

@@ -6,7 +6,7 @@
 #include "store/sqlite/bind.h"
 #include "timer/record.h"
 
-/* The columns that follow those of a timer. */
+/* The columns of a dead letter that follow the columns of its timer. */
 enum { COLUMN_NUMBER = 13, COLUMN_REASON = 14, COLUMN_AT = 15 };
 
 int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
@@ -21,8 +21,8 @@ int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
 	return run(statement, code);
 }
 
-/* oldest finds the oldest letter if it must be dropped. *ret_number is 0 if it need not: it is not
- * too old, and there are not too many. */
+/* oldest finds the oldest letter if it must be dropped, because it is too old or there are too
+ * many. Otherwise it sets *ret_number to 0. */
 static int oldest(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_OLDEST);
@@ -97,7 +97,8 @@ int sqlite_dead_letter(struct sqlite_session *session, dw_op *op)
 
 	if (code != SQLITE_OK || dead.statement) {
 		if (dead.statement)
-			(void)sqlite3_reset(dead.statement); /* its row has been read */
+			/* Its row has been read, so the code does not matter. */
+			(void)sqlite3_reset(dead.statement);
 		return code;
 	}
 	record.head.state = DW_PENDING;
@@ -129,7 +130,7 @@ static dw_row *copy(struct sqlite_session *session, sqlite3_stmt *statement)
 	return row;
 }
 
-/* last_of answers with the last letter of an id. */
+/* last_of answers the operation with the last letter of its id. */
 static int last_of(struct sqlite_session *session, dw_op *op)
 {
 	dw_row **tail = &op->rows;

@@ -17,7 +17,7 @@ int sqlite_end_note(struct sqlite_session *session, const dw_op *op, const struc
 	int code;
 
 	ret_end->ended.end = DW_END_UNKNOWN;
-	/* On a full disk an end would use up what is kept for settles and cancels. */
+	/* On a full disk an end would use up the space that is kept for settles and cancels. */
 	if (end == DW_END_UNKNOWN || session->full ||
 	    record_decode(row->body, row->body_size, &record) != DW_OK)
 		return SQLITE_OK;
@@ -33,8 +33,8 @@ int sqlite_end_note(struct sqlite_session *session, const dw_op *op, const struc
 	return SQLITE_OK;
 }
 
-/* write stores the end. A row that is replaced keeps its number, so a number that was not given
- * shows which of both it was. */
+/* write stores the end. If a row of the id exists, it is replaced and keeps its number. So the
+ * number of the last inserted row shows whether a row was replaced. */
 static int write(struct sqlite_session *session, const char *id, const dw_ended *ended)
 {
 	unsigned char bytes[ENDED_SIZE_MAX];
@@ -51,7 +51,8 @@ static int write(struct sqlite_session *session, const char *id, const dw_ended 
 	return code;
 }
 
-/* survive: if the stored ends are damaged, they are forgotten. The timer ends all the same. */
+/* survive forgets all stored ends if they are damaged. The operation that ends the timer then
+ * succeeds all the same. */
 static int survive(struct sqlite_session *session, int code)
 {
 	if (!sqlite_db_is_damage(code))
@@ -76,7 +77,7 @@ int sqlite_end_add(struct sqlite_session *session, const char *id, struct sqlite
 	return code ? survive(session, code) : sqlite_end_forget(session);
 }
 
-/* oldest finds the end that expires first. *ret_number is 0 if it may stay. */
+/* oldest finds the end that expires first. It sets *ret_number to 0 if that end may stay. */
 static int oldest(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_ENDED_OLDEST);
@@ -113,7 +114,8 @@ int sqlite_end_forget(struct sqlite_session *session)
 	return survive(session, code);
 }
 
-/* find: *ret_statement is NULL if there is no end; else it has the row, until it is reset. */
+/* find looks up the end of an id. It sets *ret_statement to NULL if there is no end. Otherwise the
+ * statement has the row until it is reset. */
 static int find(struct sqlite_session *session, const char *id, sqlite3_stmt **ret_statement)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_ENDED_FIND);

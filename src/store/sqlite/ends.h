@@ -1,5 +1,5 @@
-/* The ends of timers in the database: the last one of each id. Results are SQLite codes, as in
- * operations.h. */
+/* The ends of timers in the database. Of each id the last end is kept. The functions return SQLite
+ * codes, as in operations.h. */
 #ifndef DW_STORE_SQLITE_ENDS_H
 #define DW_STORE_SQLITE_ENDS_H
 
@@ -7,27 +7,28 @@
 #include "store/sqlite/row.h"
 #include "timer/ended.h"
 
-/* An end that a step brings. */
+/* The end that an operation gives a timer. */
 struct sqlite_end {
-	dw_ended ended; /* end: DW_END_UNKNOWN, if none is kept */
+	dw_ended ended; /* ended.end is DW_END_UNKNOWN if no end is kept */
 	char topic[DW_TOPIC_MAX + 1];
 };
 
-/* sqlite_end_note keeps what the step means for the timer of the row, while the row can be read. */
+/* sqlite_end_note remembers which end the step is for the timer of the row. Call it while the row
+ * can still be read. */
 int sqlite_end_note(struct sqlite_session *, const dw_op *, const struct sqlite_row *,
 		    const struct life_step *, struct sqlite_end *ret_end);
 
-/* sqlite_end_add stores the end, if one is kept, and drops some old ones. */
+/* sqlite_end_add stores the end if it is to be kept, and drops some old ends. */
 int sqlite_end_add(struct sqlite_session *, const char *id, struct sqlite_end *);
 
-/* sqlite_end_forget drops some ends that have expired or are too many, and notes if more are
+/* sqlite_end_forget drops some ends that have expired or are too many, and notes whether more are
  * left. */
 int sqlite_end_forget(struct sqlite_session *);
 
 /* sqlite_end_exists sets *ret_exists to true if an end of the id is remembered. */
 int sqlite_end_exists(struct sqlite_session *, const char *id, bool *ret_exists);
 
-/* sqlite_end_show fills in the answer of an ENDED. */
+/* sqlite_end_show fills in the answer to an ENDED. */
 int sqlite_end_show(struct sqlite_session *, dw_op *);
 
 #endif

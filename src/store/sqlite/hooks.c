@@ -15,7 +15,7 @@ void sqlite_hooks_init(struct sqlite_hooks *hooks, const dw_store_env *env)
 
 void sqlite_hooks_free(struct sqlite_hooks *hooks)
 {
-	(void)pthread_mutex_destroy(&hooks->mutex); /* nobody holds it any more */
+	(void)pthread_mutex_destroy(&hooks->mutex); /* no thread holds it any more */
 }
 
 void sqlite_hooks_shut(struct sqlite_hooks *hooks)

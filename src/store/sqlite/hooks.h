@@ -13,17 +13,17 @@ struct sqlite_hooks {
 	pthread_mutex_t mutex;
 	const dw_store_env *env;
 	bool shut;
-	dw_usec now; /* the last time that was read */
+	dw_usec now; /* the last time that sqlite_hooks_now has read */
 };
 
 void sqlite_hooks_init(struct sqlite_hooks *, const dw_store_env *);
 void sqlite_hooks_free(struct sqlite_hooks *);
 
-/* sqlite_hooks_shut ends the hooks: none runs when this returns, and none is called after it. */
+/* sqlite_hooks_shut ends the hooks: no hook runs when this returns, and none is called later. */
 void sqlite_hooks_shut(struct sqlite_hooks *);
 
 /* sqlite_hooks_now reads the wall clock. After sqlite_hooks_shut it returns the last time that was
- * read, so that work under way does not jump to another clock. */
+ * read, so that operations under way do not see another clock. */
 dw_usec sqlite_hooks_now(struct sqlite_hooks *);
 
 void sqlite_hooks_wake(struct sqlite_hooks *);

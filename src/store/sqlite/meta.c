@@ -18,7 +18,7 @@ int sqlite_meta_read(struct sqlite_session *session)
 					 .dead = sqlite3_column_int64(statement, 5),
 					 .ended = sqlite3_column_int64(statement, 6)};
 	else if (code == SQLITE_DONE)
-		code = SQLITE_CORRUPT; /* the row is never deleted */
+		code = SQLITE_CORRUPT; /* nobody deletes this row, so its absence is damage */
 	return sqlite_db_finish(statement, code);
 }
 

@@ -7,9 +7,9 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/hooks.h"
 
-/* The only row of the table meta. batch counts the transactions of all sessions that wrote; session
- * is the token of the last one. With these two a session finds out whether a COMMIT was done whose
- * result it does not know. */
+/* The only row of the table meta. `batch` counts the transactions of all sessions that wrote;
+ * `session` is the token of the session that wrote last. With these two a session finds out whether
+ * its COMMIT was done when the result of the COMMIT is unknown. */
 struct sqlite_meta {
 	uint64_t generation;
 	uint64_t batch;
@@ -27,16 +27,17 @@ struct sqlite_session {
 	struct sqlite_hooks *hooks;
 	struct alloc alloc;
 	const dw_store_env *env;
-	const char *standby;     /* FILE-standby */
-	struct sqlite_meta meta; /* the row meta, as the current transaction sees it */
-	/* Some topics are paused and take no puts; below 0: not known in this transaction. */
+	const char *standby;     /* the path of FILE-standby */
+	struct sqlite_meta meta; /* the row of the table meta, as the current transaction sees it */
+	/* Whether some topics are paused and take no puts. Below 0 if this transaction has not
+	 * looked yet. */
 	int closed;
-	int keeping;    /* the same: some topics keep the ends of their timers */
+	int keeping;    /* whether some topics keep the ends of their timers; below 0 if unknown */
 	bool changed;   /* the current transaction has changed something */
-	bool full;      /* the disk is full: no puts */
-	bool ends_left; /* more ends have expired, or are too many, than one operation drops */
+	bool full;      /* the disk is full, so puts are refused */
+	bool ends_left; /* more ends must be dropped than one operation drops */
 	bool mended;    /* the file was repaired, and no answer has said so yet */
-	int code;       /* SQLite's code of the last failure */
+	int code;       /* SQLite's code for the last failure */
 };
 
 static inline enum sqlite_kind sqlite_kind_of(const struct sqlite_session *session)

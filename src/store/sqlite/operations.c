@@ -24,9 +24,10 @@ static void count(struct sqlite_session *session, const struct life_record *reco
 
 /* ---- One timer ---- */
 
-/* The stored timer of an operation; valid while its statement is not stepped or reset. */
+/* The stored timer that an operation concerns. It is valid until its statement is stepped or
+ * reset. */
 struct stored {
-	sqlite3_stmt *statement; /* NULL: there is no timer */
+	sqlite3_stmt *statement; /* NULL if there is no timer */
 	struct sqlite_row row;
 	bool had_why;
 };
@@ -48,8 +49,8 @@ static int find_by(struct sqlite_session *session, enum sqlite_sql which, const 
 	return SQLITE_OK;
 }
 
-/* is_about: true if the row found by its generation is the operation's timer. The id is not
- * compared if the row is damaged, because then the id may be wrong. */
+/* is_about returns true if the row found by its generation is the operation's timer. If the row is
+ * damaged, the id is not compared, because it may be wrong. */
 static bool is_about(const struct stored *found, const dw_op *op)
 {
 	if (found->row.record.damaged)
@@ -73,7 +74,7 @@ static bool names_generation(const dw_op *op)
 }
 
 /* find finds the operation's timer by its generation, if the operation names one, or else by its
- * id. The generation needs one look-up less, and not the index of ids. */
+ * id. A search by generation needs one look-up less, and does not need the index of ids. */
 static int find(struct sqlite_session *session, const dw_op *op, struct stored *ret_found)
 {
 	int code;
@@ -84,7 +85,7 @@ static int find(struct sqlite_session *session, const dw_op *op, struct stored *
 		if (code != SQLITE_OK || (ret_found->statement && is_about(ret_found, op)))
 			return code;
 		if (ret_found->statement)
-			(void)sqlite3_reset(ret_found->statement); /* its row has been read */
+			(void)sqlite3_reset(ret_found->statement); /* its row was read before */
 		*ret_found = (struct stored){0};
 	}
 	return find_by(session, SQL_TIMER_BY_ID, op, ret_found);
@@ -133,8 +134,8 @@ static int update_timer(struct sqlite_session *session, const struct life_record
 	return run(statement, code);
 }
 
-/* tell replaces the text of dw_set_why() by that of the operation. Most timers have none, and none
- * to replace. */
+/* tell replaces the text of dw_set_why() by that of the operation. For most timers there is no old
+ * text and no new one. */
 static int tell(struct sqlite_session *session, const dw_op *op, const struct stored *found,
 		const struct life_step *step)
 {
@@ -161,8 +162,8 @@ static int write_inbox(struct sqlite_session *session, const char *id, bool open
 	return run(statement, code ? code : sqlite3_bind_int(statement, 3, open));
 }
 
-/* left_open reads whether an unacknowledged deletion of the id has left a claim open. Only a client
- * that finds no timer asks; the owner knows its own claims. */
+/* left_open reads whether the id has an unacknowledged deletion that has left a claim open. Only a
+ * client that finds no timer needs this; the owner knows its own claims. */
 static int left_open(struct sqlite_session *session, const dw_op *op, bool *ret_open)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_INBOX_IS_OPEN);
@@ -218,7 +219,7 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct sto
 					       : code;
 }
 
-/* show puts the timer into the answer, as it is after the step. False: no memory. */
+/* show puts the timer into the answer, as it is after the step. Returns false without memory. */
 static bool show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row,
 		 const struct life_step *step)
 {
@@ -272,7 +273,7 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 		seal = record_seal(&step.record.head, step.record.claim, found.row.body);
 	if (found.statement) {
 		code = sqlite_end_note(session, op, &found.row, &step, &end);
-		(void)sqlite3_reset(found.statement); /* its row has been read */
+		(void)sqlite3_reset(found.statement); /* its row was read before */
 	}
 	if (life_renews(&step, &who))
 		session->meta.generation = who.generation;
@@ -283,7 +284,7 @@ static int apply_to_timer(struct sqlite_session *session, dw_op *op)
 	return code;
 }
 
-/* revive makes a timer of a dead letter. */
+/* revive makes a timer from a dead letter. */
 static int revive(struct sqlite_session *session, const dw_op *op, const struct sqlite_dead *dead,
 		  const struct life_step *step, uint32_t seal)
 {
@@ -306,7 +307,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 
 	taken = found.statement != NULL;
 	if (taken)
-		(void)sqlite3_reset(found.statement); /* its row has been read */
+		(void)sqlite3_reset(found.statement); /* its row was read before */
 	code = code ? code : know_caller(session, op, !taken, &who);
 	code = code ? code : sqlite_dead_find(session, op, &dead);
 	if (code != SQLITE_OK)
@@ -318,7 +319,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 	if (step.effect == LIFE_STORE)
 		seal = record_seal(&step.record.head, step.record.claim, dead.row.body);
 	if (dead.statement)
-		(void)sqlite3_reset(dead.statement); /* its row has been read */
+		(void)sqlite3_reset(dead.statement); /* its row was read before */
 	if (step.effect != LIFE_STORE)
 		return SQLITE_OK;
 	op->head = step.record.head;
@@ -331,7 +332,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 static int tell_owner(struct sqlite_session *session)
 {
 	if (session->env->role == DW_OWNER)
-		return SQLITE_OK; /* it knows what it does */
+		return SQLITE_OK; /* the owner itself has made the change */
 	session->meta.generation = life_next(session->meta.generation, wall(session));
 	return write_inbox(session, "", false);
 }
@@ -357,8 +358,8 @@ static int put(struct sqlite_session *session, dw_op *op)
 	return code;
 }
 
-/* end_timer ends a delivery. The message is made if the timer ends, and the timer ends if the
- * message can be made. */
+/* end_timer ends a delivery, and pushes the message into which the timer turns. The timer ends only
+ * if the message can be stored, and the other way round. */
 static int end_timer(struct sqlite_session *session, dw_op *op)
 {
 	int code;
@@ -379,7 +380,7 @@ static int end_timer(struct sqlite_session *session, dw_op *op)
 
 /* ---- The whole ---- */
 
-/* purge deletes everything but the counter of generations, so that none is given twice. */
+/* purge deletes everything but the counter of generations, so that no generation is given twice. */
 static int purge(struct sqlite_session *session, dw_op *op)
 {
 	struct sqlite_meta *meta = &session->meta;
@@ -416,8 +417,8 @@ bool sqlite_ops_writes(const dw_op *op)
 	       !(op->kind == DW_OP_TAKE && op->flags & DW_OP_LOOK);
 }
 
-/* needs_space: true if the operation adds a timer. A full disk refuses these, so that settles and
- * cancels still have space. */
+/* needs_space returns true if the operation adds a timer. A full disk refuses these operations, so
+ * that settles and cancels still have space. */
 static bool needs_space(const dw_op *op)
 {
 	return (op->kind == DW_OP_PUT && !(op->flags & DW_OP_VITAL)) || op->kind == DW_OP_REQUEUE ||

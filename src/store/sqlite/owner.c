@@ -16,10 +16,10 @@
 
 enum { LINE_SIZE = 160 };
 
-/* The owner's row, as far as a refusal needs it. */
+/* The parts of the owner's row that a refusal names. */
 struct holder {
 	struct identity identity;
-	int64_t since; /* 0: there is no owner */
+	int64_t since; /* when it became the owner; 0 if there is no owner */
 	char line[LINE_SIZE];
 };
 
@@ -64,15 +64,16 @@ static int refuse(const struct sqlite_owner *owner, const struct holder *holder,
 	struct tm tm;
 
 	if (holder->since && gmtime_r(&seconds, &tm))
-		(void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm); /* always fits */
+		/* The text always fits. */
+		(void)strftime(since, sizeof since, "%Y-%m-%dT%H:%M:%SZ", &tm);
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
 		       "%.*s is owned by %.100s since %s; stop it, or open with role DW_CLIENT",
 		       name_size < 80 ? name_size : 80, name, who, since);
 	return DW_EOWNED;
 }
 
-/* lock takes the lock on FILE-owner. DW_OK; DW_EOWNED: another process has it; DW_EFULL,
- * DW_ESYS. */
+/* lock takes the lock on FILE-owner. Returns DW_OK, DW_EOWNED if another process has the lock,
+ * DW_EFULL or DW_ESYS. */
 static int lock(struct sqlite_owner *owner, char *ret_message)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -85,7 +86,8 @@ static int lock(struct sqlite_owner *owner, char *ret_message)
 	}
 	error = errno;
 	if (fd >= 0)
-		(void)close(fd); /* this process holds no lock on the file */
+		/* This process holds no lock on the file that close() could drop. */
+		(void)close(fd);
 	if (fd >= 0 && (error == EACCES || error == EAGAIN))
 		return DW_EOWNED;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%.120s: %.100s", owner->path,
@@ -118,8 +120,8 @@ static int move_in(struct sqlite_session *session, const struct identity *self)
 	return code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
 }
 
-/* refuse_newer: DW_ENEWER if the store has timers that only a newer version can deliver. Rows that
- * cannot be read are left to sqlite_db_verify(). */
+/* refuse_newer returns DW_ENEWER if the store has timers that only a newer version can deliver. It
+ * ignores rows that cannot be read; sqlite_db_verify() finds them. */
 static int refuse_newer(struct sqlite_session *session, char *ret_message)
 {
 	int status = DW_OK;
@@ -133,7 +135,8 @@ static int refuse_newer(struct sqlite_session *session, char *ret_message)
 	return status;
 }
 
-/* take runs inside a transaction: it reads the row, takes the lock, and writes the row. */
+/* take makes the session the owner, inside a transaction: it reads the row, takes the lock, and
+ * writes the row. */
 static int take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
 		char *ret_message)
 {
@@ -160,7 +163,7 @@ static int take(struct sqlite_owner *owner, struct sqlite_session *session, int 
 	return *ret_code == SQLITE_OK ? DW_OK : DW_ESTORE;
 }
 
-/* try_to_take runs take() in a transaction, which has ended when this returns. */
+/* try_to_take runs take() in a transaction. The transaction has ended when it returns. */
 static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *session, int *ret_code,
 		       char *ret_message)
 {
@@ -171,12 +174,13 @@ static int try_to_take(struct sqlite_owner *owner, struct sqlite_session *sessio
 	if (*ret_code == SQLITE_OK)
 		status = take(owner, session, ret_code, ret_message);
 	if (!sqlite3_get_autocommit(session->db.handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* the transaction failed anyway */
+		/* The transaction has failed anyway. */
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK);
 	return status;
 }
 
-/* rescue: a damaged file cannot say who owns it, so the lock alone decides. Then the file is
- * rescued. */
+/* rescue takes the lock and rescues the file. A damaged file cannot say who owns it, so the lock
+ * alone decides. */
 static int rescue(struct sqlite_owner *owner, struct sqlite_session *session, char *ret_message)
 {
 	int status = owner->fd < 0 ? lock(owner, ret_message) : DW_OK;
@@ -219,13 +223,13 @@ void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *sessi
 {
 	char leave[160];
 
-	/* Only a row of this process is cleared, because without its lock file there may be another
+	/* Clear the row only if it names this process: without its lock file there may be another
 	 * owner by now. If this fails, the row names a process whose lock is free, and the next
 	 * owner takes over. */
 	(void)snprintf(leave, sizeof leave,
 		       "UPDATE owner SET line = '', pid = 0, start = 0, boot = '', since = 0,"
 		       " seen = 0, report = '' WHERE pid = %ld",
-		       (long)getpid()); /* always fits */
+		       (long)getpid()); /* the text always fits */
 	if (owner->fd >= 0 && session->db.handle)
 		(void)sqlite3_exec(session->db.handle, leave, NULL, NULL, NULL);
 }
@@ -233,6 +237,6 @@ void sqlite_owner_leave(struct sqlite_owner *owner, struct sqlite_session *sessi
 void sqlite_owner_unlock(struct sqlite_owner *owner)
 {
 	if (owner->fd >= 0)
-		(void)close(owner->fd); /* frees the lock, whatever it answers */
+		(void)close(owner->fd); /* close() frees the lock, whatever it returns */
 	owner->fd = -1;
 }

@@ -10,17 +10,17 @@
 #include "store/sqlite/meta.h"
 
 struct sqlite_owner {
-	const char *path; /* FILE-owner */
-	int fd;           /* -1: not the owner */
+	const char *path; /* the path of FILE-owner */
+	int fd;           /* the descriptor with the lock; -1 if this process is not the owner */
 };
 
 /* sqlite_owner_take makes the session the owner of the database. It also empties the inbox, because
- * the owner reads everything next. DW_OK, DW_EOWNED, DW_ESTORE, DW_EFULL, DW_ENEWER, DW_ESYS; then
- * ret_message (DW_MESSAGE_SIZE) says why. */
+ * the owner reads everything next. On failure it returns DW_EOWNED, DW_ESTORE, DW_EFULL, DW_ENEWER
+ * or DW_ESYS, and ret_message (DW_MESSAGE_SIZE bytes) says why. */
 int sqlite_owner_take(struct sqlite_owner *, struct sqlite_session *, char *ret_message);
 
-/* sqlite_owner_leave clears the row. sqlite_owner_unlock frees the lock, after the database was
- * closed. */
+/* sqlite_owner_leave clears the owner's row. sqlite_owner_unlock frees the lock; call it after the
+ * database was closed. */
 void sqlite_owner_leave(struct sqlite_owner *, struct sqlite_session *);
 void sqlite_owner_unlock(struct sqlite_owner *);
 

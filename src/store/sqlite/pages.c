@@ -22,8 +22,8 @@ static bool is_behind(const dw_cursor *at, const dw_cursor *before)
 	       (at->due == before->due && at->generation > before->generation);
 }
 
-/* bind_range binds where the scan begins and ends, and how many rows it looks at: one more says
- * whether there are more. */
+/* bind_range binds where the scan begins and ends, and how many rows it looks at. It looks at one
+ * row more than it returns, to see whether there are more. */
 static int bind_range(sqlite3_stmt *statement, const dw_op *op)
 {
 	const dw_cursor *after = &op->after;
@@ -39,7 +39,8 @@ static int bind_range(sqlite3_stmt *statement, const dw_op *op)
 	return code ? code : sqlite3_bind_int64(statement, 4, (sqlite3_int64)op_looks(op) + 1);
 }
 
-/* place_of returns the place of the row in the index of deadlines, behind `last`. */
+/* place_of returns where the row stands in the index of deadlines. `last` is the place before
+ * it. */
 static dw_cursor place_of(sqlite3_stmt *statement, const dw_cursor *last)
 {
 	return (dw_cursor){.due = sqlite3_column_int64(statement, COLUMN_PLACE_DUE),
@@ -49,8 +50,8 @@ static dw_cursor place_of(sqlite3_stmt *statement, const dw_cursor *last)
 			   .looked = last->looked + 1};
 }
 
-/* scan_by_due reads a page of the index of deadlines. A damaged index could lead back, and the scan
- * would never end; so each row must be behind the one before. */
+/* scan_by_due reads a page of the index of deadlines. In a damaged index the order may lead back,
+ * and the scan would never end. So each row must be behind the row before it. */
 static int scan_by_due(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_SCAN);

@@ -64,7 +64,7 @@ static int delete_message(struct sqlite_session *session, sqlite3_int64 number,
 	return run(statement, sqlite3_bind_int64(statement, 1, number));
 }
 
-/* first finds the oldest message of a topic. *ret_number 0: there is none. */
+/* first finds the oldest message of a topic. It sets *ret_number to 0 if there is none. */
 static int first(struct sqlite_session *session, const struct sqlite_topic *topic,
 		 sqlite3_int64 *ret_number, dw_usec *ret_due)
 {
@@ -123,7 +123,7 @@ static int drop_oldest(struct sqlite_session *session, const struct sqlite_topic
 	return code;
 }
 
-/* refusal: DW_OK, or why nothing is pushed. */
+/* refusal returns DW_OK, or the reason why nothing may be pushed. */
 static int refusal(const struct sqlite_topic *topic, const dw_op *op)
 {
 	int64_t count = (int64_t)message_count(op->body, op->body_size);
@@ -260,7 +260,8 @@ static int place(struct sqlite_session *session, const dw_row *row, int state, d
 	uint64_t number, delivery;
 	int code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)row->number);
 
-	(void)token_numbers(row->token, &number, &delivery); /* its own token */
+	/* The store itself has made the token, so it is valid. */
+	(void)token_numbers(row->token, &number, &delivery);
 	session->changed = true;
 	code = code ? code : sqlite3_bind_int(statement, 2, state);
 	code = code ? code : sqlite3_bind_int64(statement, 3, until);
@@ -301,7 +302,8 @@ static int hand_out(struct sqlite_session *session, const struct sqlite_topic *t
 	return code;
 }
 
-/* take_some hands out what is ready. If all that it has read was expired, there may be more. */
+/* take_some hands out messages that are ready. If all messages that it has read were expired, it
+ * reads on, because there may be more. */
 static int take_some(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
 		     dw_usec now, struct queue_tally *tally)
 {
@@ -337,7 +339,7 @@ static void free_rows(struct sqlite_session *session, dw_op *op)
 	op->row_count = 0;
 }
 
-/* look: is there something for a take to do? */
+/* look says whether a take has something to do. */
 static int look(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
 		dw_usec now)
 {
@@ -380,8 +382,8 @@ int sqlite_queue_take(struct sqlite_session *session, dw_op *op)
 
 /* ---- Answer -------------------------------------------------------------------------------- */
 
-/* held reads the message of which the token names the last delivery; *ret_row NULL: the token is
- * stale, or there was no memory. */
+/* held reads the message whose last delivery the token names. It sets *ret_row to NULL if the token
+ * is stale, or without memory. */
 static int held(struct sqlite_session *session, const struct sqlite_topic *topic, const char *token,
 		dw_row **ret_row)
 {
@@ -401,7 +403,8 @@ static int held(struct sqlite_session *session, const struct sqlite_topic *topic
 	return sqlite_db_finish(statement, code);
 }
 
-/* judge applies the verdict, and sets the row's status. DW_ELIMIT: its retries are used up. */
+/* judge applies the verdict, and sets the row's status. The status is DW_ELIMIT if the message has
+ * no retries left. */
 static int judge(struct sqlite_session *session, const struct sqlite_topic *topic, const dw_op *op,
 		 dw_row *row, struct queue_tally *tally)
 {
@@ -410,7 +413,7 @@ static int judge(struct sqlite_session *session, const struct sqlite_topic *topi
 	case DW_DONE:
 		return delete_message(session, (sqlite3_int64)row->number, tally);
 	case DW_HOLD:
-	case DW_HOLD_UNSTARTED: /* never sent to a store */
+	case DW_HOLD_UNSTARTED: /* these verdicts are never sent to a store */
 		return place(session, row, TAKEN,
 			     usec_add(wall(session), settings_hide(&topic->settings)));
 	case DW_RETRY:
@@ -471,12 +474,13 @@ int sqlite_queue_numbers(struct sqlite_session *session, const struct sqlite_top
 	code = code ? code : sqlite3_bind_int64(statement, 1, topic->number);
 	code = code ? code : sqlite3_step(statement);
 	if (code == SQLITE_ROW)
-		(void)snprintf(
-		    text, size,
-		    " waiting=%lld taken=%lld later=%lld dropped=%lld expired=%lld"
-		    " first_due=%lld",
-		    sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1),
-		    sqlite3_column_int64(statement, 2), (long long)topic->dropped,
-		    (long long)topic->expired, (long long)(number ? due : 0)); /* always fits */
+		(void)snprintf(text, size,
+			       " waiting=%lld taken=%lld later=%lld dropped=%lld expired=%lld"
+			       " first_due=%lld",
+			       sqlite3_column_int64(statement, 0),
+			       sqlite3_column_int64(statement, 1),
+			       sqlite3_column_int64(statement, 2), (long long)topic->dropped,
+			       /* The text always fits. */
+			       (long long)topic->expired, (long long)(number ? due : 0));
 	return sqlite_db_finish(statement, code);
 }

@@ -6,9 +6,9 @@
 #include "durawheel/topic.h"
 #include "store/sqlite/meta.h"
 
-/* A topic, as its row says. */
+/* A topic, as its row in the database describes it. */
 struct sqlite_topic {
-	sqlite3_int64 number; /* 0: there is no row */
+	sqlite3_int64 number; /* the row's number; 0 if there is no row */
 	dw_topic_settings settings;
 	int64_t messages;
 	int64_t dropped, expired;
@@ -17,8 +17,8 @@ struct sqlite_topic {
 /* sqlite_topic_find reads the row of a topic. */
 int sqlite_topic_find(struct sqlite_session *, const char *name, struct sqlite_topic *ret_topic);
 
-/* These carry out PUSH, TAKE and ANSWER. sqlite_queue_asks only sets the status that a PUSH would
- * have. */
+/* sqlite_queue_push, sqlite_queue_take and sqlite_queue_answer do a PUSH, TAKE and ANSWER.
+ * sqlite_queue_asks only sets the status that a PUSH would have. */
 int sqlite_queue_push(struct sqlite_session *, dw_op *);
 int sqlite_queue_asks(struct sqlite_session *, dw_op *);
 int sqlite_queue_take(struct sqlite_session *, dw_op *);

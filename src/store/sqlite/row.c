@@ -5,7 +5,7 @@
 #include "port/op.h"
 #include "timer/record.h"
 
-/* The columns of a statement that reads a timer. */
+/* The columns of a statement that reads a timer, in their order. */
 enum { GENERATION, ID, TOPIC, DUE, STATE, ATTEMPT, RETRIES, CRASHES, OPEN, CLAIM, SEAL, BODY, WHY };
 
 static bool is_text(sqlite3_stmt *statement, int column, const char *text, size_t size)
@@ -16,8 +16,8 @@ static bool is_text(sqlite3_stmt *statement, int column, const char *text, size_
 	       memcmp(found, text, size) == 0;
 }
 
-/* fits: true if each number is in the range of its field. Otherwise it would be cut to another
- * number. */
+/* fits returns true if each number is in the range of its field. A number out of range would be cut
+ * to another number. */
 static bool fits(sqlite3_stmt *statement)
 {
 	for (int column = ATTEMPT; column <= CRASHES; column++) {
@@ -30,7 +30,7 @@ static bool fits(sqlite3_stmt *statement)
 	       (sqlite3_column_int64(statement, OPEN) & ~1LL) == 0;
 }
 
-/* look checks a row: DW_OK, DW_ECORRUPT or DW_ENEWER. */
+/* look checks a row. Returns DW_OK, DW_ECORRUPT or DW_ENEWER. */
 static int look(sqlite3_stmt *statement, const struct sqlite_row *row)
 {
 	struct record record;

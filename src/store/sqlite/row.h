@@ -9,7 +9,7 @@
 #include "port/op.h"
 #include "timer/transition.h"
 
-/* A row that was read; valid until the statement is stepped or reset. */
+/* A row that was read. It is valid until the statement is stepped or reset. */
 struct sqlite_row {
 	struct life_record record;
 	const char *id;
@@ -19,14 +19,14 @@ struct sqlite_row {
 	struct why why;
 };
 
-/* sqlite_row_read reads the timer in the first columns of a statement that has a row. */
+/* sqlite_row_read reads a timer from the first columns of a statement that has a row. */
 struct sqlite_row sqlite_row_read(sqlite3_stmt *);
 
-/* sqlite_row_copy copies the row for an answer. NULL: no memory. */
+/* sqlite_row_copy copies the row for an answer. Returns NULL without memory. */
 dw_row *sqlite_row_copy(const struct alloc *, const struct sqlite_row *);
 
-/* sqlite_row_bind binds parameters 1 to 9: the columns that change in a timer, its seal and its
- * generation. */
+/* sqlite_row_bind binds the parameters 1 to 9: the columns that change during a timer's life, its
+ * seal and its generation. */
 int sqlite_row_bind(sqlite3_stmt *, const struct life_record *, uint32_t seal);
 
 #endif

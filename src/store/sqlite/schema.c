@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* Versions 1 and 2 were those of builds before the first release. */
+/* Builds before the first release used the versions 1 and 2. */
 enum { SCHEMA_VERSION = 3 };
 
 /* The generation is the rowid, so the order of the table is the order of insertion. Every write
@@ -53,7 +53,8 @@ static const char schema[] =
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
 	" why, number, reason, at"
 
-/* Of those that return last: taken ones that do so after ?2, computed retries after ?3. */
+/* The messages that return last: taken ones that return after ?2, and retries with a computed pause
+ * that return after ?3. */
 #define AHEAD                                                                                      \
 	"SELECT number FROM (SELECT number FROM message WHERE topic = ?1 AND state = 1"            \
 	" AND until > ?2 ORDER BY until DESC LIMIT 64)"                                            \
@@ -88,7 +89,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_TELL] = "UPDATE timer SET why = ?2 WHERE generation = ?1",
     [SQL_TIMER_DELETE] = "DELETE FROM timer WHERE generation = ?",
     [SQL_TIMER_CLEAR] = "DELETE FROM timer",
-    /* The index only tells the order. Everything about a timer comes from the table. */
+    /* The index only gives the order of the rows. Everything about a timer comes from the table. */
     [SQL_TIMER_SCAN] = "SELECT " TIMER ", place.due, place.generation"
 		       " FROM timer AS place INDEXED BY timer_due"
 		       " CROSS JOIN timer ON timer.generation = place.generation"
@@ -98,9 +99,9 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
-    /* The fourth byte of a body is its version. The query first reads the youngest timers, which
-     * are the likeliest to be newer. Then it reads all from the beginning, because a disk is slow
-     * backwards. */
+    /* The fourth byte of a body is the version of its format. The query first reads the youngest
+     * timers, which are the likeliest to be newer. Then it reads all timers from the beginning,
+     * because a disk reads slowly backwards. */
     [SQL_TIMER_NEWER] = "SELECT * FROM"
 			" (SELECT " TIMER " FROM timer ORDER BY timer.generation DESC LIMIT 64)"
 			" WHERE substr(body, 4, 1) > ?1 UNION ALL SELECT " TIMER
@@ -162,7 +163,8 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_COUNTS_WRITE] = "UPDATE owner SET topics = ?",
     [SQL_MESSAGE_INSERT] = "INSERT INTO message(number, topic, state, until, delivery, generation,"
 			   " due, attempt, retries, body) VALUES(?, ?, 0, 0, 0, ?, ?, ?, ?, ?)",
-    /* Those whose time-out has passed, those that have come back, those that wait. */
+    /* The messages that may be handed out: first those whose time-out has passed, then those that
+     * have returned after a retry, then those that were never handed out. */
     [SQL_MESSAGE_READY] = "SELECT * FROM (SELECT " MESSAGE " FROM message WHERE topic = ?1"
 			  " AND state = 1 AND until <= ?2 ORDER BY until, number LIMIT ?3)"
 			  " UNION ALL SELECT * FROM (SELECT " MESSAGE " FROM message"
@@ -212,12 +214,13 @@ static int read_number(sqlite3 *handle, const char *query, sqlite3_int64 *ret_nu
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
 		*ret_number = sqlite3_column_int64(statement, 0);
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* read_version reads the schema's version; 0: the database is empty. If the database is not ours,
- * *ret_why says so. SQLITE_MISMATCH: it is ours, and a newer durawheel has made it. */
+/* read_version reads the schema's version, which is 0 if the database is empty. If the database is
+ * not ours, it sets *ret_why. It returns SQLITE_MISMATCH if a newer durawheel has made the
+ * schema. */
 static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
 			const char **ret_why)
 {
@@ -248,7 +251,7 @@ static int read_version(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *r
 									   : SQLITE_OK;
 }
 
-/* sqlite_schema_read uses one transaction. Otherwise it might see half of the schema that another
+/* sqlite_schema_read uses one transaction. Without it, it might see half of a schema that another
  * process is making. */
 int sqlite_schema_read(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *ret_version,
 		       const char **ret_why)
@@ -257,7 +260,8 @@ int sqlite_schema_read(sqlite3 *handle, enum sqlite_kind kind, sqlite3_int64 *re
 
 	code = code ? code : read_version(handle, kind, ret_version, ret_why);
 	if (!sqlite3_get_autocommit(handle))
-		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL); /* nothing was written */
+		/* Nothing was written that could be lost. */
+		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL);
 	return code;
 }
 
@@ -287,11 +291,11 @@ int sqlite_schema_make(sqlite3 *handle, enum sqlite_kind kind, const char **ret_
 		code = sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL);
 	if (!sqlite3_get_autocommit(handle))
 		(void)sqlite3_exec(handle, "ROLLBACK", NULL, NULL,
-				   NULL); /* the transaction failed anyway */
+				   NULL); /* the transaction has failed anyway */
 	return code;
 }
 
-/* find_object: *ret_found is true if the database has an object with this name and text. */
+/* find_object sets *ret_found to true if the database has an object with this name and text. */
 static int find_object(sqlite3_stmt *statement, sqlite3_stmt *ours, bool *ret_found)
 {
 	int code = sqlite3_bind_value(statement, 1, sqlite3_column_value(ours, 0));
@@ -299,7 +303,7 @@ static int find_object(sqlite3_stmt *statement, sqlite3_stmt *ours, bool *ret_fo
 	code = code ? code : sqlite3_bind_value(statement, 2, sqlite3_column_value(ours, 1));
 	code = code ? code : sqlite3_step(statement);
 	*ret_found = code == SQLITE_ROW;
-	(void)sqlite3_reset(statement); /* repeats the code of step */
+	(void)sqlite3_reset(statement); /* returns the code of step again */
 	return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -322,9 +326,10 @@ int sqlite_schema_is_whole(sqlite3 *handle, bool *ret_whole)
 					 -1, &theirs, NULL);
 	while (code == SQLITE_OK && *ret_whole && sqlite3_step(ours) == SQLITE_ROW)
 		code = find_object(theirs, ours, ret_whole);
-	(void)sqlite3_finalize(ours);   /* the model was made just now and cannot fail */
-	(void)sqlite3_finalize(theirs); /* repeats an earlier error */
-	(void)sqlite3_close(model);     /* nothing is left in it */
+	/* This database was made just now, and its statements cannot fail. */
+	(void)sqlite3_finalize(ours);
+	(void)sqlite3_finalize(theirs); /* returns an earlier error again */
+	(void)sqlite3_close(model);     /* no statement is left open */
 	return code;
 }
 

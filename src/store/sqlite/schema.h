@@ -9,11 +9,11 @@
 /* The two kinds of files: a store, or the journal of a store in Redis. Both have the same
  * tables. */
 enum sqlite_kind {
-	SQLITE_KIND_TIMERS = 0x44775431, /* "DwT1" */
-	SQLITE_KIND_JOURNAL = 0x44774a31 /* "DwJ1" */
+	SQLITE_KIND_TIMERS = 0x44775431, /* the characters "DwT1" */
+	SQLITE_KIND_JOURNAL = 0x44774a31 /* the characters "DwJ1" */
 };
 
-/* Counts the messages of each queue again. */
+/* SQL that counts the messages of each queue again. */
 #define SCHEMA_RECOUNT                                                                             \
 	"UPDATE topic SET messages = (SELECT count(*) FROM message WHERE message.topic ="          \
 	" topic.number)"
@@ -93,20 +93,23 @@ enum sqlite_sql {
 	SQL_COUNT
 };
 
-/* These return SQLite result codes. If *ret_why is set, it says why the file is not used, and its
- * schema is left as it is. SQLITE_MISMATCH: a newer durawheel has made the schema.
+/* These functions return SQLite result codes. If they set *ret_why, it says why the file is not
+ * used, and its schema is left as it is. SQLITE_MISMATCH means that a newer durawheel has made the
+ * schema.
  *
- * sqlite_schema_read: *ret_version is 0 for an empty file. sqlite_schema_make makes the schema,
- * unless another process has just made it. */
+ * sqlite_schema_read reads the version of the schema. The version is 0 for an empty file.
+ * sqlite_schema_make makes the schema, unless another process has just made it. */
 int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 		       const char **ret_why);
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
-/* sqlite_schema_is_whole sets *ret_whole to true if the file has each of our tables and indexes
- * with our text. A flipped bit in the text of a table would make every timer look damaged. */
+/* sqlite_schema_is_whole sets *ret_whole to true if the file has each of our tables and indexes,
+ * and its text is ours. A flipped bit in the text of a table would make every timer look
+ * damaged. */
 int sqlite_schema_is_whole(sqlite3 *, bool *ret_whole);
 
-/* sqlite_schema_prepare prepares all statements; ret_statements has room for SQL_COUNT. */
+/* sqlite_schema_prepare prepares all statements. ret_statements must have room for SQL_COUNT of
+ * them. */
 int sqlite_schema_prepare(sqlite3 *, sqlite3_stmt **ret_statements);
 
 /* sqlite_schema_is_newer returns true if a newer durawheel makes schemas of this version. */

@@ -34,7 +34,8 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 			moved = 1;
 	if (!moved)
 		(void)sqlite3_file_control(batch->session.db.handle, "main", SQLITE_FCNTL_HAS_MOVED,
-					   &moved); /* if this fails, the file has not moved */
+					   /* If this fails, the file counts as not moved. */
+					   &moved);
 	if (!moved)
 		return DW_OK;
 	(void)snprintf(ret_message, DW_MESSAGE_SIZE,
@@ -43,9 +44,10 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 	return DW_ESTORE;
 }
 
-/* check_names refuses a file with several names: hard links, or a file that is mounted alone, and
- * has a name where it comes from. Log and lock belong to a name, and not to the file. So a second
- * owner under a second name would write a log that the first owner does not know. */
+/* check_names refuses a file with several names: one with hard links, or one that is mounted alone
+ * and so has a second name in the file system from which it comes. Log and lock belong to a name,
+ * and not to the file. So a second owner under a second name would write a log that the first owner
+ * does not know. */
 static int check_names(struct sqlite_batch *batch, char *ret_message)
 {
 	const char *path = batch->files.path[FILE_DATABASE];
@@ -79,14 +81,15 @@ static int enter(struct sqlite_batch *batch, struct sqlite_owner *owner, char *r
 	status = sqlite_owner_take(owner, session, ret_message);
 	if (status != DW_EFULL)
 		return status;
-	/* The disk is full, perhaps of the log of a killed owner: copied into the file, the log can
-	 * be used again. */
+	/* The disk is full, perhaps because of the log of a killed owner. After the log is copied
+	 * into the file, its space can be used again. */
 	(void)sqlite_db_checkpoint(session->db.handle, SQLITE_CHECKPOINT_PASSIVE, &all);
 	return sqlite_owner_take(owner, session, ret_message);
 }
 
-/* take_reserve: an owner always tries to make the reserve, because a copy of the file may have its
- * size but no space. A client only looks at it. */
+/* take_reserve makes the reserve if this process is an owner. It always tries, because a copy of
+ * the store may have a reserve of full size but without disk space. A client only looks whether the
+ * reserve is whole. */
 static void take_reserve(struct sqlite_batch *batch)
 {
 	struct sqlite_reserve *reserve = &batch->reserve;
@@ -194,7 +197,8 @@ void sqlite_session_give_way(struct sqlite_batch *batch, struct sqlite_owner *ow
 void sqlite_session_close(struct sqlite_batch *batch, struct sqlite_owner *owner)
 {
 	struct sqlite_db *db = &batch->session.db;
-	bool tidy = db->handle && sqlite_batch_find_file(batch); /* else it is not ours */
+	/* If not, the name leads to another file, which is not ours. */
+	bool tidy = db->handle && sqlite_batch_find_file(batch);
 	bool all;
 
 	if (tidy || sqlite_files_find(&batch->files) == FILE_OWNER)

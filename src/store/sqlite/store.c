@@ -18,7 +18,7 @@ static struct sqlite_store *sqlite_of(dw_store *store)
 	return (struct sqlite_store *)store;
 }
 
-/* accept queues an operation. False: it is answered already. */
+/* accept queues an operation. Returns false if the operation is answered already. */
 static bool accept(struct sqlite_store *sqlite, dw_op *op)
 {
 	op->status = DW_OK;
@@ -29,7 +29,7 @@ static bool accept(struct sqlite_store *sqlite, dw_op *op)
 		op_queue_push(&sqlite->queue, op);
 		return true;
 	} else if (sqlite->parked || sqlite->parked_is_out) {
-		op->status = DW_EBUSY; /* only one INBOX at a time */
+		op->status = DW_EBUSY; /* there is only one INBOX at a time */
 	} else {
 		op->next = NULL;
 		sqlite->parked = op;
@@ -64,7 +64,7 @@ static dw_op *sqlite_collect(dw_store *store)
 	dw_op *answers;
 
 	if (getpid() != sqlite->pid)
-		return NULL; /* a forked child */
+		return NULL; /* this is a forked child, which has no thread */
 	pthread_mutex_lock(&sqlite->mutex);
 	answers = op_queue_take(&sqlite->answers);
 	pthread_mutex_unlock(&sqlite->mutex);
@@ -76,7 +76,7 @@ static int sqlite_stop(dw_store *store, dw_usec patience)
 	struct sqlite_store *sqlite = sqlite_of(store);
 
 	if (getpid() != sqlite->pid)
-		return DW_OK; /* a forked child: thread, file and lock are the parent's */
+		return DW_OK; /* this is a forked child: thread, file and lock are the parent's */
 	return sqlite_worker_stop(sqlite, patience);
 }
 
@@ -85,7 +85,7 @@ static void sqlite_free(dw_store *store)
 	struct sqlite_store *sqlite = sqlite_of(store);
 
 	if (getpid() != sqlite->pid)
-		return; /* a forked child: the thread may have held any lock of this copy */
+		return; /* this is a forked child: the thread may have held any lock at the fork */
 	sqlite_worker_give_away(sqlite);
 }
 
@@ -140,7 +140,7 @@ static struct sqlite_store *make(const dw_store_env *env)
 	session->env = &sqlite->env;
 	session->hooks = &sqlite->hooks;
 	session->patience.most = env->patience;
-	(void)pthread_mutex_init(&sqlite->mutex, NULL); /* never fail without attributes */
+	(void)pthread_mutex_init(&sqlite->mutex, NULL); /* never fails without attributes */
 	(void)pthread_cond_init(&sqlite->finished, NULL);
 	sqlite_hooks_init(&sqlite->hooks, &sqlite->env);
 	return sqlite;

@@ -77,7 +77,8 @@ static dw_row *row_of(struct sqlite_session *session, sqlite3_stmt *statement, i
 	size_t size = (size_t)sqlite3_column_bytes(statement, COLUMN_SETTINGS);
 	char text[2 * SETTINGS_TEXT_SIZE] = "";
 
-	size = size < SETTINGS_TEXT_SIZE ? size : 0; /* longer than we write */
+	/* A text longer than any that we write is damaged. */
+	size = size < SETTINGS_TEXT_SIZE ? size : 0;
 	if (size)
 		memcpy(text, sqlite3_column_text(statement, COLUMN_SETTINGS), size);
 	if (topic.messages > 0 || topic.dropped > 0 || topic.expired > 0)
@@ -87,7 +88,7 @@ static dw_row *row_of(struct sqlite_session *session, sqlite3_stmt *statement, i
 
 enum { OWNER_TOPICS, OWNER_PID, OWNER_START, OWNER_BOOT };
 
-/* add_counts: only of an owner that lives. */
+/* add_counts adds the owner's counts to the rows. It does so only while the owner lives. */
 static int add_counts(struct sqlite_session *session, dw_op *op, dw_row **tail)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_COUNTS_READ);
@@ -134,7 +135,8 @@ int sqlite_topics_count(struct sqlite_session *session, const dw_op *op)
 
 /* ---- What each operation asks -------------------------------------------------------------- */
 
-/* find_closed: topic NULL: any. */
+/* find_closed says whether the topic is paused and takes no puts. If topic is NULL, it says so of
+ * any topic. */
 static int find_closed(struct sqlite_session *session, const char *topic, bool *ret_closed)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TOPIC_CLOSED);
@@ -157,7 +159,7 @@ int sqlite_topics_closed(struct sqlite_session *session, const char *topic, bool
 	return some ? find_closed(session, topic, ret_closed) : SQLITE_OK;
 }
 
-/* read_number reads the first column of the statement's row; 0: it has none. */
+/* read_number reads the first column of the statement's row. The number is 0 if there is no row. */
 static int read_number(sqlite3_stmt *statement, int code, sqlite3_int64 *ret_number)
 {
 	*ret_number = 0;

@@ -11,13 +11,14 @@
 
 enum outcome {
 	DONE,
-	NOT_DONE, /* session.code says why */
+	NOT_DONE, /* the transaction was not done; session.code says why */
 	UNKNOWN
 };
 
 enum {
-	ATTEMPTS_MAX = 16,     /* enough to give up the whole reserve */
-	HARD_FAILURES_MAX = 3, /* so many in a row: the rest of the batch is not tried */
+	ATTEMPTS_MAX = 16, /* enough attempts to give up the whole reserve piece by piece */
+	/* After this number of failures in a row the rest of the batch is not tried. */
+	HARD_FAILURES_MAX = 3,
 };
 
 /* A part of the batch: the operations of one transaction. */
@@ -84,11 +85,11 @@ static void find_again(struct sqlite_batch *batch)
 		sqlite_hooks_log(batch->session.hooks, DW_LOG_WARN, "%s is back",
 				 batch->files.path[FILE_DATABASE]);
 	batch->gone = false;
-	batch->foreign = true; /* others may have written meanwhile */
+	batch->foreign = true; /* others may have written while the file was closed */
 }
 
-/* can_mend: true if only files that SQLite makes itself are missing. If another log has the name,
- * it belongs to another database and lacks what is in ours. */
+/* can_mend returns true if only files that SQLite makes itself are missing. If another file has the
+ * name of the log, it belongs to another database and lacks what is in our log. */
 static bool can_mend(const struct sqlite_files *files)
 {
 	enum sqlite_file_state log = sqlite_files_look(files, FILE_LOG);
@@ -100,9 +101,9 @@ static bool can_mend(const struct sqlite_files *files)
 }
 
 /* mend closes a database whose log or memory file has lost its name, after it has copied the log
- * into the file. True: all that was committed is in the file. If another memory file has the name,
- * other processes use it that know nothing of our locks. Then nothing is copied, because the log
- * still has its name and keeps everything. */
+ * into the file. Returns true if all that was committed is in the file. If another memory file has
+ * the name, other processes use that one and know nothing of our locks. Then nothing is copied,
+ * because the log still has its name and keeps everything. */
 static bool mend(struct sqlite_batch *batch, enum sqlite_file which)
 {
 	struct sqlite_db *db = &batch->session.db;
@@ -142,7 +143,7 @@ static int reopen(struct sqlite_batch *batch)
 		return SQLITE_CANTOPEN;
 	}
 	(void)sqlite_files_note(&batch->files,
-				FILE_LOG); /* if this fails, the next look finds it missing */
+				FILE_LOG); /* if this fails, the next look finds the log missing */
 	(void)sqlite_files_note(&batch->files, FILE_MEMORY);
 	find_again(batch);
 	return SQLITE_OK;
@@ -173,8 +174,8 @@ bool sqlite_batch_find_file(struct sqlite_batch *batch)
 	return find_file(batch) == SQLITE_OK;
 }
 
-/* confirm: the commit is done; it counts only if it is in the file that others find under this
- * name. */
+/* confirm is called when the commit is done. The commit counts only if it is in the file that other
+ * processes find under this name. */
 static enum outcome confirm(struct sqlite_batch *batch)
 {
 	enum sqlite_file which = sqlite_files_find(&batch->files);
@@ -183,14 +184,14 @@ static enum outcome confirm(struct sqlite_batch *batch)
 		return DONE;
 	if (can_mend(&batch->files))
 		return mend(batch, which) ? DONE : UNKNOWN;
-	(void)sqlite_fate_lose(batch, which); /* this only logs it */
+	(void)sqlite_fate_lose(batch, which); /* the call only logs what happened */
 	return UNKNOWN;
 }
 
 /* ---- One transaction ---- */
 
-/* note_foreign: every transaction that writes counts up, so a gap means that another process has
- * written. */
+/* note_foreign notes whether another process has written. Every transaction that writes counts up,
+ * so a gap in the count shows it. */
 static void note_foreign(struct sqlite_batch *batch)
 {
 	if (batch->session.meta.batch != batch->seen)
@@ -198,8 +199,8 @@ static void note_foreign(struct sqlite_batch *batch)
 	batch->seen = batch->session.meta.batch;
 }
 
-/* went_back: the file shows an earlier state than this session knows, because somebody has put an
- * old copy in its place. */
+/* went_back refuses the file if it shows an earlier state than this session knows, because somebody
+ * has put an old copy in its place. */
 static int went_back(struct sqlite_batch *batch)
 {
 	sqlite_fate_tell(
@@ -210,7 +211,8 @@ static int went_back(struct sqlite_batch *batch)
 	return SQLITE_READONLY_DBMOVED;
 }
 
-/* begin begins the transaction. *ret_batch is the number of the last transaction before it. */
+/* begin begins the transaction. It sets *ret_batch to the number of the last transaction before
+ * it. */
 static int begin(struct sqlite_batch *batch, struct part part, uint64_t *ret_batch)
 {
 	struct sqlite_session *session = &batch->session;
@@ -236,21 +238,21 @@ static enum outcome not_done(struct sqlite_batch *batch, int code)
 	if (db->handle && !sqlite3_get_autocommit(db->handle))
 		(void)sqlite_db_run(db, SQL_ROLLBACK); /* the next line looks whether it worked */
 	if (db->handle && (!sqlite3_get_autocommit(db->handle) || code == SQLITE_IOERR_CORRUPTFS))
-		sqlite_db_close(db, false); /* a new connection reads again */
+		sqlite_db_close(db, false); /* a new connection reads the file again */
 	return NOT_DONE;
 }
 
-/* look_up finds out whether a COMMIT that failed is done nevertheless. It opens a new connection,
+/* look_up finds out whether a COMMIT that failed was done nevertheless. It opens a new connection,
  * which sees what is stored. All sessions number their transactions in one row. So the transaction
- * after `before` is either this one or another session's. If ours is done, it is copied into the
- * file with an fsync of its own, because the one that failed is not trusted. */
+ * after `before` is either this one or another session's. If ours was done, it is copied into the
+ * file with an fsync of its own, because the fsync that failed is not trusted. */
 static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int code)
 {
 	struct sqlite_session *session = &batch->session;
 	bool all = false;
 
 	session->code = code;
-	if (code != SQLITE_FULL) /* make_room reports this */
+	if (code != SQLITE_FULL) /* make_room reports a full disk */
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
 				 "COMMIT failed (%s): opening the file again to see whether it"
 				 " was done",
@@ -286,7 +288,7 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 		code = sqlite_meta_write(session);
 	if (code != SQLITE_OK)
 		return not_done(batch, sqlite_db_cause(code));
-	/* A transaction that only read is rolled back, because after damage SQLite refuses a
+	/* A transaction that has only read is rolled back, because after damage SQLite refuses a
 	 * COMMIT. */
 	code = sqlite_db_run(&session->db, session->changed ? SQL_COMMIT : SQL_ROLLBACK);
 	if (code == SQLITE_OK) {
@@ -302,8 +304,8 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 
 /* ---- A disk without space ---- */
 
-/* tell logs when the disk becomes full, and when it has space again. Only an owner does; a client's
- * put gets DW_EFULL. */
+/* tell logs when the disk becomes full, and when it has space again. Only an owner logs this; a
+ * client's put gets DW_EFULL. */
 static void tell(struct sqlite_batch *batch, bool full)
 {
 	struct sqlite_session *session = &batch->session;
@@ -320,10 +322,10 @@ static void tell(struct sqlite_batch *batch, bool full)
 				 "the disk has space again: new timers are accepted");
 }
 
-/* make_room: true if another attempt makes sense. The second attempt comes without the puts, and
- * after the log was copied into the file, so that the log needs no more space. Each later attempt
- * gives up a piece of the reserve. Puts alone never get that far, because other programs would take
- * the space that is freed. */
+/* make_room returns true if another attempt makes sense. The second attempt leaves out the puts,
+ * and comes after the log was copied into the file, so that the log needs no more space. Each later
+ * attempt gives up a piece of the reserve. If the batch has only puts, the reserve is not given up,
+ * because other programs would take the space that is freed. */
 static bool make_room(struct sqlite_batch *batch, int attempts)
 {
 	struct sqlite_session *session = &batch->session;
@@ -361,7 +363,8 @@ static bool is(const struct sqlite_batch *batch, int code)
 	return (batch->session.code & 0xff) == code;
 }
 
-/* mend_index: an owner rebuilds an index that does not match its timers. True: it is rebuilt. */
+/* mend_index lets an owner rebuild an index that does not match its timers. Returns true if the
+ * index was rebuilt. */
 static bool mend_index(struct sqlite_batch *batch)
 {
 	return batch->session.code == SQLITE_CORRUPT_INDEX &&
@@ -369,8 +372,8 @@ static bool mend_index(struct sqlite_batch *batch)
 	       sqlite_index_rebuild(&batch->session) == SQLITE_OK;
 }
 
-/* attempt runs a transaction, and again if that can help: after room was made, and once after a
- * COMMIT that was not done or an index that was rebuilt. */
+/* attempt runs a transaction. It runs it again if that can help: after room was made, and once
+ * after a COMMIT that was not done or an index that was rebuilt. */
 static enum outcome attempt(struct sqlite_batch *batch, struct part part)
 {
 	enum outcome outcome = transact(batch, part);
@@ -399,7 +402,8 @@ static int status_of_failure(struct sqlite_batch *batch, const dw_op *op)
 	return sqlite_ops_failed(op, batch->session.code);
 }
 
-/* finish answers a part that was not done. True: the disk has failed, or worse. */
+/* finish answers the operations of a part that was not done. Returns true if the disk has failed,
+ * or worse. */
 static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
 {
 	struct sqlite_session *session = &batch->session;
@@ -416,7 +420,7 @@ static bool finish(struct sqlite_batch *batch, struct part part, enum outcome ou
 		answer_all(batch, part, DW_ECLOSED);
 		return true;
 	}
-	if (!is(batch, SQLITE_FULL) && !batch->gone) /* logged already */
+	if (!is(batch, SQLITE_FULL) && !batch->gone) /* these failures were logged already */
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR, "the database refused a change: %s",
 				 sqlite3_errstr(session->code));
 	forget_answers(batch, part);
@@ -440,8 +444,8 @@ static void run_one_by_one(struct sqlite_batch *batch)
 	}
 }
 
-/* is_long: true if the batch has a check, which reads the whole file. Then each operation gets a
- * transaction of its own, so that no write lock is held during the check. */
+/* is_long returns true if the batch has a check, which reads the whole file. Then each operation
+ * gets a transaction of its own, so that no write lock is held during the check. */
 static bool is_long(const struct sqlite_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++)
@@ -472,7 +476,7 @@ static void run_all(struct sqlite_batch *batch)
 	outcome = attempt(batch, all);
 	if (outcome != NOT_DONE || all.count == 1 || is(batch, SQLITE_BUSY) ||
 	    is(batch, SQLITE_CANTOPEN) || batch->session.code == SQLITE_READONLY_DBMOVED)
-		(void)finish(batch, all, outcome); /* no operation is left */
+		(void)finish(batch, all, outcome); /* every operation of the batch has its answer */
 	else
 		run_one_by_one(batch);
 }

@@ -1,6 +1,6 @@
-/* Runs a batch of operations as one transaction. If one operation makes it fail, each gets a
- * transaction of its own. An operation is only answered as failed if it was not done: after a
- * COMMIT with an unknown result the file is read. */
+/* Runs a batch of operations as one transaction. If one operation makes the transaction fail, each
+ * operation gets a transaction of its own. An operation is answered as failed only if it was not
+ * done: after a COMMIT with an unknown result the file is read. */
 #ifndef DW_STORE_SQLITE_TRANSACTION_H
 #define DW_STORE_SQLITE_TRANSACTION_H
 
@@ -20,34 +20,36 @@ struct sqlite_batch {
 	struct sqlite_asked {
 		dw_head head;
 		dw_cursor after;
-	} asked[SQLITE_BATCH_MAX]; /* the ops as submitted, before an answer overwrites them */
-	bool told;                 /* the log says already that the disk is full */
-	bool wrote; /* other processes must learn of a change; the caller clears it */
-	bool gone;  /* the file is not at its path, or this process may not use it */
-	char fate[SQLITE_FATE_SIZE]; /* what was logged of that last */
-	bool foreign;                /* another process has written since this was cleared */
-	bool forgets;                /* the transaction drops old ends */
-	uint64_t seen;               /* the last meta.batch that this session knows */
+		/* A copy of what each operation asked, before an answer overwrites it. */
+	} asked[SQLITE_BATCH_MAX];
+	bool told; /* it was logged that the disk is full */
+	/* Other processes must learn of a change; the caller sets this to false again. */
+	bool wrote;
+	bool gone; /* the file is not at its path, or this process may not use it */
+	char fate[SQLITE_FATE_SIZE]; /* the last line that was logged about the file being gone */
+	bool foreign;  /* another process has written since this was last set to false */
+	bool forgets;  /* the current transaction drops old ends */
+	uint64_t seen; /* the highest meta.batch that this session knows */
 	struct sqlite_suspects suspects;
 };
 
 /* sqlite_batch_add takes an operation over. The batch must have room. */
 void sqlite_batch_add(struct sqlite_batch *, dw_op *);
 
-/* sqlite_batch_run does all operations and sets the status of each. They stay in ops until the
- * caller empties it. */
+/* sqlite_batch_run does all operations and sets the status of each. The operations stay in `ops`
+ * until the caller empties it. */
 void sqlite_batch_run(struct sqlite_batch *);
 
 /* sqlite_batch_forget drops some old ends in a transaction of its own. If it fails, the next REPORT
  * drops them. */
 void sqlite_batch_forget(struct sqlite_batch *);
 
-/* sqlite_batch_find_file returns true if the file is at its path, even if it was gone meanwhile.
+/* sqlite_batch_find_file returns true if the file is at its path, even if it was gone for a while.
  * Each batch asks this before it begins, and before it confirms what it wrote. */
 bool sqlite_batch_find_file(struct sqlite_batch *);
 
-/* sqlite_batch_look_for_space decides whether the session stores new timers: it does if the reserve
- * is whole. It tries to restore the reserve, at most once a second. */
+/* sqlite_batch_look_for_space decides whether the session may store new timers: it may if the
+ * reserve is whole. It tries to restore the reserve, at most once a second. */
 void sqlite_batch_look_for_space(struct sqlite_batch *);
 
 #endif

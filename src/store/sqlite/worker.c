@@ -16,8 +16,10 @@ enum {
 	BATCH_BYTES_MAX = 4 * 1024 * 1024,
 };
 
-#define TICK_ALONE DW_MILLISECONDS(600)  /* between two looks for changes without a pipe */
-#define FORGET_EVERY DW_MILLISECONDS(10) /* so that other processes get the write lock, too */
+/* The pause between two looks for changes if there is no pipe. */
+#define TICK_ALONE DW_MILLISECONDS(600)
+/* This pause lets other processes get the write lock, too. */
+#define FORGET_EVERY DW_MILLISECONDS(10)
 #define CLOSE_PATIENCE DW_SECONDS(1)
 
 /* monotonic reads CLOCK_MONOTONIC, because a condition variable can wait by this clock. */
@@ -31,8 +33,8 @@ static dw_usec monotonic(void)
 
 /* ---- Work to do ---- */
 
-/* must_forget: the owner's thread drops the old ends that one operation has left. A timer that ends
- * on a full disk needs all the space. */
+/* must_forget returns true if the owner's thread must drop old ends that operations have left. It
+ * drops none on a full disk, where the end of a timer needs all the space. */
 static bool must_forget(const struct sqlite_store *sqlite)
 {
 	const struct sqlite_session *session = &sqlite->batch.session;
@@ -40,14 +42,14 @@ static bool must_forget(const struct sqlite_store *sqlite)
 	return session->ends_left && session->env->role == DW_OWNER && !session->full;
 }
 
-/* forget_at: when it drops some more. */
+/* forget_at returns when the next old ends are dropped. */
 static dw_usec forget_at(const struct sqlite_store *sqlite)
 {
 	return must_forget(sqlite) ? usec_add(sqlite->forgot, FORGET_EVERY) : DW_NEVER;
 }
 
-/* wait_for_work returns when there is something to do; it has the mutex then. An idle store without
- * a parked INBOX sleeps until it is woken. */
+/* wait_for_work returns when there is something to do. It holds the mutex when it returns. An idle
+ * store without a parked INBOX sleeps until it is woken. */
 static void wait_for_work(struct sqlite_store *sqlite)
 {
 	while (!sqlite->queue.first && !sqlite->stopping && !sqlite->parked_is_new) {
@@ -68,8 +70,8 @@ static void wait_for_work(struct sqlite_store *sqlite)
 	}
 }
 
-/* is_alone: true if the operation is a batch by itself, because it needs no transaction, or its
- * own. */
+/* is_alone returns true if the operation must be a batch by itself, because it needs no
+ * transaction, or one of its own. */
 static bool is_alone(const dw_op *op)
 {
 	return op->kind == DW_OP_OWN || op->kind == DW_OP_DISOWN;
@@ -119,8 +121,8 @@ static void tend_wake(struct sqlite_store *sqlite)
 		(void)sqlite_wake_make(&sqlite->wake); /* if this fails, there is no pipe */
 }
 
-/* may_have_changes: true if the inbox may have something. It looks at most once a tick, unless it
- * was woken. */
+/* may_have_changes returns true if the inbox may have something. It looks at most once a tick,
+ * unless it was woken. */
 static bool may_have_changes(struct sqlite_store *sqlite, bool is_new)
 {
 	struct sqlite_batch *batch = &sqlite->batch;
@@ -143,7 +145,7 @@ static bool may_have_changes(struct sqlite_store *sqlite, bool is_new)
 		news = news || version != sqlite->data_version;
 		sqlite->data_version = version;
 	}
-	(void)sqlite3_reset(statement); /* the next transaction meets an error, too */
+	(void)sqlite3_reset(statement); /* the next transaction meets the same error */
 	return news;
 }
 
@@ -170,7 +172,7 @@ static void look_into_inbox(struct sqlite_store *sqlite)
 	if (news || changed) {
 		sqlite_batch_add(batch, op);
 		sqlite_batch_run(
-		    batch); /* this looks for the file again, so batch->gone may change */
+		    batch); /* this call looks for the file again, so batch->gone may change */
 		batch->count = 0;
 		answered = op->status != DW_OK || op->rows || changed;
 	}
@@ -209,7 +211,7 @@ static void leave_standby(struct sqlite_store *sqlite)
 	sqlite->stands_by = false;
 }
 
-/* take_over handles OWN: a standby asks for the ownership. */
+/* take_over handles an OWN, by which a standby asks for the ownership. */
 static void take_over(struct sqlite_store *sqlite, dw_op *op)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -238,7 +240,7 @@ static void take_over(struct sqlite_store *sqlite, dw_op *op)
 				 message);
 }
 
-/* give_way handles DISOWN: the owner becomes a client. */
+/* give_way handles a DISOWN, by which the owner becomes a client. */
 static void give_way(struct sqlite_store *sqlite, dw_op *op)
 {
 	op->status = sqlite->env.role == DW_OWNER ? DW_OK : DW_EROLE;
@@ -268,7 +270,7 @@ static void run_batch(struct sqlite_store *sqlite)
 
 /* ---- The thread ---- */
 
-/* forget drops old ends, 64 in a short transaction, while no operation waits. */
+/* forget drops old ends, 64 in each short transaction, while no operation waits. */
 static void forget(struct sqlite_store *sqlite)
 {
 	bool idle;
@@ -283,7 +285,7 @@ static void forget(struct sqlite_store *sqlite)
 	sqlite->forgot = monotonic();
 }
 
-/* turn does one round of work. False: the store is stopping. */
+/* turn does one round of work. Returns false if the store is stopping. */
 static bool turn(struct sqlite_store *sqlite)
 {
 	bool stopping;
@@ -332,7 +334,7 @@ void sqlite_worker_free(struct sqlite_store *sqlite)
 		op_free(&alloc, op);
 	op_free(&alloc, sqlite->parked);
 	sqlite_hooks_free(&sqlite->hooks);
-	(void)pthread_cond_destroy(&sqlite->finished); /* nobody waits any more */
+	(void)pthread_cond_destroy(&sqlite->finished); /* no thread waits any more */
 	sqlite_wake_free(&sqlite->wake);
 	(void)pthread_mutex_destroy(&sqlite->mutex);
 	sqlite_files_free(&sqlite->batch.files, &alloc);
@@ -408,7 +410,7 @@ void sqlite_worker_wake(struct sqlite_store *sqlite)
 		sqlite_wake_thread(&sqlite->wake);
 }
 
-/* wait_until waits for the condition. False: the time is over. */
+/* wait_until waits for the condition. Returns false when the time is over. */
 static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
 {
 	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
@@ -416,7 +418,7 @@ static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec tim
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
 }
 
-/* close_queue answers the operations that were not begun with DW_ECLOSED. */
+/* close_queue answers the operations that were not begun. They get DW_ECLOSED. */
 static void close_queue(struct sqlite_store *sqlite)
 {
 	dw_op *op;

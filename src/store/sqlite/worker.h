@@ -13,26 +13,27 @@
 #include "store/sqlite/transaction.h"
 #include "store/sqlite/file/wake.h"
 
-/* The mutex protects queue, answers, parked and the flags. Everything else belongs to the thread
- * while it runs. */
+/* The mutex protects queue, answers, parked and the flags. Everything else belongs to the store's
+ * thread while the thread runs. */
 struct sqlite_store {
-	dw_store store; /* first: the public view */
+	dw_store store; /* the engine's view of the store; must be the first field */
 	dw_store_env env;
 	struct alloc alloc;
-	pid_t pid; /* the process of the thread; a forked child has none */
+	pid_t pid; /* the process in which the thread runs; a forked child has no thread */
 
 	pthread_mutex_t mutex;
-	pthread_cond_t finished; /* sqlite_worker_stop waits for it */
+	/* Signalled when the thread ends; sqlite_worker_stop waits for it. */
+	pthread_cond_t finished;
 	struct op_queue queue;
 	struct op_queue answers;
-	dw_op *parked; /* the INBOX that waits for news */
+	dw_op *parked; /* the INBOX operation that waits for news */
 	bool parked_is_new;
-	bool parked_is_out; /* the thread has taken it, to look into the inbox */
+	bool parked_is_out; /* the thread is looking into the inbox for the parked operation */
 	bool asleep;
 	bool stopping;
 	bool ended;
 	bool given_away;
-	bool stands_by; /* FILE-standby may name this process */
+	bool stands_by; /* this process may have written its name into FILE-standby */
 
 	pthread_t thread;
 	struct sqlite_hooks hooks;
@@ -40,26 +41,27 @@ struct sqlite_store {
 	struct sqlite_owner owner;
 	struct sqlite_batch batch;
 	struct sqlite_wake wake;
-	_Atomic dw_usec tick; /* how often to look for changes if no client writes to the pipe */
-	dw_usec looked;       /* when it last looked for changes; CLOCK_MONOTONIC */
-	dw_usec forgot;       /* when it last dropped old ends while it was idle; the same clock */
+	/* How often the thread looks for changes if no client writes to the pipe. */
+	_Atomic dw_usec tick;
+	dw_usec looked; /* when the thread last looked for changes (CLOCK_MONOTONIC) */
+	dw_usec forgot; /* when the idle thread last dropped old ends (CLOCK_MONOTONIC) */
 	int64_t data_version;
-	bool gone_told; /* the file was gone when the last INBOX was answered */
+	bool gone_told; /* the answer to the last INBOX said that the file was gone */
 };
 
-/* sqlite_worker_open makes the descriptors that wake the thread. DW_OK, DW_ESYS: ret_message
- * (DW_MESSAGE_SIZE) says why. */
+/* sqlite_worker_open makes the descriptors that wake the thread. Returns DW_OK, or DW_ESYS; then
+ * ret_message (DW_MESSAGE_SIZE bytes) says why. */
 int sqlite_worker_open(struct sqlite_store *, char *ret_message);
 
-/* sqlite_worker_start starts the thread. DW_OK, DW_ESYS: ret_message says why. */
+/* sqlite_worker_start starts the thread. Returns DW_OK, or DW_ESYS; then ret_message says why. */
 int sqlite_worker_start(struct sqlite_store *, char *ret_message);
 
-/* sqlite_worker_wake wakes the thread if it sleeps, because the queue has something. The caller has
- * the mutex. */
+/* sqlite_worker_wake wakes the thread if it sleeps, because the queue has something. The caller
+ * must hold the mutex. */
 void sqlite_worker_wake(struct sqlite_store *);
 
 /* sqlite_worker_stop answers the operations that have not begun with DW_ECLOSED, and waits for the
- * rest. DW_OK, DW_ETIMEOUT. */
+ * others. Returns DW_OK or DW_ETIMEOUT. */
 int sqlite_worker_stop(struct sqlite_store *, dw_usec patience);
 
 /* sqlite_worker_give_away frees the store. If the thread hangs in an fsync, the thread frees the

@@ -35,7 +35,7 @@ enum stage {
 	STAGES
 };
 
-/* a change of settings that is older than this must be in all shards */
+/* A change of settings that is older than this must be in all shards. */
 #define SETTLED DW_SECONDS(10)
 #define KEY_BIT(key) (1u << (key))
 #define STRAY "is in a shard to which the id does not belong"
@@ -48,7 +48,7 @@ struct store_check {
 	enum stage stage;
 	unsigned strange; /* the KEY_BIT of each key of this shard that has a wrong type */
 	size_t page;      /* rows in the page that was asked for */
-	/* the next page; from STAGE_VALUES to STAGE_UNTILS its score is a cursor */
+	/* The next page; from STAGE_VALUES to STAGE_UNTILS its score is a cursor. */
 	struct walk_place place;
 	struct rows copies; /* the settings of topics, as each shard has them */
 };

@@ -17,10 +17,10 @@ enum types_state { TYPES_RIGHT, TYPES_WRONG, TYPES_MENDED };
 struct shard_types {
 	enum types_state state;
 	bool is_asked;
-	/* while the state is TYPES_WRONG: what is wrong with the key */
+	/* While the state is TYPES_WRONG: what is wrong with the key. */
 	char words[KEY_TYPES_WORDS];
 	unsigned key; /* the key of the wrong type */
-	/* when a shard that is cut off is asked for its types again (steady clock) */
+	/* When a shard that is cut off is asked for its types again (steady clock). */
 	dw_usec look_at;
 };
 

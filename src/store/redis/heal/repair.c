@@ -17,7 +17,7 @@
 #include "store/redis/core.h"
 
 #define PASS DW_SECONDS(40)
-/* with more than 4 million timers, a pass takes longer than PASS */
+/* With more than 4 million timers, a pass takes longer than PASS. */
 #define PACE_MIN DW_MILLISECONDS(5)
 #define PAGE 500u /* ids in one page of orphans.lua */
 

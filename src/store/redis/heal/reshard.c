@@ -18,7 +18,7 @@ int redis_shards(struct redis_store *store, unsigned count)
 
 		shard->number = store->shard_count;
 		shard->channel.next = 1;
-		/* as if the owner had read change number 0, when there were no settings */
+		/* As if the owner had read change number 0, when there were no settings. */
 		shard->topic_changes = 1;
 		if (shard_make_keys(store, shard) != DW_OK)
 			return DW_ENOMEM;
@@ -124,7 +124,7 @@ void reshard(struct redis_store *store)
 		shard_add(&store->sets.untold,
 			  0); /* so that the engine asks how many shards are cut off */
 	store->shard_count = 0;
-	/* without memory the client asks for the number again */
+	/* Without memory the client asks for the number again. */
 	if (redis_shards(store, found) != DW_OK) {
 		if (store->shards != old)
 			shards_free(store, store->shards, store->shard_count);

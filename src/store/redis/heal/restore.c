@@ -66,7 +66,7 @@ void restore_tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->handover.op = NULL;
-	/* hand over these answers first, so that the engine writes nothing older */
+	/* Hand over these answers first, so that the engine writes nothing older. */
 	answer_known(store);
 	answer(store, op, DW_OK);
 }

@@ -36,7 +36,7 @@ struct handover {
 	dw_op *op;      /* the engine's LOSS operation; NULL if none waits */
 	bool is_coming; /* the store has asked for the owners of the other shards */
 	bool is_on;
-	/* end of the handover (steady clock); each rebuild write that is done delays it */
+	/* End of the handover (steady clock); each rebuild write that is done delays it. */
 	dw_usec until;
 };
 

@@ -10,7 +10,7 @@
 struct redis_store;
 struct shard;
 
-/* enough for a score as the server writes it, or for an entry id of a stream */
+/* Enough for a score as the server writes it, or for an entry id of a stream. */
 #define PLACE_SIZE 48
 
 /* Where the last page ended. All zero means the start of the shard. */

@@ -155,7 +155,7 @@ void layout_ask_era(struct redis_store *store)
 	command_begin(&store->pipeline, COMMAND_HGET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, "era");
-	/* if this fails, the incarnation stays unknown */
+	/* If this fails, the incarnation stays unknown. */
 	(void)request_post(store, NULL, era_answered, era_lost, NULL);
 }
 

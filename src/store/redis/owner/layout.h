@@ -23,9 +23,9 @@ struct layout {
 	bool passes;         /* the server refused to tell the number, but will tell it later */
 	dw_usec pause_until; /* after a refusal nothing is asked before this time (steady clock) */
 	unsigned found;      /* the number of shards in the last reply; 0 if there was none */
-	/* the first shard's incarnation when the store was opened; "" if it had none */
+	/* The first shard's incarnation when the store was opened; "" if it had none. */
 	char era[INCARNATION_SIZE];
-	/* when a shard without a number was found (steady clock); 0: none was */
+	/* When a shard without a number was found (steady clock); 0: none was. */
 	dw_usec empty_since;
 	char words[DW_MESSAGE_SIZE];
 };

@@ -32,7 +32,7 @@ struct redis_ownership {
 /* The entries and values that the last renewals of a shard have counted. */
 struct entry_counts {
 	uint64_t entries; /* entries of the sorted set */
-	/* how many renewals in a row counted more entries than values, or fewer */
+	/* How many renewals in a row counted more entries than values, or fewer. */
 	unsigned differs;
 };
 

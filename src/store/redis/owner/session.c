@@ -217,7 +217,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	    shard->types.state == TYPES_WRONG)
 		return;
 	if (owner &&
-	    /* the shard was cut off when the other shards were acquired */
+	    /* The shard was cut off when the other shards were acquired. */
 	    shard->lease.fence == 0) {
 		shard_mark(store, shard, SHARD_SUSPECT);
 		return;

@@ -46,7 +46,7 @@ enum shard_mark {
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,     /* the shard's keys have the right types again -> lease */
-	/* the shard's types are right and its lease was renewed -> key_types */
+	/* The shard's types are right and its lease was renewed -> key_types. */
 	SHARD_OURS = 1 << 10
 };
 
@@ -59,7 +59,7 @@ struct shard_set {
  * `marked` to `rebuilt` for longer than needed: the part that visits it then removes it. */
 struct shard_sets {
 	struct shard_set marked; /* shards with a mark */
-	/* shards with operations that wait to be sent, or whose result is unknown */
+	/* Shards with operations that wait to be sent, or whose result is unknown. */
 	struct shard_set queued;
 	struct shard_set paused;      /* shards that get no command for a while */
 	struct shard_set news;        /* shards whose inbox may have something */
@@ -67,7 +67,7 @@ struct shard_sets {
 	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
 	struct shard_set cut_off;
 	unsigned cut_off_count;
-	/* shards that were cut off or came back; the engine does not know it yet */
+	/* Shards that were cut off or came back; the engine does not know it yet. */
 	struct shard_set untold;
 };
 

@@ -139,7 +139,7 @@ bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply
 
 void token_incarnation(const struct names *names, unsigned number, char *ret_era)
 {
-	/* the text always fits */
+	/* The text always fits. */
 	(void)snprintf(ret_era, INCARNATION_SIZE, "%s.%u", names->nonce, number);
 }
 
@@ -212,6 +212,6 @@ bool token_went_back(const struct shard *shard, const struct reply *reply)
 void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
-		       /* at most 20 + 16 + 20 digits */
+		       /* At most 20 + 16 + 20 digits. */
 		       store->names.nonce, store->pipeline.connections);
 }

@@ -12,7 +12,7 @@ struct redis_store;
 
 struct later {
 	struct op_queue ops; /* the operations that wait, in the order of submission */
-	/* the barrier; NULL if none; until it is answered, later operations wait in `behind` */
+	/* The barrier; NULL if none; until it is answered, later operations wait in `behind`. */
 	dw_op *barrier;
 	struct op_queue behind;
 	struct topic_ops topics; /* operations on topics, which wait by themselves */

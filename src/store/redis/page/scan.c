@@ -104,7 +104,7 @@ static int64_t floor_of(const struct scan *scan)
 static dw_row *next_row(struct scan *scan, bool *ret_ended)
 {
 	struct stream *least = NULL;
-	/* the lowest score that a stream without a ready row can still give */
+	/* The lowest score that a stream without a ready row can still give. */
 	int64_t floor = INT64_MAX;
 
 	for (unsigned i = 0; i < scan->count; i++) {

@@ -122,7 +122,7 @@ static bool add_row(struct alloc *alloc, struct stream *stream, dw_row *row, int
 static bool keep_place(struct alloc *alloc, struct stream *stream, const struct reply *member,
 		       const char *text)
 {
-	/* a score that another program wrote may be anything */
+	/* A score that another program wrote may be anything. */
 	int64_t score = strtoll(text, NULL, 10);
 
 	score = score == INT64_MIN ? INT64_MAX : score < 0 ? -score : score;

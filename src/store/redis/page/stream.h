@@ -51,7 +51,7 @@ struct scan {
 	bool skips; /* a row that cannot be read is left out, instead of failing the scan */
 	int failed; /* DW_ENOMEM: there was no memory for a row; DW_ELIMIT: a row cannot be read */
 	bool partial; /* rows of shards that are cut off are missing */
-	/* nobody wants the scan any more; it is freed when its commands are answered */
+	/* Nobody wants the scan any more; it is freed when its commands are answered. */
 	bool useless;
 	dw_cursor last; /* the last row that was given */
 	dw_usec at;

@@ -311,7 +311,7 @@ static void seen_clear(struct seen *seen, size_t most)
 /* is_seen returns true if the set already has the id's hash. Otherwise it adds the hash. */
 static bool is_seen(struct seen *seen, const char *id)
 {
-	/* never 0, because 0 is an empty place */
+	/* Never 0, because 0 is an empty place. */
 	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1;
 	size_t at = hash >> 8;
 

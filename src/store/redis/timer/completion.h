@@ -10,10 +10,10 @@
 
 #define DOUBTS_MAX 1024u
 #define OP_OURS (1u << 31) /* a flag in dw_op.flags: the store made the operation itself */
-/* the timer's value was missing once; the engine then writes the shard again */
+/* The timer's value was missing once; the engine then writes the shard again. */
 #define OP_HALF_DELETED (1u << 30)
 #define OP_MISREAD (1u << 29) /* the reply to it had a wrong shape once */
-/* the second reply to it also had a wrong shape: the operation is given up */
+/* The second reply to it also had a wrong shape: the operation is given up. */
 #define OP_MISREAD_AGAIN (1u << 28)
 #define OP_REPLY_LOST (1u << 27) /* a TAKE: a reply that may have had messages was lost */
 #define OP_CLOSED (1u << 26)     /* a pause may have refused the put; its reply was lost */
@@ -25,10 +25,10 @@ struct op_place {
 	uint64_t floor; /* a change: it asks for this version; a read: the time at which it began */
 	uint64_t order; /* the operation's number in the order of submission */
 	dw_usec again_at; /* when a suspect that waits is sent again (steady clock) */
-	/* the connection that the server closed on this operation; 0 when that was judged */
+	/* The connection that the server closed on this operation; 0 when that was judged. */
 	uint32_t closed_on;
 	uint8_t progress;
-	/* how often the server closed the connection on this operation alone, at most 255 */
+	/* How often the server closed the connection on this operation alone, at most 255. */
 	uint8_t closings;
 	bool was_alone;  /* when closed_on was closed, the command had only this operation */
 	bool is_suspect; /* the operation is sent alone */
@@ -55,10 +55,10 @@ static inline bool place_is_alone(const dw_op *op)
 
 struct completion {
 	struct op_queue answers;
-	/* the first and the last operation in the order of the answers */
+	/* The first and the last operation in the order of the answers. */
 	dw_op *order_first, *order_last;
 	struct suspects suspects;
-	/* operations with DW_EFENCED, whose answers wait for the end of a handover */
+	/* Operations with DW_EFENCED, whose answers wait for the end of a handover. */
 	struct op_queue withheld;
 	uint64_t submitted; /* how many operations were submitted */
 	dw_usec overdue_at; /* when answer_overdue looks at the queues next (steady clock) */
@@ -84,9 +84,9 @@ struct in_doubt {
 
 /* The operations of a shard that are not sent yet. */
 struct shard_queues {
-	/* these operations are sent first, and even while the shard is rebuilt */
+	/* These operations are sent first, and even while the shard is rebuilt. */
 	struct op_queue rebuild;
-	/* operations that were sent but not applied, in the order of submission */
+	/* Operations that were sent but not applied, in the order of submission. */
 	struct op_queue retry;
 	struct op_queue waiting;
 };

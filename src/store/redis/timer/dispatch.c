@@ -3,7 +3,7 @@
 
 #include "store/redis/core.h"
 
-/* commands under way for one shard whose queue has several kinds of operations */
+/* Commands under way for one shard whose queue has several kinds of operations. */
 #define COMMANDS_MAX 32u
 
 /* is_worth_it returns true if the queue can be sent now. This is so if no command of the shard is

@@ -61,7 +61,7 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	if (status == DW_OK)
 		op->head = op->rows->head;
 	if (status == DW_OK && op->kind == DW_OP_PUT)
-		/* the same recurring timer was stored already, and stays */
+		/* The same recurring timer was stored already, and stays. */
 		op->flags |= DW_OP_DONE;
 	return status;
 }
@@ -382,7 +382,7 @@ static int applied_status(dw_op *op, int found, bool as_owner)
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
 	if (newer || (op->flags & (DW_OP_NEW | DW_OP_EXACT | OP_CLOSED) && !its))
-		/* the put was refused, or its timer was moved or replaced since */
+		/* The put was refused, or its timer was moved or replaced since. */
 		return DW_EUNKNOWN;
 	return DW_OK;
 }

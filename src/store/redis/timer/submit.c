@@ -74,7 +74,7 @@ static void take(struct redis_store *store, dw_op *op)
 	} else if (is_of_topics(op)) {
 		topics_submit(&store->later, op);
 	} else if (op->kind == DW_OP_ACK && op->id[0] == '\0') {
-		/* the acknowledged row was the note about topics, which is not an inbox entry */
+		/* The acknowledged row was the note about topics, which is not an inbox entry. */
 		answer(store, op, DW_OK);
 	} else if (op->kind == DW_OP_INBOX) {
 		park(store, op);
@@ -161,7 +161,7 @@ void submit_later(struct redis_store *store)
 			continue;
 		}
 		if (op->kind ==
-		    /* then no command that the store numbered as a client is under way any more */
+		    /* Then no command that the store numbered as a client is under way any more. */
 		    DW_OP_OWN)
 			lease_acquire(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)

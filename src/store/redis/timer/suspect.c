@@ -5,15 +5,15 @@
 
 #include "store/redis/core.h"
 
-/* the pause after the first closing; each further one doubles it */
+/* The pause after the first closing; each further one doubles it. */
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(60)
 #define ROWS_FOR DW_MINUTES(1) /* pages stay small for this long after the server closed on one */
 #define TELL_EVERY DW_SECONDS(10)
 #define HEADS 1024u /* two commands with equal bodies differ in size by less than this */
-/* a suspect counts as being tried for this long after its last closing */
+/* A suspect counts as being tried for this long after its last closing. */
 #define TRIED_FOR DW_SECONDS(1)
-/* a size that failed is not tried for this long; then the limit may be higher */
+/* A size that failed is not tried for this long; then the limit may be higher. */
 #define LEARNT_FOR DW_SECONDS(5)
 
 static bool is_blamed(const struct pipeline *pipeline, uint32_t closed_on)
@@ -37,7 +37,7 @@ void suspect_tell(struct redis_store *store, const char *id, const char *format,
 	*event = (dw_store_event){.kind = DW_EVENT_LIMIT, .status = DW_ELIMIT};
 	(void)snprintf(event->id, sizeof event->id, "%s", id); /* the id always fits */
 	va_start(arguments, format);
-	/* long words are cut */
+	/* Long words are cut. */
 	(void)vsnprintf(event->words, sizeof event->words, format, arguments);
 	va_end(arguments);
 }
@@ -257,7 +257,7 @@ static void tell_push(struct redis_store *store, const dw_op *op)
 	    "the server has closed the connection on a push of %zu bytes: if that is more than its "
 	    "client-query-buffer-limit or proto-max-bulk-len, push less at a time, or raise them",
 	    op->body_size);
-	/* a later event that is certain is told at once */
+	/* A later event that is certain is told at once. */
 	store->completion.suspects.told_until = 0;
 }
 

@@ -37,10 +37,10 @@ struct shard;
 
 /* What this store learnt about PUSH commands that are too large. */
 struct suspect_push {
-	/* the connection that the server closed on a PUSH; 0 when that was judged */
+	/* The connection that the server closed on a PUSH; 0 when that was judged. */
 	uint64_t closed_on;
 	size_t size; /* the size of this PUSH in bytes */
-	/* how often the connection was closed in a row without a PUSH that succeeded */
+	/* How often the connection was closed in a row without a PUSH that succeeded. */
 	unsigned closings;
 	dw_usec again_at; /* before this time no PUSH of this size is sent (steady clock) */
 };
@@ -68,7 +68,7 @@ struct suspects {
 
 /* What is noted about one page of a walk. */
 struct suspect_page {
-	/* the connection that the server closed on the page's request; 0 if none */
+	/* The connection that the server closed on the page's request; 0 if none. */
 	uint32_t closed_on;
 	uint32_t closings; /* how often the connection was closed on a page of one row */
 };

@@ -26,7 +26,7 @@ void complain(struct redis_store *store, const char *format, ...)
 	store->complained_at = store->now;
 	size = snprintf(line, sizeof line, "%s: ", store->url.name);
 	va_start(arguments, format);
-	/* a long line is cut */
+	/* A long line is cut. */
 	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments);
 	va_end(arguments);
 	store->env.log(DW_LOG_WARN, line, store->env.log_user);

@@ -6,7 +6,7 @@
 
 #include "store/redis/core.h"
 
-/* items of replies that one turn takes; the others wait for the next turn */
+/* Items of replies that one turn takes; the others wait for the next turn. */
 #define ITEMS_A_TURN 4096u
 
 /* ---- Requests -------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ struct redis_request {
 	dw_usec sent;
 	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
 	struct op_queue ops;
-	/* the script that the request calls; NULL for a plain command */
+	/* The script that the request calls; NULL for a plain command. */
 	const struct redis_script *script;
 	const struct shape *shape; /* the shape that the reply must have */
 	bool as_owner; /* the request was sent as the owner, so its number belongs to the token */
@@ -54,7 +54,7 @@ struct pipeline {
 	uint64_t connections; /* how many connections there have been so far */
 	uint64_t blamed;    /* the last connection, if the server closed it on one request; or 0 */
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
-	/* requests without a reply, in the order in which they were sent */
+	/* Requests without a reply, in the order in which they were sent. */
 	struct request_list under_way;
 	bool went_down;             /* a connection was lost since the last turn */
 	bool came_up;               /* a connection came up since the last turn */

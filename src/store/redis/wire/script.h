@@ -69,7 +69,7 @@ struct script_part {
 struct redis_script {
 	const char *name; /* the name of the file, without .lua */
 	const char *sha1; /* the SHA-1 of the whole text, as 40 hexadecimal digits */
-	/* the parts in order; NULL stands behind the last one */
+	/* The parts in order; NULL stands behind the last one. */
 	const struct script_part *const *parts;
 	size_t size; /* size of the whole text in bytes */
 };

@@ -6,7 +6,7 @@
 
 #include "store/redis/core.h"
 
-/* the word with the number of keys stands behind EVALSHA and the script */
+/* The word with the number of keys stands behind EVALSHA and the script. */
 enum { WORD_OF_KEY_COUNT = 2 };
 
 static void begin(struct pipeline *pipeline, const char *word, unsigned command)

@@ -16,7 +16,7 @@ struct scripts {
 	bool unloadable; /* the server refused to load the last script that was sent to it */
 	char refusal[DW_MESSAGE_SIZE]; /* the server's words of its last refusal */
 	dw_usec refused_at;            /* when that refusal came (steady clock) */
-	/* the command that the server refused when the store was opened; "" if none */
+	/* The command that the server refused when the store was opened; "" if none. */
 	char missing[DW_MESSAGE_SIZE];
 	bool is_unknown; /* the server does not know the command in `missing` */
 };

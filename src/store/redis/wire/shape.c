@@ -134,7 +134,7 @@ static bool is_item(const struct reply *item, char letter)
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
-	/* the common length of the arrays seen so far; SIZE_MAX: none yet */
+	/* The common length of the arrays seen so far; SIZE_MAX: none yet. */
 	size_t length = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {

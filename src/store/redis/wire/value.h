@@ -31,7 +31,7 @@
 #define VALUE_HEAD_SIZE 36u
 #define VALUE_BODY_MIN 6u                   /* bytes of form, topic size and crc */
 #define VALUE_BODY_MAX(size) ((size) + 14u) /* the largest body of a record of that size */
-/* a double represents every integer up to this one exactly */
+/* A double represents every integer up to this one exactly. */
 #define VALUE_SCORE_MAX INT64_C(9007199254740991)
 
 /* value_pack writes the packed body of a record, and returns its size, at most VALUE_BODY_MAX.

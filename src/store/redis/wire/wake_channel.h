@@ -12,7 +12,7 @@ struct redis_store;
 struct wake_channel {
 	struct link *link; /* NULL if the store is not subscribed */
 	uint64_t connection;
-	/* a client has changed settings of topics; the next INBOX tells the engine */
+	/* A client has changed settings of topics; the next INBOX tells the engine. */
 	bool has_topics;
 	int descriptor; /* an epoll set with the descriptors of both links; -1 in a simulation */
 };

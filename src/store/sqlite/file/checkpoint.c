@@ -6,18 +6,20 @@
 #include "port/clock.h"
 
 enum {
-	LOG_PAGES = 2000,     /* pages in the log after which the thread copies it into the file */
-	LOG_PAGES_MAX = 8000, /* after which the writer itself copies it, and others wait */
-	LOG_PAGES_FULL = 250, /* the same, on a full disk */
+	LOG_PAGES = 2000, /* when the log has this many pages, the thread copies it into the file */
+	/* When it has this many, the writer itself copies it, and others wait. */
+	LOG_PAGES_MAX = 8000,
+	LOG_PAGES_FULL = 250, /* as LOG_PAGES_MAX, but on a full disk */
 };
 
-/* A longer log was kept from being copied, by a reader of another program. */
+/* If the file of the log is longer than this, a reader of another program has kept the log from
+ * being copied. */
 #define LOG_BYTES_MAX (48LL * 1024 * 1024)
 #define SHRINK_EVERY DW_SECONDS(1)
 
 /* run_once copies the log into the file once. The writer sees by the length of the log whether this
- * worked. The connection is closed after the work, so that it does not disturb when the store opens
- * the file again after a failure. */
+ * has worked. The connection is closed after each copy, so that it is not in the way when the store
+ * opens the file again after a failure. */
 static void run_once(struct sqlite_checkpoint *checkpoint)
 {
 	sqlite3 *handle = NULL;
@@ -29,7 +31,7 @@ static void run_once(struct sqlite_checkpoint *checkpoint)
 	code = code ? code : sqlite3_exec(handle, "SELECT count(*) FROM meta", NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		(void)sqlite_db_checkpoint(handle, SQLITE_CHECKPOINT_PASSIVE, &all);
-	(void)sqlite3_close(handle); /* no statements are left */
+	(void)sqlite3_close(handle); /* no statement is left */
 }
 
 static void *checkpoint_main(void *argument)
@@ -70,8 +72,8 @@ static void want(struct sqlite_checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->mutex);
 }
 
-/* is_done: true once after each run of the thread. Then the writer copies the few pages that were
- * written meanwhile itself, so that the log starts from its beginning again. */
+/* is_done returns true once after each run of the thread. Then the writer itself copies the few
+ * pages that were written during the run, so that the log starts from its beginning again. */
 static bool is_done(struct sqlite_checkpoint *checkpoint)
 {
 	bool done;
@@ -100,8 +102,9 @@ static bool is_long(const struct sqlite_checkpoint *checkpoint)
 	return stat(checkpoint->log, &status) == 0 && status.st_size > LOG_BYTES_MAX;
 }
 
-/* shrink: the file of the log keeps its greatest length. All of it is copied, so that is given
- * back, unless somebody still reads it. It waits for nobody. */
+/* shrink makes the file of the log short. The file keeps the greatest length that it ever had. When
+ * all of the log is copied and nobody reads it, this space is given back. The function waits for
+ * nobody. */
 static void shrink(const struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
 {
 	bool all;
@@ -113,7 +116,7 @@ static void shrink(const struct sqlite_checkpoint *checkpoint, struct sqlite_ses
 	(void)sqlite_db_wait(session->db.handle, &session->patience);
 }
 
-/* look_at_length lets the thread copy a log that is still long, though nothing is written. */
+/* look_at_length lets the thread copy a log that is still long, even if nothing is written. */
 static void look_at_length(struct sqlite_checkpoint *checkpoint)
 {
 	struct clock clock = clock_system();
@@ -135,7 +138,8 @@ void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_
 	if (!session->db.handle)
 		return;
 	(void)sqlite3_wal_hook(session->db.handle, note_log,
-			       checkpoint); /* the connection may be a new one */
+			       /* look the connection up again: the store may have made a new one */
+			       checkpoint);
 	if (checkpoint->log_pages < checkpoint->log_asked)
 		checkpoint->log_asked = 0;
 	if (done || checkpoint->log_pages >= most) {
@@ -158,6 +162,6 @@ void sqlite_checkpoint_stop(struct sqlite_checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->mutex);
 	if (checkpoint->started)
 		pthread_join(checkpoint->thread, NULL);
-	(void)pthread_cond_destroy(&checkpoint->cond); /* nobody waits any more */
+	(void)pthread_cond_destroy(&checkpoint->cond); /* no thread waits any more */
 	(void)pthread_mutex_destroy(&checkpoint->mutex);
 }

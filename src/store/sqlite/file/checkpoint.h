@@ -1,5 +1,6 @@
-/* Copies the write-ahead log into the file (a checkpoint), in a thread with its own connection, so
- * that no claim waits behind it. The thread starts when the log is long for the first time. */
+/* Copies the write-ahead log into the file (a checkpoint). A thread with its own connection does
+ * this, so that no claim waits behind it. The thread starts when the log is long for the first
+ * time. */
 #ifndef DW_STORE_SQLITE_CHECKPOINT_H
 #define DW_STORE_SQLITE_CHECKPOINT_H
 
@@ -12,24 +13,24 @@ struct sqlite_checkpoint {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	pthread_t thread;
-	const char *path, *log; /* FILE and FILE-wal */
+	const char *path, *log; /* the paths of FILE and FILE-wal */
 	struct sqlite_patience patience;
 	bool started;
 	bool wanted;
-	bool done; /* a run ended since the writer last asked */
+	bool done; /* a run of the thread has ended since the writer last asked */
 	bool stopping;
 
-	/* Used by the writer only: the pages in the log, and how many there were when it last woke
-	 * the thread. */
+	/* Only the writer uses these two: the pages in the log now, and the pages in it when the
+	 * writer last woke the thread. */
 	int log_pages;
 	int log_asked;
-	dw_usec shrink_at; /* steady; the length of the log's file is looked at again */
+	dw_usec shrink_at; /* when to look at the length of the log's file again (steady clock) */
 };
 
 void sqlite_checkpoint_init(struct sqlite_checkpoint *, const char *path, const char *log);
 
-/* sqlite_checkpoint_tend keeps the log short. The writer calls it after each batch. It never waits
- * for the thread. */
+/* sqlite_checkpoint_tend keeps the log short. The writer calls it after each batch. The function
+ * never waits for the thread. */
 void sqlite_checkpoint_tend(struct sqlite_checkpoint *, struct sqlite_session *);
 
 /* sqlite_checkpoint_stop waits for the run that is under way, and ends the thread. */

@@ -9,7 +9,7 @@
 
 #include "durawheel/error.h"
 
-/* cut_name turns a path into that of its folder. False: it has none. */
+/* cut_name turns a path into the path of its folder. Returns false if the path has no folder. */
 static bool cut_name(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -28,7 +28,7 @@ void sqlite_denied(const char *path, char *ret_message)
 	struct stat status;
 	bool is_file = true, is_found;
 
-	(void)snprintf(at, sizeof at, "%s", path); /* a path that was opened fits */
+	(void)snprintf(at, sizeof at, "%s", path); /* the path of a file that was opened fits */
 	while (!(is_found = stat(at, &status) == 0) && cut_name(at))
 		is_file = false;
 	if (!is_found)

@@ -17,7 +17,7 @@ void sqlite_fate_tell(struct sqlite_batch *batch, const char *format, ...)
 	va_end(words);
 	if (!batch->gone || strcmp(fate, batch->fate) != 0)
 		sqlite_hooks_log(batch->session.hooks, DW_LOG_ERROR, "%s", fate);
-	(void)snprintf(batch->fate, sizeof batch->fate, "%s", fate); /* it fits */
+	(void)snprintf(batch->fate, sizeof batch->fate, "%s", fate); /* the text always fits */
 	batch->gone = true;
 }
 

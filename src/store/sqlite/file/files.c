@@ -21,7 +21,7 @@ int sqlite_files_open(const char *path, int flags)
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size == 0 &&
 	    (status.st_mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR))
-		(void)fchmod(fd, S_IRUSR | S_IWUSR); /* the next opening says why it cannot */
+		(void)fchmod(fd, S_IRUSR | S_IWUSR); /* if this fails, the next opening says why */
 	return fd;
 }
 
@@ -44,7 +44,8 @@ int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *alloc,
 	*ret_files = (struct sqlite_files){.names = names};
 	for (size_t i = 0; i < FILE_COUNT; i++) {
 		ret_files->path[i] = names + i * size;
-		(void)snprintf(names + i * size, size, "%s%s", real, endings[i]); /* always fits */
+		/* The text always fits. */
+		(void)snprintf(names + i * size, size, "%s%s", real, endings[i]);
 	}
 	return DW_OK;
 }

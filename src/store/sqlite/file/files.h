@@ -1,5 +1,5 @@
-/* The files of a store: the database, the two that SQLite keeps beside it, and ours. This part
- * remembers which file each name belongs to. When a program removes or replaces a file that is
+/* The files of a store: the database, the two files that SQLite keeps beside it, and our own. This
+ * part remembers which file each name belongs to. When a program removes or replaces a file that is
  * open, neither SQLite nor the kernel reports it, and whatever is committed after that is lost with
  * the last process that has the file open. */
 #ifndef DW_STORE_SQLITE_FILES_H
@@ -23,7 +23,7 @@ enum sqlite_file {
 
 struct sqlite_files {
 	const char *path[FILE_COUNT];
-	char *names; /* one block with all names */
+	char *names; /* all names, in one allocated block */
 	struct sqlite_file_identity {
 		dev_t device;
 		ino_t number;
@@ -32,30 +32,32 @@ struct sqlite_files {
 };
 
 enum sqlite_file_state {
-	FILE_IS_SAME, /* the file that was noted; or none was noted */
+	FILE_IS_SAME, /* the file that was noted, or none is there and none was noted */
 	FILE_IS_MISSING,
 	FILE_IS_ANOTHER,
-	FILE_IS_HIDDEN /* it may be there: this process may not look; errno says why */
+	FILE_IS_HIDDEN /* this process may not look whether it is there; errno says why */
 };
 
-/* sqlite_files_name makes the names from the real path, as SQLite does: through a symbolic link the
- * file is the same, and must have the same owner. DW_OK, DW_ESTORE, DW_ENOMEM. */
+/* sqlite_files_name makes the names from the real path, as SQLite does: a symbolic link leads to
+ * the same file, which must have the same owner. Returns DW_OK, DW_ESTORE or DW_ENOMEM. */
 int sqlite_files_name(struct sqlite_files *ret_files, const struct alloc *, const char *path,
 		      char *ret_message);
 void sqlite_files_free(struct sqlite_files *, const struct alloc *);
 
-/* sqlite_files_open opens a file of ours, or makes it, so that its user may read and write it under
- * any umask. flags: besides O_CREAT, O_CLOEXEC and O_NOFOLLOW. A descriptor, or -1 and errno. */
+/* sqlite_files_open opens one of our own files, or makes it, so that its user may read and write it
+ * under any umask. `flags` is what open() gets besides O_CREAT, O_CLOEXEC and O_NOFOLLOW. Returns a
+ * descriptor, or -1 with errno set. */
 int sqlite_files_open(const char *path, int flags);
 
-/* sqlite_files_note remembers the file that has the name now. False: there is none. */
+/* sqlite_files_note remembers the file that has the name now. Returns false if there is none. */
 bool sqlite_files_note(struct sqlite_files *, enum sqlite_file);
 
 /* sqlite_files_look compares the file that has the name now with the one that was noted, by one
  * system call. */
 enum sqlite_file_state sqlite_files_look(const struct sqlite_files *, enum sqlite_file);
 
-/* sqlite_files_find returns the first file that is not the one that was noted, or FILE_COUNT. */
+/* sqlite_files_find returns the first of the files whose name no longer leads to the noted file, or
+ * FILE_COUNT. */
 enum sqlite_file sqlite_files_find(const struct sqlite_files *);
 
 #endif

@@ -8,9 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WRITE_LOCK 120 /* the byte of FILE-shm that a writer locks: SQLite's file format */
+#define WRITE_LOCK 120 /* the byte of FILE-shm that a writer locks, in SQLite's file format */
 
-/* One line of /proc/locks: "1: POSIX  ADVISORY  WRITE 42 08:01:1234 120 120". */
+/* is_writer reads one line of /proc/locks, like "1: POSIX  ADVISORY  WRITE 42 08:01:1234 120 120".
+ * It returns true if the line is a writer's lock on that file. */
 static bool is_writer(const char *line, ino_t inode, long *ret_pid)
 {
 	char kind[16], mode[16], type[16], last[24];
@@ -25,7 +26,8 @@ static bool is_writer(const char *line, ino_t inode, long *ret_pid)
 	       (strcmp(last, "EOF") == 0 || strtoull(last, NULL, 10) >= WRITE_LOCK);
 }
 
-/* find: the pid; 0: of a process that is not seen from here; -1: there is none. */
+/* find returns the pid of the process that holds the lock, 0 if the process cannot be seen from
+ * here, or -1 if nobody holds the lock. */
 static long find(ino_t inode)
 {
 	FILE *locks = fopen("/proc/locks", "re");
@@ -38,7 +40,7 @@ static long find(ino_t inode)
 		else
 			pid = -1;
 	if (locks)
-		(void)fclose(locks); /* it was only read */
+		(void)fclose(locks); /* the file was only read */
 	return pid > 0 ? pid : pid == -1 ? -1 : 0;
 }
 
@@ -48,12 +50,12 @@ static void name_of(long pid, char *ret_name, size_t size)
 	FILE *file;
 
 	ret_name[0] = '\0';
-	(void)snprintf(path, sizeof path, "/proc/%ld/comm", pid); /* fits */
+	(void)snprintf(path, sizeof path, "/proc/%ld/comm", pid); /* the path always fits */
 	file = fopen(path, "re");
 	if (file && fgets(ret_name, (int)size, file))
 		ret_name[strcspn(ret_name, "\n")] = '\0';
 	if (file)
-		(void)fclose(file); /* it was only read */
+		(void)fclose(file); /* the file was only read */
 }
 
 void locker_words(const char *path, char *ret_words, size_t size)

@@ -8,11 +8,11 @@ enum { LINE_SIZE = 16 * 1024 };
 #define TABLE "/proc/self/mountinfo"
 
 #ifndef STATX_ATTR_MOUNT_ROOT
-#define STATX_ATTR_MOUNT_ROOT 0x00002000 /* Linux 5.8 */
+#define STATX_ATTR_MOUNT_ROOT 0x00002000 /* the kernel sets this flag since Linux 5.8 */
 #endif
 
-/* next_of: the next character of a name in the table. Blanks and some others are a backslash and
- * three octal digits there. */
+/* next_of returns the next character of a name in the table. The table writes blanks and some other
+ * characters as a backslash and three octal digits. */
 static char next_of(const char **at)
 {
 	const char *text = *at;
@@ -32,7 +32,7 @@ static bool is_name(const char *at, const char *path)
 	return *path == '\0' && *at == ' ';
 }
 
-/* is_mounted: the fifth word of the line is the path. */
+/* is_mounted returns true if the fifth word of the line is the path. */
 static bool is_mounted(const char *line, const char *path)
 {
 	for (int words = 4; words > 0; words--) {
@@ -69,6 +69,6 @@ bool sqlite_mount_is_file(const char *path)
 	if (!table)
 		return false;
 	found = sqlite_mount_is_listed(table, path);
-	(void)fclose(table); /* it was only read */
+	(void)fclose(table); /* the file was only read */
 	return found;
 }

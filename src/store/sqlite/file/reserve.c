@@ -13,10 +13,10 @@
 #include "store/sqlite/file/files.h"
 
 #define TRY_AGAIN DW_SECONDS(1)
-#define SPENT_AT_ONCE (1024 * 1024) /* the longest log on a full disk */
+#define SPENT_AT_ONCE (1024 * 1024) /* the longest write-ahead log on a full disk, in bytes */
 #define PART (256 * 1024)
 
-/* The beginning of the file. It tells the reserve from a file of somebody else. */
+/* The first bytes of the reserve. They tell the reserve from a file of somebody else. */
 static const char mark[] = "durawheel: space kept back for a full disk\n";
 
 static dw_usec steady(void)
@@ -31,9 +31,9 @@ static bool is_want_of_space(int error)
 	return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* may_fit: false if the reserve cannot fit, so that this is not even tried. The attempt would take
- * all space for a moment, in which another session's cancel would fail. Beyond RLIMIT_FSIZE it
- * would raise a signal. */
+/* may_fit returns false if the reserve cannot fit, so that making it is not even tried. The attempt
+ * would take all the space for a moment, in which another session's cancel would fail. Beyond
+ * RLIMIT_FSIZE it would raise a signal. */
 static bool may_fit(int fd, const struct stat *before, off_t size)
 {
 	unsigned long long has = (unsigned long long)before->st_blocks * 512;
@@ -44,12 +44,12 @@ static bool may_fit(int fd, const struct stat *before, off_t size)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < wants)
 		return false;
 	if (fstatvfs(fd, &disk) != 0 || disk.f_blocks == 0 || has >= wants)
-		return true; /* the space is not known */
+		return true; /* the free space is unknown, so try */
 	return (unsigned long long)disk.f_bfree * disk.f_frsize >= wants - has;
 }
 
-/* is_ours: true for an empty file, or one with our mark, that belongs to this user and has one
- * name. Any other file of that name is not ours, and is left alone. */
+/* is_ours returns true for an empty file, or one with our mark, that belongs to this user and has
+ * one name. Any other file of that name is left alone. */
 static bool is_ours(int fd, const struct stat *status)
 {
 	char found[sizeof mark];
@@ -60,8 +60,8 @@ static bool is_ours(int fd, const struct stat *status)
 					memcmp(found, mark, sizeof found) == 0);
 }
 
-/* grow makes the reserve as large as size, and returns 0 or an errno. If it fails, it gives the new
- * space back. */
+/* grow makes the reserve as large as `size`, and returns 0 or an errno. If it fails, it gives the
+ * new space back. */
 static int grow(int fd, off_t size)
 {
 	struct stat before;
@@ -76,12 +76,13 @@ static int grow(int fd, off_t size)
 	error = pwrite(fd, mark, sizeof mark, 0) == sizeof mark ? 0 : errno;
 	error = error ? error : posix_fallocate(fd, 0, size);
 	if (error)
-		(void)!ftruncate(fd, before.st_size); /* a part of the new space helps nobody */
+		/* A reserve that is not whole helps nobody, so the rest is given back. */
+		(void)!ftruncate(fd, before.st_size);
 	return error;
 }
 
-/* take opens the reserve and makes it as large as size; 0, or an errno. O_NONBLOCK: if a pipe has
- * that name, the call does not wait for its other end. */
+/* take opens the reserve and makes it as large as `size`. Returns 0 or an errno. It uses O_NONBLOCK
+ * so that, if a pipe has that name, it does not wait for the other end of the pipe. */
 static int take(struct sqlite_reserve *reserve, off_t size)
 {
 	int fd = sqlite_files_open(reserve->path, O_RDWR | O_NONBLOCK);
@@ -117,7 +118,7 @@ bool sqlite_reserve_is_whole(const struct sqlite_reserve *reserve)
 	       (stat(reserve->path, &status) == 0 && status.st_size >= SQLITE_RESERVE_SIZE);
 }
 
-/* shrink frees a piece of the reserve. False: nothing was left. */
+/* shrink frees a piece of the reserve. Returns false if nothing was left. */
 static bool shrink(int fd)
 {
 	struct stat status;

@@ -9,32 +9,34 @@
 
 #include "durawheel/durawheel.h"
 
-/* Room for the write-ahead log at its usual longest, and for the pages by which the file grows. */
+/* The size of the reserve in bytes: room for the write-ahead log at its usual longest, and for the
+ * pages by which the file grows. */
 #define SQLITE_RESERVE_SIZE (12 * 1024 * 1024)
 
 struct sqlite_reserve {
 	const char *path;
-	dw_usec tried; /* when taking it was last tried; steady */
-	int refused;   /* errno: no reserve is possible here, and space is not the reason */
+	dw_usec tried; /* when the last attempt to take the reserve was made (steady clock) */
+	int refused; /* errno if no reserve is possible here, other than for lack of space; or 0 */
 };
 
-/* sqlite_reserve_take makes the reserve whole. False: the disk has no space. True also if no
- * reserve is possible here; then `refused` says why. */
+/* sqlite_reserve_take makes the reserve whole. Returns false if the disk has too little space. It
+ * also returns true if no reserve is possible here; then `refused` says why. */
 bool sqlite_reserve_take(struct sqlite_reserve *);
 
-/* sqlite_reserve_take_part takes as much of the reserve as there is space for. */
+/* sqlite_reserve_take_part makes the reserve as large as the free space allows. */
 void sqlite_reserve_take_part(struct sqlite_reserve *);
 
 /* sqlite_reserve_is_whole returns true if the file has its full size, or if no reserve is possible
  * here. */
 bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
 
-/* sqlite_reserve_spend gives up one piece, and not all at once, because the program that filled the
- * disk would take all that is free. False: nothing is left. */
+/* sqlite_reserve_spend gives up one piece of the reserve. It does not give up all at once, because
+ * the program that filled the disk would take all that is free. Returns false if nothing is
+ * left. */
 bool sqlite_reserve_spend(struct sqlite_reserve *);
 
-/* sqlite_reserve_is_due returns true if another attempt to take the reserve may be made, one second
- * after the last one. sqlite_reserve_put_off counts as an attempt. */
+/* sqlite_reserve_is_due returns true if another attempt to take the reserve may be made. This is so
+ * one second after the last attempt. sqlite_reserve_put_off counts as an attempt. */
 bool sqlite_reserve_is_due(const struct sqlite_reserve *);
 void sqlite_reserve_put_off(struct sqlite_reserve *);
 

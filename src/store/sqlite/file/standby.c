@@ -14,7 +14,7 @@ static void read_text(const char *path, char ret_text[STANDBY_LINE_SIZE])
 
 	ret_text[size > 0 ? size : 0] = '\0';
 	if (fd >= 0)
-		(void)close(fd); /* only read */
+		(void)close(fd); /* the file was only read */
 }
 
 void sqlite_standby_read(const char *path, char ret_line[STANDBY_LINE_SIZE])
@@ -40,7 +40,8 @@ void sqlite_standby_enter(const char *path)
 	fd = sqlite_files_open(path, O_WRONLY | O_TRUNC | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	(void)!write(fd, text, strlen(text)); /* a part of it is read as nobody */
+	/* If only a part is written, it is read as no process. */
+	(void)!write(fd, text, strlen(text));
 	(void)close(fd);
 }
 

@@ -21,7 +21,7 @@ int sqlite_wake_init(struct sqlite_wake *wake)
 static void close_pipe(struct sqlite_wake *wake)
 {
 	if (wake->fd >= 0)
-		(void)close(wake->fd); /* its bytes mean nothing */
+		(void)close(wake->fd); /* unread bytes of the pipe mean nothing */
 	wake->fd = -1;
 }
 
@@ -29,12 +29,12 @@ void sqlite_wake_free(struct sqlite_wake *wake)
 {
 	close_pipe(wake);
 	if (wake->event_fd >= 0)
-		(void)close(wake->event_fd); /* its count means nothing */
+		(void)close(wake->event_fd); /* the count in it means nothing */
 	wake->event_fd = -1;
 }
 
-/* is_ours: true for a pipe of this user that has one name. Root as a client also writes to the pipe
- * of another user's owner. */
+/* is_ours returns true for a pipe of this user that has one name. Root as a client also writes to
+ * the pipe of another user's owner. */
 static bool is_ours(const struct stat *status, int access)
 {
 	bool root_writes = access == O_WRONLY && geteuid() == 0;
@@ -43,7 +43,8 @@ static bool is_ours(const struct stat *status, int access)
 	       (status->st_uid == geteuid() || root_writes);
 }
 
-/* open_pipe never follows a link, never waits for the other end, and accepts no other file. */
+/* open_pipe opens the pipe. It never follows a link, never waits for the other end, and accepts no
+ * other kind of file. */
 static bool open_pipe(struct sqlite_wake *wake, int access)
 {
 	struct stat status;
@@ -64,7 +65,7 @@ bool sqlite_wake_make(struct sqlite_wake *wake)
 {
 	close_pipe(wake);
 	if (mkfifo(wake->path, MODE) == 0)
-		(void)chmod(wake->path, MODE); /* whatever the umask is */
+		(void)chmod(wake->path, MODE); /* the pipe gets this mode under any umask */
 	else if (errno != EEXIST)
 		return false;
 	return open_pipe(wake, O_RDWR);
@@ -82,16 +83,17 @@ bool sqlite_wake_exists(const struct sqlite_wake *wake)
 void sqlite_wake_remove(struct sqlite_wake *wake)
 {
 	if (sqlite_wake_exists(wake))
-		(void)unlink(wake->path); /* if this fails, the next owner uses it */
+		/* If this fails, the next owner uses the pipe that is left. */
+		(void)unlink(wake->path);
 	close_pipe(wake);
 }
 
-/* write_once writes a byte. False: the reader of the open pipe is gone. A full pipe is fine,
- * because it wakes its reader, too. */
+/* write_once writes a byte. Returns false if the process that read the open pipe is gone. A full
+ * pipe is fine, because it wakes its reader, too. */
 static bool write_once(struct sqlite_wake *wake)
 {
 	if (wake->fd < 0 && !open_pipe(wake, O_WRONLY))
-		return true; /* nobody reads: ENXIO, ENOENT and others */
+		return true; /* nobody reads the pipe: ENXIO, ENOENT and others */
 	if (write(wake->fd, "", 1) == 1 || errno != EPIPE)
 		return true;
 	close_pipe(wake);
@@ -101,7 +103,7 @@ static bool write_once(struct sqlite_wake *wake)
 void sqlite_wake_owner(struct sqlite_wake *wake)
 {
 	if (!write_once(wake))
-		(void)write_once(wake); /* now to the pipe of a new owner, if any */
+		(void)write_once(wake); /* now write to the pipe of a new owner, if there is one */
 }
 
 void sqlite_wake_thread(struct sqlite_wake *wake)
@@ -109,7 +111,9 @@ void sqlite_wake_thread(struct sqlite_wake *wake)
 	uint64_t one = 1;
 
 	(void)!write(wake->event_fd, &one,
-		     sizeof one); /* fails only if the count is full, and then it wakes anyway */
+		     /* fails only if the count is at its maximum, and then the thread wakes anyway
+		      * */
+		     sizeof one);
 }
 
 static bool drain(int fd)
@@ -133,6 +137,6 @@ bool sqlite_wake_wait(struct sqlite_wake *wake, bool heed, dw_usec most)
 	if (ppoll(fds, 2, most == DW_NEVER ? NULL : &patience, NULL) <= 0)
 		return false;
 	if (fds[0].revents)
-		(void)drain(wake->event_fd); /* its count means nothing */
+		(void)drain(wake->event_fd); /* the count that was read means nothing */
 	return fds[1].revents && drain(wake->fd);
 }

@@ -14,7 +14,7 @@
 
 enum { COLUMN_REASON = 13 };
 
-/* The queries read the table itself and no index, because an index may be the damaged part. */
+/* The queries read the tables and no index, because an index may be the damaged part. */
 #define COLUMNS                                                                                    \
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
 	" why"
@@ -63,7 +63,7 @@ static void check_file_row(struct file_check *check, sqlite3_stmt *statement)
 		flaw(check, "", 0, text ? text : "it cannot be read");
 }
 
-/* flaw_damaged reports a damaged row; what is "the timer" or "the dead letter". */
+/* flaw_damaged reports a damaged row. `what` is "the timer" or "the dead letter". */
 static void flaw_damaged(struct file_check *check, const struct sqlite_row *row, const char *what)
 {
 	char words[RECORD_WORDS_SIZE] = "does not match its checksum";
@@ -71,7 +71,7 @@ static void flaw_damaged(struct file_check *check, const struct sqlite_row *row,
 
 	(void)record_breaks_limit(row->body, row->body_size,
 				  words); /* if no limit is broken, the checksum is wrong */
-	(void)snprintf(line, sizeof line, "%s %s", what, words); /* always fits */
+	(void)snprintf(line, sizeof line, "%s %s", what, words); /* the text always fits */
 	flaw(check, row->id, row->record.head.generation, line);
 }
 
@@ -140,11 +140,13 @@ static void check_message_row(struct file_check *check, sqlite3_stmt *statement)
 		flaw(check, topic, number, "a message of its queue neither waits nor is taken");
 }
 
-/* check_topic_row: two settings are in columns of their own, too. */
+/* check_topic_row checks the row of a topic. Two of its settings also have columns of their own,
+ * which must agree. */
 static void check_topic_row(struct file_check *check, sqlite3_stmt *statement)
 {
 	const char *name = (const char *)sqlite3_column_text(statement, 0);
-	const char *text = (const char *)sqlite3_column_text(statement, 1); /* NULL: no memory */
+	/* NULL without memory */
+	const char *text = (const char *)sqlite3_column_text(statement, 1);
 	dw_topic_settings settings = {.size = 0};
 	char words[DW_MESSAGE_SIZE], line[2 * DW_MESSAGE_SIZE];
 	size_t size = (size_t)sqlite3_column_bytes(statement, 1);
@@ -172,7 +174,7 @@ static void check_queue_row(struct file_check *check, sqlite3_stmt *statement)
 		       "its queue has %" PRId64 " messages, and its counter says %" PRId64
 		       ": the next owner corrects it",
 		       (int64_t)sqlite3_column_int64(statement, 2),
-		       (int64_t)sqlite3_column_int64(statement, 1)); /* always fits */
+		       (int64_t)sqlite3_column_int64(statement, 1)); /* the text always fits */
 	flaw(check, (const char *)sqlite3_column_text(statement, 0), 0, words);
 }
 
@@ -188,7 +190,7 @@ static int look_through(struct file_check *check, const char *query,
 	if (code == SQLITE_OK)
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 			look(check, statement);
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	if (sqlite_db_is_damage(code)) {
 		flaw(check, "", 0, "a part of the file cannot be read: it is damaged");
 		code = SQLITE_DONE;
@@ -203,7 +205,7 @@ static void compare(struct file_check *check, const char *what, int64_t counted,
 	if (counted == kept)
 		return;
 	(void)snprintf(words, sizeof words, "%" PRId64 " %s are stored, the counter says %" PRId64,
-		       counted, what, kept); /* always fits */
+		       counted, what, kept); /* the text always fits */
 	flaw(check, "", 0, words);
 }
 

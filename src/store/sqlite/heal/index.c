@@ -8,7 +8,7 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/bind.h"
 
-/* The queries read the table itself, and each index alone. */
+/* Each query reads either the table itself, or a single index. */
 static const char by_table[] = "SELECT generation, due, id, state FROM timer NOT INDEXED";
 static const char by_due[] =
     "SELECT generation, due FROM timer INDEXED BY timer_due ORDER BY due, generation";
@@ -24,8 +24,8 @@ static const char damaged[] =
 static const char rename_one[] =
     "UPDATE timer SET id = 'damaged-' || generation WHERE generation = ?";
 
-/* What was read of the table or its indexes: sums over all rows, so that their order does not
- * matter. */
+/* What was read from the table or from its indexes. The values are sums over all rows, so that the
+ * order of the rows does not matter. */
 struct tally {
 	uint64_t dues;
 	uint64_t ids;
@@ -33,10 +33,10 @@ struct tally {
 	int64_t claimed;
 	int64_t dead;
 	int64_t ended;
-	int64_t miscounted; /* queues */
+	int64_t miscounted; /* how many queues have wrong counters */
 	bool disordered;
 
-	/* The row before. */
+	/* The row before the current one, if `any`. */
 	bool any;
 	int64_t due;
 	int64_t generation;
@@ -69,7 +69,8 @@ static void add_timer(struct tally *tally, sqlite3_stmt *statement)
 	    1;
 }
 
-/* compare_due: how the row before stands to this one; 0: no earlier and no later. */
+/* compare_due compares the row before with this place. The result is below, equal to or above 0, as
+ * for memcmp(). */
 static int compare_due(const struct tally *tally, int64_t due, int64_t generation)
 {
 	if (tally->due != due)
@@ -77,7 +78,8 @@ static int compare_due(const struct tally *tally, int64_t due, int64_t generatio
 	return tally->generation < generation ? -1 : 1;
 }
 
-/* compare_text does so for an id. One that is too long was never ours. */
+/* compare_text compares the id of the row before with this id. An id that is too long was never
+ * ours. */
 static int compare_text(const struct tally *tally, const void *text, size_t size)
 {
 	size_t common = size < tally->id_size ? size : tally->id_size;
@@ -102,7 +104,8 @@ static void keep_text(struct tally *tally, const void *text, size_t size)
 	memcpy(tally->id, text ? text : "", tally->id_size);
 }
 
-/* add_due: an index must be in order, because a look-up finds all its entries only then. */
+/* add_due adds a row of the index of deadlines, and counts it as disordered if it is not behind the
+ * row before. A look-up finds all entries only if the index is in order. */
 static void add_due(struct tally *tally, sqlite3_stmt *statement)
 {
 	int64_t generation = sqlite3_column_int64(statement, 0);
@@ -149,11 +152,11 @@ static int read_all(struct sqlite_session *session, const char *query, struct ta
 	if (code == SQLITE_OK)
 		while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 			add(tally, statement);
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* read_index reads an index. One that cannot be read counts as disordered. */
+/* read_index reads an index. An index that cannot be read counts as disordered. */
 static int read_index(struct sqlite_session *session, const char *query, struct tally *tally,
 		      void (*add)(struct tally *, sqlite3_stmt *))
 {
@@ -167,7 +170,7 @@ static int read_index(struct sqlite_session *session, const char *query, struct 
 	return SQLITE_OK;
 }
 
-/* compare reads everything in one transaction, so as it was at one moment. */
+/* compare reads everything in one transaction, so all that it compares belongs to one moment. */
 static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_counted)
 {
 	const struct sqlite_meta *meta = &session->meta;
@@ -183,7 +186,8 @@ static int compare(struct sqlite_session *session, bool *ret_same, bool *ret_cou
 	code = code ? code : read_index(session, by_id, &index, add_id);
 	code = code ? code : read_index(session, ends, &index, add_ends);
 	if (!sqlite3_get_autocommit(session->db.handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* nothing was written */
+		/* Nothing was written that could be lost. */
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK);
 	*ret_same = !index.disordered && table.dues == index.dues && table.ids == index.ids;
 	*ret_counted = table.pending == meta->pending && table.claimed == meta->claimed &&
 		       table.dead == meta->dead && index.ended == meta->ended &&
@@ -200,7 +204,7 @@ static int rename_row(sqlite3 *handle, sqlite3_int64 generation)
 
 	code = code ? code : sqlite3_bind_int64(statement, 1, generation);
 	code = code ? code : sqlite3_step(statement);
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -219,12 +223,12 @@ static int rename_damaged(sqlite3 *handle)
 			   ? rename_row(handle, (sqlite3_int64)row.record.head.generation)
 			   : SQLITE_OK;
 	}
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* reindex_ends: ends whose ids were damaged may be the same, and are not worth more than to be
- * forgotten. */
+/* reindex_ends makes the index of the ends again. If damage has made two ids equal, the index
+ * cannot be made. Then all ends are forgotten, because they are worth little. */
 static int reindex_ends(sqlite3 *handle)
 {
 	int code = sqlite3_exec(handle, "REINDEX ended", NULL, NULL, NULL);
@@ -263,7 +267,8 @@ static int mend(struct sqlite_session *session, bool indexes)
 	code = code ? code : sqlite_db_run(&session->db, SQL_COMMIT);
 	code = sqlite_db_cause(code);
 	if (!sqlite3_get_autocommit(handle))
-		(void)sqlite_db_run(&session->db, SQL_ROLLBACK); /* the transaction failed anyway */
+		/* The transaction has failed anyway. */
+		(void)sqlite_db_run(&session->db, SQL_ROLLBACK);
 	return code;
 }
 

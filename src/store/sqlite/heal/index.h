@@ -7,12 +7,12 @@
 #include "store/sqlite/operations.h"
 
 /* sqlite_index_verify reads the table and its indexes once. If they differ, it rebuilds the
- * indexes. It also corrects counters that do not match. DW_OK, DW_ESTORE, DW_EFULL; ret_message
- * (DW_MESSAGE_SIZE) says why. */
+ * indexes. It also corrects counters that do not match. Returns DW_OK, DW_ESTORE or DW_EFULL; on
+ * failure ret_message (DW_MESSAGE_SIZE bytes) says why. */
 int sqlite_index_verify(struct sqlite_session *, char *ret_message);
 
 /* sqlite_index_rebuild makes the indexes from the tables, in a transaction of its own. A damaged
- * timer with the id of another timer gets a new id. It returns an SQLite result code. */
+ * timer with the id of another timer gets a new id. Returns an SQLite result code. */
 int sqlite_index_rebuild(struct sqlite_session *);
 
 #endif

@@ -5,14 +5,16 @@
 
 #include "store/sqlite/bind.h"
 
-/* sqlite_newer_store reads every timer. If the schema or a timer is a newer durawheel's,
- * *ret_status is DW_ENEWER; else it is left as it is. It returns an SQLite result code. */
+/* sqlite_newer_store reads every timer. If a newer durawheel has written the schema or a timer, it
+ * sets *ret_status to DW_ENEWER. Otherwise it leaves *ret_status alone. Returns an SQLite result
+ * code. */
 int sqlite_newer_store(struct sqlite_session *, int *ret_status);
 
-/* sqlite_newer_dead does the same with the dead letters that a DROP names. */
+/* sqlite_newer_dead looks in the same way at the dead letters that a DROP names. */
 int sqlite_newer_dead(struct sqlite_session *, const dw_op *, int *ret_status);
 
-/* sqlite_newer_any does both for a PURGE, and sets its status. */
+/* sqlite_newer_any looks at both timers and dead letters for a PURGE, and sets the PURGE's
+ * status. */
 int sqlite_newer_any(struct sqlite_session *, dw_op *purge);
 
 #endif

@@ -1,9 +1,9 @@
-/* Rescues a damaged database file. It copies the rows of the tables one by one into a new database,
- * and then replaces the content of the damaged file by that, in one transaction. So damage outside
- * of rows (in an index, in the list of free pages) loses nothing.
+/* Rescues a damaged database file. It copies the rows of the tables one by one into a new database.
+ * Then it replaces the content of the damaged file by that of the new database, in one transaction.
+ * So damage outside of rows (in an index, in the list of free pages) loses nothing.
  *
  * The rows are read in the order of the pages, because a flipped bit in a key breaks the order of
- * the keys. After the first row that cannot be read, the other rows are found by their keys. */
+ * the keys. After the first row that cannot be read, the remaining rows are found by their keys. */
 #include "store/sqlite/heal/rescue.h"
 
 #include <errno.h>
@@ -33,12 +33,12 @@ enum {
 	COLUMN_AT = 14
 };
 
-/* How to copy the rows of a table. key is the number of its key column. */
+/* How to copy the rows of a table. `key` is the number of its key column. */
 struct copied {
-	const char *all;    /* query for all rows, in the order of the pages */
-	const char *next;   /* query for the next key */
-	const char *read;   /* query for the row of a key */
-	const char *insert; /* inserts a row into the new database */
+	const char *all;    /* SQL query for all rows, in the order of the pages */
+	const char *next;   /* SQL query for the next key */
+	const char *read;   /* SQL query for the row with a key */
+	const char *insert; /* SQL statement that inserts a row into the new database */
 	int columns;
 	int key;
 };
@@ -64,9 +64,9 @@ struct rescue {
 	sqlite3 *from, *to;
 	sqlite3_stmt *all, *next, *read, *insert;
 	const struct copied *table;
-	int64_t copied;     /* rows of this table that were copied */
-	int64_t unreadable; /* rows and parts of tables that could not be read */
-	sqlite3_int64 last; /* the key of the last row */
+	int64_t copied;     /* how many rows of this table were copied */
+	int64_t unreadable; /* how many rows and parts of tables could not be read */
+	sqlite3_int64 last; /* the key of the last row that was copied */
 };
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static bool is_text(const struct copied *table, int column)
 	       (table == &letters && column == COLUMN_REASON);
 }
 
-/* bind_column converts a value to the type of its column. A damaged row may have a wrong type,
- * which the table would refuse. */
+/* bind_column converts a value to the type of its column. In a damaged row the value may have a
+ * wrong type, which the table would refuse. */
 static int bind_column(struct rescue *rescue, sqlite3_stmt *from, int column)
 {
 	sqlite3_stmt *to = rescue->insert;
@@ -104,7 +104,7 @@ static int insert(struct rescue *rescue)
 {
 	int code = sqlite3_step(rescue->insert);
 
-	(void)sqlite3_reset(rescue->insert); /* repeats the code */
+	(void)sqlite3_reset(rescue->insert); /* returns the code again */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -113,12 +113,13 @@ static int insert_as(struct rescue *rescue, const char *what, sqlite3_int64 key)
 {
 	char id[64];
 
-	(void)snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* always fits */
+	(void)snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* the id always fits */
 	(void)sqlite3_bind_text(rescue->insert, COLUMN_ID + 1, id, -1, SQLITE_TRANSIENT);
 	return insert(rescue);
 }
 
-/* spare_key returns a key that no row has. Generations are times, and numbers count from 1. */
+/* spare_key returns a key that no row has. The generations of timers are times, and the numbers of
+ * letters count from 1. */
 static sqlite3_int64 spare_key(const struct rescue *rescue)
 {
 	return 1 + rescue->copied + (rescue->table == &letters ? INT64_MAX / 4 : 0);
@@ -133,12 +134,12 @@ static int make_way(struct rescue *rescue, sqlite3_int64 key)
 	(void)snprintf(line, sizeof line,
 		       "UPDATE timer SET generation = %" PRId64 ", id = 'damaged-' || generation"
 		       " WHERE generation = %" PRId64,
-		       (int64_t)spare_key(rescue), (int64_t)key); /* always fits */
+		       (int64_t)spare_key(rescue), (int64_t)key); /* the text always fits */
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
-/* insert_double inserts a row whose key another row has, too: a flipped bit has changed the key of
- * one of them. */
+/* insert_double inserts a row whose key another row has, too. A flipped bit has changed the key of
+ * one of the two. */
 static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 {
 	int code;
@@ -151,8 +152,8 @@ static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 	return insert_as(rescue, "damaged", key);
 }
 
-/* insert_unreadable inserts a damaged row in the place of one that cannot be read. Its id is made
- * of what and name. */
+/* insert_unreadable inserts a damaged row in place of a row that cannot be read. Its id is made of
+ * `what` and `name`. */
 static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const char *what,
 			     sqlite3_int64 name)
 {
@@ -172,8 +173,8 @@ static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const cha
 	return code ? code : insert_as(rescue, what, name);
 }
 
-/* copy_row copies the row that the statement has. If its id is another timer's, too, it gets a new
- * one. */
+/* copy_row copies the row that the statement has. If another timer has the same id, the row gets a
+ * new one. */
 static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key)
 {
 	int code = SQLITE_OK;
@@ -188,8 +189,8 @@ static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key
 
 /* ---- A table ------------------------------------------------------------------------------- */
 
-/* next_key finds the next key. SQLITE_DONE: there is none. A key that is not behind the last one is
- * damage. */
+/* next_key finds the next key. It returns SQLITE_DONE if there is none. A key that is not behind
+ * the last one is damage. */
 static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	int code = sqlite3_bind_int64(rescue->next, 1, after);
@@ -199,12 +200,12 @@ static int next_key(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *r
 		code = SQLITE_DONE;
 	if (code == SQLITE_ROW)
 		*ret_key = sqlite3_column_int64(rescue->next, 0);
-	(void)sqlite3_reset(rescue->next); /* its row has been read */
+	(void)sqlite3_reset(rescue->next); /* its row has been read, so the code does not matter */
 	return code == SQLITE_ROW && *ret_key <= after ? SQLITE_CORRUPT : code;
 }
 
 /* pass_damage finds the next key behind a part of the table that cannot be read. It doubles its
- * steps until a key can be read, and then halves them to find the first such key. */
+ * steps until a key can be read. Then it halves them to find the first such key. */
 static int pass_damage(struct rescue *rescue, sqlite3_int64 after, sqlite3_int64 *ret_key)
 {
 	sqlite3_int64 bad = after;
@@ -241,7 +242,7 @@ static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 	code = code ? code : sqlite3_step(rescue->read);
 	if (code == SQLITE_ROW)
 		code = copy_row(rescue, rescue->read, key);
-	(void)sqlite3_reset(rescue->read); /* its row has been read */
+	(void)sqlite3_reset(rescue->read); /* its row has been read, so the code does not matter */
 	if (sqlite_db_is_damage(code) || code == SQLITE_DONE)
 		code = insert_unreadable(rescue, key, "unreadable", key);
 	if (code == SQLITE_CONSTRAINT_PRIMARYKEY) /* the row was copied before */
@@ -250,7 +251,7 @@ static int copy_key(struct rescue *rescue, sqlite3_int64 key)
 	return code;
 }
 
-/* copy_keys copies the rows behind one that cannot be read. */
+/* copy_keys copies the rows behind a row that cannot be read. It finds them by their keys. */
 static int copy_keys(struct rescue *rescue)
 {
 	sqlite3_int64 key = 0;
@@ -292,7 +293,7 @@ static int copy_rows(struct rescue *rescue)
 					 : code;
 }
 
-/* miss adds one damaged row if the counters say that there were more timers. */
+/* miss adds one damaged row if the counters show that timers are missing. */
 static int miss(struct rescue *rescue)
 {
 	const struct sqlite_meta *meta = &rescue->session->meta;
@@ -318,7 +319,7 @@ static int copy_table(struct rescue *rescue, const struct copied *table)
 		code = copy_rows(rescue);
 	code = code ? code : miss(rescue);
 	(void)sqlite3_finalize(rescue->all);
-	(void)sqlite3_finalize(rescue->next);   /* these three repeat what step said */
+	(void)sqlite3_finalize(rescue->next);   /* these three return an earlier error again */
 	(void)sqlite3_finalize(rescue->read);   /* */
 	(void)sqlite3_finalize(rescue->insert); /* */
 	rescue->all = rescue->next = rescue->read = rescue->insert = NULL;
@@ -342,7 +343,7 @@ static int copy_meta(struct rescue *rescue)
 	    line, sizeof line,
 	    "UPDATE meta SET generation = %" PRId64 ", batch = %" PRId64 ", session = %" PRId64,
 	    (int64_t)rescue->session->meta.generation, (int64_t)rescue->session->meta.batch,
-	    (int64_t)rescue->session->meta.session); /* always fits */
+	    (int64_t)rescue->session->meta.session); /* the text always fits */
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
@@ -351,7 +352,7 @@ static int open_other(struct rescue *rescue)
 	sqlite3_stmt *statement = NULL;
 	const char *why = NULL;
 	char line[64];
-	int code = sqlite3_open("", &rescue->to); /* a temporary file without a name */
+	int code = sqlite3_open("", &rescue->to); /* a temporary database file without a name */
 
 	if (code == SQLITE_OK)
 		code = sqlite3_extended_result_codes(rescue->to, 1);
@@ -359,10 +360,10 @@ static int open_other(struct rescue *rescue)
 		    : sqlite3_prepare_v2(rescue->from, "PRAGMA page_size", -1, &statement, NULL);
 	if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
 		(void)snprintf(line, sizeof line, "PRAGMA page_size = %d",
-			       sqlite3_column_int(statement, 0)); /* always fits */
+			       sqlite3_column_int(statement, 0)); /* the text always fits */
 		code = sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 	}
-	(void)sqlite3_finalize(statement); /* repeats the code of step */
+	(void)sqlite3_finalize(statement); /* returns the code of step again */
 	return code ? code : sqlite_schema_make(rescue->to, sqlite_kind_of(rescue->session), &why);
 }
 
@@ -376,7 +377,7 @@ static int replace(sqlite3 *to, sqlite3 *from)
 		return sqlite3_errcode(to);
 	while ((code = sqlite3_backup_step(backup, 1000)) == SQLITE_OK)
 		;
-	(void)sqlite3_backup_finish(backup); /* repeats the code of step */
+	(void)sqlite3_backup_finish(backup); /* returns the code of step again */
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -408,7 +409,7 @@ static int keep(struct rescue *rescue, const char *path, char *ret_kept)
 		return code;
 	code = sqlite3_open_v2(ret_kept, &kept, SQLITE_OPEN_READWRITE, NULL);
 	code = code ? code : replace(kept, rescue->from);
-	(void)sqlite3_close(kept); /* nothing is left open in it */
+	(void)sqlite3_close(kept); /* no statement is left open */
 	if (code != SQLITE_OK)
 		(void)unlink(ret_kept); /* a part of a copy is of no use */
 	return code;
@@ -445,13 +446,13 @@ int sqlite_rescue(struct sqlite_session *session, char *ret_message)
 	char why[128];
 	int code;
 
-	(void)snprintf(why, sizeof why, "%s", ret_message); /* cut if long */
+	(void)snprintf(why, sizeof why, "%s", ret_message); /* long words are cut */
 	errno = 0;
 	code = copy_all(&rescue);
 	if (code == SQLITE_OK && rescue.unreadable > 0)
 		code = keep(&rescue, path, kept);
 	code = code ? code : replace(rescue.from, rescue.to);
-	(void)sqlite3_close(rescue.to); /* nothing is left open in it */
+	(void)sqlite3_close(rescue.to); /* no statement is left open */
 	code = sqlite_db_cause(code);
 	if (code == SQLITE_OK) {
 		session->mended = true;

@@ -1,4 +1,4 @@
-/* Rescues a damaged file: rebuilds it from the rows that can be read. */
+/* Rescues a damaged file. It rebuilds the file from the rows that can be read. */
 #ifndef DW_STORE_SQLITE_RESCUE_H
 #define DW_STORE_SQLITE_RESCUE_H
 
@@ -6,8 +6,9 @@
 
 /* sqlite_rescue needs a caller that owns the database and has no transaction open. Every row that
  * can be read stays as it is. A row that cannot be read is replaced by a damaged timer or letter;
- * then the damaged file is kept beside the new one. DW_OK, DW_ESTORE, DW_EFULL. ret_message
- * (DW_MESSAGE_SIZE) tells the damage on entry; after a failure it says why nothing was written. */
+ * then the damaged file is kept beside the new one. On entry ret_message (DW_MESSAGE_SIZE bytes)
+ * describes the damage. Returns DW_OK, DW_ESTORE or DW_EFULL; after a failure ret_message says why
+ * nothing was written. */
 int sqlite_rescue(struct sqlite_session *, char *ret_message);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "store/sqlite/database.h"
 
-/* A table whose rows need no care: a topic can be set again, and the body of a message is checked
- * when it is taken; an end is for people. */
+/* A table whose rows are copied without care: a topic can be set again, the body of a message is
+ * checked when the message is taken, and an end is only shown to people. */
 struct plain {
 	const char *all, *insert;
 	int columns;
@@ -23,7 +23,8 @@ static const struct plain ends = {.all = "SELECT * FROM ended NOT INDEXED",
 				  .insert = "INSERT INTO ended VALUES(?, ?, ?, ?)",
 				  .columns = 4};
 
-/* copy_row: a flipped bit may have changed a type or a key, and the new table refuses the row. */
+/* copy_row copies a row. A flipped bit may have changed a type or a key, so that the new table
+ * refuses the row. */
 static int copy_row(sqlite3_stmt *all, sqlite3_stmt *insert, int columns, int64_t *unreadable)
 {
 	int code = SQLITE_OK;
@@ -31,7 +32,7 @@ static int copy_row(sqlite3_stmt *all, sqlite3_stmt *insert, int columns, int64_
 	for (int i = 0; code == SQLITE_OK && i < columns; i++)
 		code = sqlite3_bind_value(insert, i + 1, sqlite3_column_value(all, i));
 	code = code ? code : sqlite3_step(insert);
-	(void)sqlite3_reset(insert); /* repeats the code */
+	(void)sqlite3_reset(insert); /* returns the code again */
 	if ((code & 0xff) == SQLITE_CONSTRAINT) {
 		++*unreadable;
 		return SQLITE_OK;
@@ -47,13 +48,13 @@ static int copy(sqlite3 *from, sqlite3 *to, const struct plain *table, int64_t *
 	code = code ? code : sqlite3_prepare_v2(to, table->insert, -1, &insert, NULL);
 	while (code == SQLITE_OK && (code = sqlite3_step(all)) == SQLITE_ROW)
 		code = copy_row(all, insert, table->columns, unreadable);
-	(void)sqlite3_finalize(all);    /* these two repeat what step said */
+	(void)sqlite3_finalize(all);    /* these two return an earlier error again */
 	(void)sqlite3_finalize(insert); /* */
 	*unreadable += sqlite_db_is_damage(code);
 	return code == SQLITE_DONE || sqlite_db_is_damage(code) ? SQLITE_OK : code;
 }
 
-/* The messages are counted anew, because some may be lost. */
+/* The messages are counted again, because some may be lost. */
 int sqlite_rescue_topics(sqlite3 *from, sqlite3 *to, int64_t *unreadable)
 {
 	int code = copy(from, to, &topics, unreadable);

@@ -5,8 +5,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* sqlite_rescue_topics copies what can be read, and counts in *unreadable what cannot. It returns
- * an SQLite result code. */
+/* sqlite_rescue_topics copies all rows that can be read, and adds to *unreadable how many cannot.
+ * Returns an SQLite result code. */
 int sqlite_rescue_topics(sqlite3 *from, sqlite3 *to, int64_t *unreadable);
 
 #endif

@@ -1,6 +1,6 @@
-/* Operations that a read has failed. SQLite reports such a failure as damage. But only a second
- * one, on another connection and seconds later, is taken for damage: a disk may fail for a moment,
- * and a timer that is damaged is set aside. */
+/* Remembers operations that failed because of a read. SQLite reports such a failure as damage. But
+ * only a second failure, on another connection and seconds later, counts as damage: a disk may fail
+ * for a moment, and a damaged timer would be set aside for good. */
 #ifndef DW_STORE_SQLITE_SUSPECTS_H
 #define DW_STORE_SQLITE_SUSPECTS_H
 
@@ -14,18 +14,19 @@ enum { SQLITE_SUSPECTS_MAX = 64 };
 
 struct sqlite_suspects {
 	size_t count;
-	size_t next; /* the place that is used next */
+	size_t next; /* index of the place that is used next */
 	struct sqlite_suspect {
-		uint64_t hash; /* the id's hash */
-		dw_usec since; /* steady; 0: the place is free */
+		uint64_t hash; /* the hash of the id */
+		/* When the first read failed (steady clock); 0 if the place is free. */
+		dw_usec since;
 	} all[SQLITE_SUSPECTS_MAX];
 };
 
-/* sqlite_suspects_add notes that a read for the operation has failed. True: it also failed
- * SQLITE_SUSPECT_FOR ago, so this is damage. */
+/* sqlite_suspects_add notes that a read for the operation has failed. Returns true if a read for it
+ * had failed SQLITE_SUSPECT_FOR before, so that this is damage. */
 bool sqlite_suspects_add(struct sqlite_suspects *, const dw_op *, dw_usec steady);
 
-/* sqlite_suspects_clear forgets these operations, because they were done. */
+/* sqlite_suspects_clear forgets these operations, because they have succeeded. */
 void sqlite_suspects_clear(struct sqlite_suspects *, dw_op *const *ops, size_t count);
 
 #endif
