@@ -1,19 +1,20 @@
 /* Redis is away: operations go into the journal. */
 #include "store/fallback/core.h"
 
-/* One operation that the file is writing. */
+/* One operation that is being written into the file. */
 struct writing {
 	struct row *row;
-	dw_op *op; /* the engine's */
+	dw_op *op; /* the engine's operation */
 	struct row_words before;
 	uint64_t generation;
 	bool is_new;
 	size_t bytes;
-	int status; /* of the answer */
+	int status; /* the status with which the operation will be answered */
 	enum merge_effect effect;
 };
 
-/* body_size: of the row. A claim has a body, too, which the row does not keep. */
+/* body_size returns the size of the row's body. A claim has a body, too, which the row does not
+ * keep. */
 static size_t body_size(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT ? op->body_size : 0;
@@ -25,7 +26,7 @@ static bool is_full(const struct fallback *fallback, const dw_op *op)
 	       fallback->journal.rows.bytes + op->body_size + ROW_BYTES > JOURNAL_BYTES_MAX;
 }
 
-/* is_vital: it may use the space that is kept back. */
+/* is_vital returns true if the operation may use the disk space that is kept back. */
 static bool is_vital(const dw_op *op)
 {
 	return op->kind != DW_OP_PUT && op->kind != DW_OP_CLAIM;
@@ -51,7 +52,7 @@ static bool begin(struct fallback *fallback, struct writing *writing, const stru
 			     writing);
 }
 
-/* undo: the row is again as the file has it. */
+/* undo makes the row in memory as it is in the file. */
 static void undo(struct fallback *fallback, struct writing *writing)
 {
 	writing->row->writes--;
@@ -111,7 +112,8 @@ void away_take(struct fallback *fallback, dw_op *op)
 		fallback_answer(fallback, op, DW_ENOMEM);
 		return;
 	}
-	/* No generation in Redis was later, and that of the replay will not be earlier. */
+	/* No generation in Redis was later than this one, and the generation of the replay will not
+	 * be earlier. */
 	if (op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE)
 		writing->row->generation = stamp.floor;
 	if (!begin(fallback, writing, &merge)) {
@@ -143,7 +145,7 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 		journal->oldest = fallback->env.now(fallback->env.now_user);
 }
 
-/* set_head: what the engine knows of the timer from now on. */
+/* set_head writes what the engine knows of the timer from now on. */
 static void set_head(dw_op *op, const struct row *row)
 {
 	if (op->kind == DW_OP_CLAIM) {
@@ -168,7 +170,7 @@ void away_written(struct fallback *fallback, dw_op *write)
 		writing->row->number = write->head.generation;
 	op_free(&fallback->alloc, write);
 	op->level = DW_NOTHING;
-	if (status == DW_EUNKNOWN) { /* the replay finds it, or not */
+	if (status == DW_EUNKNOWN) { /* the replay finds out whether the row was written */
 		writing->row->writes--;
 		note_failure(fallback, status);
 		fallback_answer(fallback, op, status);

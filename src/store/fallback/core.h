@@ -18,8 +18,9 @@
 #include "store/fallback/journal.h"
 #include "store/fallback/merge.h"
 
-#define ROW_BYTES 128u                           /* of a row in the file, about, beside its body */
-#define JOURNAL_BYTES_MAX (256u * 1024u * 1024u) /* of rows; then new timers are refused */
+#define ROW_BYTES 128u /* about how many bytes a row needs in the file, beside its body */
+/* Bytes of all rows; above this new timers are refused. */
+#define JOURNAL_BYTES_MAX (256u * 1024u * 1024u)
 
 struct told {
 	struct told *next;
@@ -27,34 +28,36 @@ struct told {
 };
 
 struct replay {
-	bool is_reading;  /* a page of the file */
-	size_t under_way; /* rows of the page that are not gone yet */
-	size_t idle; /* how many of them are claims that have not started, and wait for an answer */
-	bool has_void;     /* a claim was not there any more: the inbox says what became of it */
-	bool rereads;      /* what the inbox said of ids that have rows was left out */
-	dw_usec at;        /* steady: not before */
-	uint64_t count;    /* rows since the outage began */
-	bool awaits_owner; /* the handle asks for the ownership first */
+	bool is_reading;  /* a page of the file is being read */
+	size_t under_way; /* how many rows of the page are still there */
+	/* How many of these rows are claims of timers that have not started, and wait for an
+	 * answer. */
+	size_t idle;
+	bool has_void;  /* a claimed timer was gone: the inbox says what became of it */
+	bool rereads;   /* answers of the inbox for ids with rows were left out, so read it again */
+	dw_usec at;     /* when the next page may be read (steady clock) */
+	uint64_t count; /* how many rows were made since the outage began */
+	bool awaits_owner; /* the handle must ask for the ownership before the replay */
 };
 
 struct fallback {
-	dw_store store; /* first: the public view */
+	dw_store store; /* the engine's view of the store; must be the first field */
 	dw_store_env env;
 	struct alloc alloc;
-	dw_store *front; /* Redis */
+	dw_store *front; /* the store of Redis */
 	struct journal journal;
-	dw_journal_state state; /* READY, TAKES, REPLAYS */
-	dw_usec now;            /* steady, of the turn or call */
-	bool is_told;           /* the outage is */
+	dw_journal_state state; /* one of READY, TAKES and REPLAYS */
+	dw_usec now;            /* the time of the turn or call (steady clock) */
+	bool is_told;           /* the program was told of the outage */
 	bool stopped;
-	int failed;               /* the journal's last answer, DW_OK: it is well */
-	struct op_queue answers;  /* to the engine */
-	struct op_queue to_front; /* gathers one batch */
-	struct op_queue held;     /* until Redis has all rows */
-	struct op_queue ready;    /* held no more: they find their way again */
+	int failed;               /* the last status of the journal; DW_OK if it works */
+	struct op_queue answers;  /* answers for the engine */
+	struct op_queue to_front; /* one batch of operations for the front */
+	struct op_queue held;     /* operations that wait until Redis has all rows */
+	struct op_queue ready;    /* operations that were held, and are sorted again */
 	struct replay replay;
 	struct told *told_first, *told_last;
-	dw_usec note_at; /* steady: look again whether the origin has changed */
+	dw_usec note_at; /* when to look again whether the origin has changed (steady clock) */
 };
 
 /* fallback_answer hands an operation over to the engine. */
@@ -70,7 +73,7 @@ void tell_timer(struct fallback *, dw_event_kind, int status, const char *id, co
 void tell_all(struct fallback *, dw_event_kind, int status, uint64_t count, const char *words);
 bool tell_take(struct fallback *, dw_store_event *ret_event);
 void tell_free(struct fallback *);
-void tell_rows_left(const struct fallback *); /* a line of the log */
+void tell_rows_left(const struct fallback *); /* writes a line of the log */
 
 /* server.c
  * server_stamp: as the front's stamp(). A floor that is a guess is not earlier than the last one,

@@ -1,4 +1,4 @@
-/* The class: which operation goes where, and when Redis counts as away. */
+/* The functions that the engine calls: which operation goes where, and when Redis counts as away. */
 #include "store/fallback/core.h"
 
 #include <poll.h>
@@ -7,7 +7,8 @@
 #include "base/usec.h"
 #include "port/driven.h"
 
-#define DOUBT_PATIENCE DW_MILLISECONDS(1200) /* a caller in doubt is answered then */
+/* Then a caller whose operation is in doubt is answered. */
+#define DOUBT_PATIENCE DW_MILLISECONDS(1200)
 #define PATIENCE DW_SECONDS(5)
 #define WINDOW 4096u
 
@@ -23,7 +24,8 @@ static dw_usec steady(const struct fallback *fallback)
 
 /* ---- Which way ----------------------------------------------------------------------------- */
 
-/* waits: it may not be done before Redis has all rows: what is read would be older than they. */
+/* waits returns true if the operation must not be done before Redis has all rows. Otherwise it
+ * would read an older state than the rows have. */
 static bool waits(const dw_op *op)
 {
 	switch (op->kind) {
@@ -36,19 +38,20 @@ static bool waits(const dw_op *op)
 	}
 }
 
-/* waits_away: it is of use, or resolves a doubt, only when Redis is back. */
+/* waits_away returns true if the operation is of use, or can resolve a doubt, only when Redis is
+ * back. */
 static bool waits_away(const dw_op *op)
 {
 	return op->kind == DW_OP_INBOX || (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN);
 }
 
-/* is_lasting: the store keeps it until its server is back, and nobody waits. */
+/* is_lasting returns true if the operation waits for the server, and nobody for its answer. */
 static bool is_lasting(const dw_op *op)
 {
 	return op->kind == DW_OP_LOSS || op->kind == DW_OP_REPUSH || op->kind == DW_OP_DISOWN;
 }
 
-/* fires: this owner starts timers while Redis is away, within its lease. */
+/* fires returns true if this owner starts timers while Redis is away, within its lease. */
 static bool fires(const struct fallback *fallback)
 {
 	return fallback->env.fires && fallback->now < driven_lease(fallback->front);
@@ -89,7 +92,7 @@ static void take(struct fallback *fallback, dw_op *op)
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	op->next = NULL;
-	if (op->kind == DW_OP_OWN) { /* the ownership was lost, and every claim with it */
+	if (op->kind == DW_OP_OWN) { /* without the ownership no claim is valid any more */
 		fallback->replay.has_void = false;
 		rows_index_each(&fallback->journal.rows, lose_claim, NULL);
 	}
@@ -115,7 +118,7 @@ static void take_all(struct fallback *fallback, dw_op *list)
 		fallback->front->type->submit(fallback->front, op_queue_take(&fallback->to_front));
 }
 
-/* is_through: Redis gets everything, and the engine its answers. */
+/* is_through returns true if Redis gets all operations, and the engine gets its answers. */
 static bool is_through(const struct fallback *fallback)
 {
 	return fallback->state == DW_JOURNAL_READY && !fallback->replay.awaits_owner &&
@@ -206,7 +209,7 @@ static void recall(struct fallback *fallback)
 	take_answers(fallback);
 }
 
-/* take_from_row: what waits for a row to be replayed goes into the journal. */
+/* take_from_row moves the operations that wait for the replay of a row into the journal. */
 static void take_from_row(struct row *row, void *user)
 {
 	struct fallback *fallback = user;
@@ -214,7 +217,7 @@ static void take_from_row(struct row *row, void *user)
 	op_queue_append(&fallback->ready, op_queue_take(&row->behind));
 }
 
-/* go_away: Redis is away. What waited for it goes into the journal, or is answered. */
+/* go_away: Redis is away now. Waiting operations go into the journal, or are answered. */
 static void go_away(struct fallback *fallback, const char *why)
 {
 	struct op_queue held = fallback->held;
@@ -225,7 +228,7 @@ static void go_away(struct fallback *fallback, const char *why)
 	if (!fallback->is_told) {
 		(void)snprintf(words, sizeof words,
 			       "Redis is away, and the journal takes what is asked: %s",
-			       why); /* cut if long */
+			       why); /* long words are cut */
 		tell_all(fallback, DW_EVENT_OUTAGE, DW_ESTORE, 0, words);
 		fallback->replay.count = 0;
 	}
@@ -242,7 +245,7 @@ void fallback_come_back(struct fallback *fallback)
 	op_queue_append(&fallback->ready, op_queue_take(&fallback->held));
 }
 
-/* be_ready: Redis has all rows. */
+/* be_ready is called when Redis has all rows. */
 static void be_ready(struct fallback *fallback)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -317,12 +320,14 @@ static dw_usec fallback_due(const dw_store *base)
 		return fallback->now;
 	if (fallback->state == DW_JOURNAL_REPLAYS && fallback->replay.at > fallback->now)
 		at = usec_min(at, fallback->replay.at);
-	if (fallback->state == DW_JOURNAL_TAKES) /* who waits in doubt is answered then */
+	/* Then callers whose operations are in doubt are answered. */
+	if (fallback->state == DW_JOURNAL_TAKES)
 		at = usec_min(at, usec_add(fallback->now, DW_MILLISECONDS(50)));
 	return at;
 }
 
-/* fallback_lease: nothing starts while it is open whether a claim of the journal is valid. */
+/* fallback_lease returns until when timers may start. No timer starts while it is unknown whether a
+ * claim in the journal is valid. */
 static dw_usec fallback_lease(const dw_store *base)
 {
 	const struct fallback *fallback = (const struct fallback *)base;
@@ -337,8 +342,8 @@ static int fallback_is_lost(const dw_store *base, const char *id)
 	return driven_is_lost(((const struct fallback *)base)->front, id);
 }
 
-/* fallback_trouble: the outage is told as one, so what fails meanwhile is not worth telling, unless
- * the journal fails, too. */
+/* fallback_trouble returns what fails at the moment. The outage was reported as one event, so
+ * failures during it are not reported, unless the journal fails, too. */
 static int fallback_trouble(const dw_store *base, char *ret_words, size_t size)
 {
 	const struct fallback *fallback = (const struct fallback *)base;
@@ -348,7 +353,8 @@ static int fallback_trouble(const dw_store *base, char *ret_words, size_t size)
 	if (fallback->failed == DW_OK)
 		return DW_EUNKNOWN;
 	(void)snprintf(ret_words, size, "Redis is away, and the journal %s fails: %s",
-		       fallback->journal.path, dw_strerror(fallback->failed)); /* cut if long */
+		       /* A long path is cut. */
+		       fallback->journal.path, dw_strerror(fallback->failed));
 	return fallback->failed;
 }
 
@@ -395,14 +401,16 @@ static void fallback_journal(const dw_store *base, dw_journal_stats *ret_stats)
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-/* finish_replay goes on for a while, so that a deploy leaves no row behind that could have gone. */
+/* finish_replay replays for a little longer when the store closes, so that no row stays in the file
+ * that could be replayed now. */
 static void finish_replay(struct fallback *fallback, dw_usec until)
 {
 	struct pollfd readable = {.fd = driven_descriptor(fallback->front), .events = POLLIN};
 
 	while (fallback->state == DW_JOURNAL_REPLAYS && !fallback->replay.awaits_owner &&
 	       fallback->now < until) {
-		(void)poll(&readable, 1, 1); /* the file's answers have no descriptor */
+		/* The file has no descriptor for its answers, so sleep briefly. */
+		(void)poll(&readable, 1, 1);
 		fallback->now = steady(fallback);
 		work(fallback);
 	}

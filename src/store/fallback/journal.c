@@ -42,7 +42,8 @@ bool journal_delete(struct journal *journal, const struct row *row, void *contex
 	dw_op *op = op_new(&journal->alloc, DW_OP_CANCEL, row->id, NULL, 0);
 
 	if (op)
-		op->flags = DW_OP_WITHDRAWN; /* whoever has claimed it, in the file */
+		/* This deletes the row, whoever has claimed it in the file. */
+		op->flags = DW_OP_WITHDRAWN;
 	return begin(journal, op, context);
 }
 
@@ -98,14 +99,14 @@ dw_op *journal_collect(struct journal *journal)
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
-/* await: the answer to the only operation under way. */
+/* await waits for the answer to the only operation under way. */
 static dw_op *await(struct journal *journal)
 {
 	const struct timespec moment = {.tv_nsec = 500000};
 	dw_op *answer;
 
 	while (!(answer = journal_collect(journal)))
-		(void)nanosleep(&moment, NULL); /* or less: it is looked again */
+		(void)nanosleep(&moment, NULL); /* a shorter sleep only looks again sooner */
 	return answer;
 }
 
@@ -142,8 +143,8 @@ static int add_row(struct journal *journal, const dw_row *stored, const struct r
 	if (words->what == DW_OP_PUT)
 		row->words.attempt = stored->head.attempt;
 	row->number = stored->head.generation;
-	row->is_sent = true;            /* perhaps: the process that wrote it is gone */
-	row->bytes = stored->body_size; /* with the row's own */
+	row->is_sent = true; /* it may have been sent by the process that wrote it, which is gone */
+	row->bytes = stored->body_size; /* this includes the bytes of the row itself */
 	journal->rows.bytes += row->bytes;
 	if (!journal->oldest)
 		journal->oldest = (dw_usec)stored->head.generation;
@@ -177,7 +178,8 @@ static int learn_row(struct journal *journal, const dw_row *stored, size_t *dama
 		++*damaged;
 		return set_aside(journal, stored);
 	}
-	(void)record_of_row(stored, &record); /* row_read() has decoded it */
+	/* This cannot fail, because row_read() has decoded the body. */
+	(void)record_of_row(stored, &record);
 	if (row_is_origin(stored)) {
 		if (is_of_namespace(&record, journal->name))
 			origin_read(&journal->origin, &words, body, size);
@@ -218,7 +220,8 @@ static int load(struct journal *journal, size_t *damaged, char *message)
 	return status;
 }
 
-/* explain_owner: the advice for a store is wrong for a journal. */
+/* explain_owner replaces the advice in the message: it was written for a store, and is wrong for a
+ * journal. */
 static void explain_owner(char *message)
 {
 	static const char advice[] = "; a journal is one program's: name another file";
@@ -241,7 +244,8 @@ int journal_open(struct journal *journal, const struct fallback_parts *parts,
 	*journal =
 	    (struct journal){.alloc = {env->resize, env->resize_user}, .session = env->token};
 	(void)snprintf(journal->name, sizeof journal->name, "%s", env->name);
-	(void)snprintf(journal->path, sizeof journal->path, "%s", parts->journal); /* cut if long */
+	/* A long path is cut. */
+	(void)snprintf(journal->path, sizeof journal->path, "%s", parts->journal);
 	own.role = DW_OWNER;
 	own.is_journal = 1;
 	own.existing = 0;
@@ -253,7 +257,8 @@ int journal_open(struct journal *journal, const struct fallback_parts *parts,
 	if (status == DW_OK)
 		status = load(journal, ret_damaged, ret_message);
 	if (status != DW_OK && journal->file)
-		(void)journal_stop(journal, DW_SECONDS(1)); /* else its thread closes it later */
+		/* If this fails, the journal's thread closes the file later. */
+		(void)journal_stop(journal, DW_SECONDS(1));
 	if (status != DW_OK)
 		journal_free(journal);
 	return status;

@@ -12,20 +12,21 @@ struct journal {
 	struct alloc alloc;
 	dw_store *file;
 	struct rows_index rows;
-	uint64_t session;            /* names this opening of the file */
-	dw_usec oldest;              /* when the first row was written, wall time */
-	struct origin origin;        /* what the file has */
-	dw_usec ahead;               /* its value when this process opened the file */
-	struct origin origin_writes; /* what is being written into the file, if is_noting */
+	uint64_t session;     /* a number that names this opening of the file */
+	dw_usec oldest;       /* when the first row was written (wall clock) */
+	struct origin origin; /* the origin that the file has */
+	dw_usec ahead;        /* origin.ahead when this process opened the file */
+	/* If is_noting: the origin that is being written into the file. */
+	struct origin origin_writes;
 	bool is_noting;
-	uint64_t floor; /* the latest floor that was a guess */
-	char name[64];  /* the namespace */
-	char path[128]; /* for words; cut if long */
+	uint64_t floor; /* the highest floor that was a guess */
+	char name[64];  /* the name of the namespace */
+	char path[128]; /* the path for messages; a long path is cut */
 };
 
-/* journal_open opens or makes the file and reads its rows. On failure ret_message says why:
- * DW_EINVAL (the rows are of another namespace), DW_EOWNED, DW_ESTORE, DW_ENEWER, DW_ENOMEM,
- * DW_ENOENT. Damaged rows go to the file's dead letters; *ret_damaged counts them. */
+/* journal_open opens or makes the file and reads its rows. On failure it returns DW_EINVAL (the
+ * rows are of another namespace), DW_EOWNED, DW_ESTORE, DW_ENEWER, DW_ENOMEM or DW_ENOENT, and
+ * ret_message says why. Damaged rows become dead letters of the file; *ret_damaged counts them. */
 int journal_open(struct journal *, const struct fallback_parts *, const dw_store_env *,
 		 size_t *ret_damaged, char *ret_message);
 
@@ -33,17 +34,19 @@ int journal_open(struct journal *, const struct fallback_parts *, const dw_store
 int journal_stop(struct journal *, dw_usec patience);
 void journal_free(struct journal *);
 
-/* The operations on the file. Their answers come with journal_collect(); ticket_of(op)->call is
- * context. False: no memory, nothing was begun. */
+/* These functions begin operations on the file. journal_collect() returns their answers;
+ * ticket_of(op)->call is then the context. They return false without memory; then nothing was
+ * begun. */
 bool journal_write(struct journal *, const struct row_write *, void *context);
-/* journal_pass does with the row, which is a put, what the operation does with its timer. */
+/* journal_pass is for a row that is a put. It does with the row what the operation does with its
+ * timer. */
 bool journal_pass(struct journal *, const struct row *, const dw_op *, void *context);
 bool journal_delete(struct journal *, const struct row *, void *context);
-/* journal_bury sets a damaged row aside, among the file's dead letters. */
+/* journal_bury makes a damaged row a dead letter of the file. */
 bool journal_bury(struct journal *, const dw_row *damaged, void *context);
 bool journal_read(struct journal *, size_t limit, void *context);
-/* journal_note writes the origin, unless that is being done. The journal is the context; its owner
- * hands the answer to journal_noted(). */
+/* journal_note writes the origin into the file, unless it is already being written. The context is
+ * the journal; its owner passes the answer to journal_noted(). */
 void journal_note(struct journal *, const struct origin *);
 void journal_noted(struct journal *, dw_op *);
 dw_op *journal_collect(struct journal *);

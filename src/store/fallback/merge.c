@@ -7,9 +7,9 @@ bool merge_takes(const dw_op *op, bool fires)
 	if (op->id && strcmp(op->id, ORIGIN_ID) == 0)
 		return false;
 	switch (op->kind) {
-	case DW_OP_PUT: /* nobody can know whether the id is free */
+	case DW_OP_PUT: /* nobody can know whether the id is in use in Redis */
 		return !(op->flags & (DW_OP_NEW | DW_OP_AGAIN | DW_OP_EXACT));
-	case DW_OP_CANCEL: /* nor which generation it has */
+	case DW_OP_CANCEL: /* nobody can know which generation the timer has */
 		return !(op->flags & DW_OP_EXACT);
 	case DW_OP_MOVE:
 	case DW_OP_SETTLE:
@@ -22,8 +22,9 @@ bool merge_takes(const dw_op *op, bool fires)
 	}
 }
 
-/* inherited: what a row keeps of the one before it. The base is that of the first one, because
- * Redis has seen none of them. An earlier row that ended a claim of this owner ends it for good. */
+/* inherited returns what a new row takes over from the row before it. The base is that of the id's
+ * first row, because Redis has seen none of the rows. If an earlier row ended a claim of this
+ * owner, the claim stays ended. */
 static struct row_words inherited(const dw_op *op, const struct row *row, const dw_replay *stamp)
 {
 	struct row_words words = {.what = op->kind,
@@ -61,14 +62,15 @@ static bool is_ended(const struct row *row)
 	return row && (row->words.what == DW_OP_CANCEL || row->words.what == DW_OP_SETTLE);
 }
 
-/* is_here_only: Redis had no timer of the id that this owner knew of. A client may have put one
- * since, so what ends the id here stays a row, and ends that one, too. */
+/* is_here_only returns true if, as far as this owner knew, Redis had no timer of the id. A client
+ * may have put one since. So an operation that ends the timer stays a row, which also ends the
+ * client's timer. */
 static bool is_here_only(const struct row *row)
 {
 	return row && row->words.flags & ROW_ABSENT && !row->is_sent;
 }
 
-/* pass: the row stays a put. */
+/* pass keeps the row, which is a put, and changes it in the file. */
 static struct merge pass(struct merge merge, const struct row *row)
 {
 	merge.effect = MERGE_PASS;
@@ -88,13 +90,13 @@ static struct merge merge_cancel(struct merge merge, const struct row *row)
 {
 	if (is_here_only(row))
 		return merge;
-	merge.status = DW_EUNKNOWN; /* the timer may start elsewhere */
+	merge.status = DW_EUNKNOWN; /* the timer may start in another process */
 	merge.words.flags &= ~ROW_ABSENT;
 	return merge;
 }
 
-/* merge_move: a put that Redis may have already may have started there, and be gone. To put it
- * again would start it twice. */
+/* merge_move moves a timer that has a row. If Redis may already have the put of the row, the timer
+ * may have started there and be gone. Another put would start it twice. */
 static struct merge merge_move(struct merge merge, const struct row *row)
 {
 	if (is_ended(row))
@@ -107,8 +109,8 @@ static struct merge merge_move(struct merge merge, const struct row *row)
 	return merge;
 }
 
-/* merge_claim: a row that Redis may have already does not start here, and neither does a timer
- * whose row it has: Redis could have given it another generation. */
+/* merge_claim claims a timer. A timer whose row Redis may already have does not start here, because
+ * Redis could have given it another generation. */
 static struct merge merge_claim(const dw_op *op, struct merge merge, const struct row *row,
 				const dw_replay *stamp)
 {
@@ -130,8 +132,8 @@ static struct merge merge_claim(const dw_op *op, struct merge merge, const struc
 	return merge;
 }
 
-/* merge_delivery_of_put: a verdict on a timer that Redis does not have. What the put has superseded
- * must still go. */
+/* merge_delivery_of_put takes a verdict on a timer that Redis does not have. An older timer that
+ * the put has replaced must still be deleted in Redis. */
 static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 					  const struct row *row)
 {
@@ -141,7 +143,7 @@ static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 	if (op->kind == DW_OP_RETRY)
 		return pass(merge, row);
 	merge.words.what = DW_OP_CANCEL;
-	merge.words.floor = row->generation; /* a client's later put stays */
+	merge.words.floor = row->generation; /* a timer that a client puts later stays */
 	merge.words.flags &= ~DW_REPLAY_UNSURE;
 	merge.words.flags |= row->words.flags & DW_REPLAY_UNSURE;
 	if (!is_here_only(row))
@@ -149,7 +151,8 @@ static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 	return merge;
 }
 
-/* merge_delivery: a verdict on a delivery of the timer that Redis has. It may come twice. */
+/* merge_delivery takes a verdict on a delivery of the timer that Redis has. The verdict may come
+ * twice. */
 static struct merge merge_delivery(const dw_op *op, struct merge merge, const struct row *row)
 {
 	bool again = row && row->words.what == op->kind;

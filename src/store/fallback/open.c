@@ -1,4 +1,4 @@
-/* Opening: first the file, and then Redis, which may be away. */
+/* Opens the store: first the file, and then Redis, which may be away. */
 #include <stdio.h>
 
 #include "base/usec.h"
@@ -30,13 +30,14 @@ static int make(struct fallback **ret_fallback, const struct fallback_parts *par
 	return DW_OK;
 }
 
-/* has_ownership: a store that was opened away has no lease. */
+/* has_ownership returns true if this store has the lease. A store that was opened while Redis was
+ * away has none. */
 static bool has_ownership(const struct fallback *fallback)
 {
 	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
 }
 
-/* check_origin: rows for another server are not for this one. */
+/* check_origin refuses rows that are for another server. */
 static int check_origin(struct fallback *fallback, char *message)
 {
 	const struct journal *journal = &fallback->journal;
@@ -50,7 +51,7 @@ static int check_origin(struct fallback *fallback, char *message)
 		       "or `durawheel journal replay --yes` it",
 		       journal->path, journal->origin.server.address,
 		       server.era[0] ? "is another server"
-				     : "may be another server"); /* cut if long */
+				     : "may be another server"); /* long words are cut */
 	return DW_EINVAL;
 }
 
@@ -60,10 +61,12 @@ static void give_up(struct fallback *fallback)
 
 	if (fallback->front) {
 		(void)fallback->front->type->stop(fallback->front,
-						  DW_SECONDS(1)); /* or its lease ends */
+						  /* If this fails, the lease ends by itself. */
+						  DW_SECONDS(1));
 		fallback->front->type->free(fallback->front);
 	}
-	(void)journal_stop(&fallback->journal, DW_SECONDS(1)); /* or its thread ends it */
+	/* If this fails, the journal's thread stops later. */
+	(void)journal_stop(&fallback->journal, DW_SECONDS(1));
 	journal_free(&fallback->journal);
 	tell_free(fallback);
 	alloc_free(&alloc, fallback);
@@ -80,7 +83,7 @@ int fallback_open(dw_store **ret_store, const struct fallback_parts *parts, cons
 		return status;
 	own.may_be_away = 1;
 	if (own.role == DW_STANDBY)
-		own.role = DW_CLIENT; /* it asks for the ownership when it is open */
+		own.role = DW_CLIENT; /* the store asks for the ownership after it is open */
 	status = parts->open_front(&fallback->front, parts->url, &own, ret_message);
 	if (status == DW_OK)
 		status = check_origin(fallback, ret_message);

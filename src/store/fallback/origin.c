@@ -4,7 +4,8 @@
 
 #include "base/usec.h"
 
-#define AHEAD_CHANGES DW_MILLISECONDS(50) /* by less than this, the file is not written */
+/* A change of the clock by less than this is not written into the file. */
+#define AHEAD_CHANGES DW_MILLISECONDS(50)
 
 static void read_text(char *room, size_t room_size, const char **text, const char *end)
 {

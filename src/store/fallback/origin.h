@@ -1,6 +1,6 @@
-/* Which server the rows of a journal are for, and how its clock stands to this machine's. The file
- * keeps it in a row of its own, so that a program which starts while Redis is away knows it, and so
- * that no other server gets the rows. */
+/* The origin: for which server the rows of a journal are, and how much that server's clock differs
+ * from this machine's. The file keeps the origin in a row of its own. So a program that starts
+ * while Redis is away knows it, and no other server gets the rows. */
 #ifndef DW_STORE_FALLBACK_ORIGIN_H
 #define DW_STORE_FALLBACK_ORIGIN_H
 
@@ -10,22 +10,24 @@
 #include "store/fallback/row.h"
 
 struct origin {
-	dw_origin server; /* address "": not known */
-	dw_usec ahead;    /* the server's clock, before this machine's */
-	uint64_t floor;   /* no generation that this program was told is later */
+	dw_origin server; /* the server; its address is "" if it is unknown */
+	dw_usec ahead;    /* how far the server's clock is ahead of this machine's */
+	uint64_t floor;   /* the highest generation that the server has told this program */
 };
 
-/* origin_read reads the server of ORIGIN_ID's row. */
+/* origin_read reads the origin from the row with the id ORIGIN_ID. */
 void origin_read(struct origin *, const struct row_words *, const void *body, size_t size);
 
-/* origin_op makes the operation on the file that writes it. NULL: no memory. */
+/* origin_op makes the operation that writes the origin into the file. Returns NULL without
+ * memory. */
 dw_op *origin_op(const struct alloc *, const char *name, const struct origin *);
 
-/* origin_differs returns false if it is the same server: by its address, or by what it has of the
- * namespace. */
+/* origin_differs returns true if the server is another one. It is the same if its address is, or if
+ * it has the same namespace. */
 bool origin_differs(const struct origin *, const dw_origin *server);
 
-/* origin_is_old returns true if the same server has another era, or its clock stands otherwise. */
+/* origin_is_old returns true if the same server has a new era, or if its clock differs by another
+ * amount. */
 bool origin_is_old(const struct origin *, const dw_origin *server, dw_usec ahead);
 
 #endif

@@ -5,7 +5,7 @@
 #include "store/fallback/core.h"
 
 #define PAGE 512u
-#define PAUSE DW_MILLISECONDS(100) /* after a failure */
+#define PAUSE DW_MILLISECONDS(100) /* the pause after a failure */
 
 static void pause_replay(struct fallback *fallback)
 {
@@ -27,7 +27,7 @@ bool replay_work(struct fallback *fallback)
 	return true;
 }
 
-/* set_aside: a row that was damaged since the journal was opened. */
+/* set_aside buries a row that was damaged after the journal was opened. */
 static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *stored)
 {
 	if (!journal_bury(&fallback->journal, stored, row))
@@ -39,9 +39,9 @@ static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *
 	return true;
 }
 
-/* note_claim: what became of the timer in the journal, which memory knows better than the file.
- * The attempt and retries of a claimed put are in the file's head. The claim holds if this owner
- * has not lost the ownership. */
+/* note_claim adds what became of the timer in the journal, which memory knows better than the file.
+ * The attempt and the retries of a claimed put are in the file's head. The claim is valid if this
+ * owner has not lost the ownership. */
 static void note_claim(const struct fallback *fallback, const struct row *row, const dw_head *head,
 		       struct row_words *words)
 {
@@ -60,9 +60,9 @@ static void note_claim(const struct fallback *fallback, const struct row *row, c
 		words->base = row->generation;
 }
 
-/* raise_floor: the row's floor was a guess, and now the server has told its time. A floor is never
- * lowered: the engine knows a timer by it. The row of an earlier process has been written when this
- * machine's clock showed its floor. */
+/* raise_floor corrects a row's floor that was a guess, because the server has told its time now. It
+ * never lowers a floor, because the engine knows the timer by it. An earlier process has written
+ * its row when this machine's clock showed the floor. */
 static void raise_floor(struct fallback *fallback, const struct row *row, struct row_words *words)
 {
 	dw_usec now = fallback->env.now(fallback->env.now_user);
@@ -81,7 +81,7 @@ static void raise_floor(struct fallback *fallback, const struct row *row, struct
 		words->floor = (uint64_t)at;
 }
 
-/* is_idle: a claim that holds, and has not started the timer. */
+/* is_idle returns true for a valid claim of a timer that has not started. */
 static bool is_idle(const dw_op *op)
 {
 	const struct row *row = ticket_of_const(op)->call;
@@ -89,7 +89,7 @@ static bool is_idle(const dw_op *op)
 	return op->replay->flags & DW_REPLAY_HOLDS && !row->has_begun;
 }
 
-/* send: false: no memory. */
+/* send adds the row's operation to the batch. Returns false without memory. */
 static bool send(struct fallback *fallback, const dw_row *stored, struct op_queue *batch)
 {
 	struct row *row = rows_index_find(&fallback->journal.rows, stored->id);
@@ -98,7 +98,7 @@ static bool send(struct fallback *fallback, const dw_row *stored, struct op_queu
 	size_t size;
 	dw_op *op;
 
-	if (!row || row->writes > 0) /* a later page has it */
+	if (!row || row->writes > 0) /* a later page has the row */
 		return true;
 	if (row_read(stored, &words, &body, &size) != DW_OK)
 		return set_aside(fallback, row, stored);
@@ -134,8 +134,8 @@ void replay_read(struct fallback *fallback, dw_op *page)
 	if (fallback->state == DW_JOURNAL_REPLAYS)
 		for (const dw_row *row = page->rows; row && sent; row = row->next)
 			sent = send(fallback, row, &batch);
-	/* What was written before this page was read is in it: rows that it lacks were never
-	 * written. */
+	/* A page has everything that was written before it was read. So rows that are not in it
+	 * were never written. */
 	if (page->status == DW_OK && count_rows(page) == 0)
 		rows_index_clear(&fallback->journal.rows, &fallback->alloc);
 	if (batch.count == 0)
@@ -163,8 +163,9 @@ static const char *words_of(int status)
 	}
 }
 
-/* is_worth_telling: a settled timer that is not there, or is another one, is what was wanted. So is
- * a cancelled timer that Redis never had. */
+/* is_worth_telling returns true if the program must learn that the replay changed nothing. If a
+ * settled timer is gone or is another one, that was wanted. So was a cancelled timer that Redis
+ * never had. */
 static bool is_worth_telling(const dw_op *op, const struct row *row)
 {
 	bool is_gone = op->status == DW_ENOENT;

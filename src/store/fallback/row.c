@@ -94,7 +94,7 @@ int row_read(const dw_row *row, struct row_words *ret_words, const void **ret_bo
 	return DW_OK;
 }
 
-/* The replay stands behind the body in the operation's block. */
+/* The replay struct lies behind the body, in the block of the operation. */
 dw_op *row_replay(const struct alloc *alloc, const dw_row *row, const struct row_words *words,
 		  const void *body, size_t body_size)
 {

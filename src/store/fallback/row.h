@@ -20,45 +20,47 @@
 #include "durawheel/store.h"
 #include "port/op.h"
 
-/* The row that says which server the others are for (origin.h). A timer of this id is not
- * journaled. */
+/* The id of the row that says for which server the other rows are (origin.h). A timer of this id is
+ * not journaled. */
 #define ORIGIN_ID "durawheel: the server of this journal"
 #define ROW_ORIGIN ((dw_op_kind)0)
 
-/* Beside those of dw_replay: Redis never had the id, as far as the owner knew. */
+/* A flag beside those of dw_replay: as far as the owner knew, Redis never had the id. */
 #define ROW_ABSENT 128u
 
-/* What a row says. */
+/* The fields of a row. */
 struct row_words {
-	dw_op_kind what; /* as in dw_replay */
+	dw_op_kind what; /* the kind of operation, as in dw_replay */
 	unsigned flags;
-	uint8_t retries; /* that Redis has not counted */
+	uint8_t retries; /* retries that Redis has not counted */
 	uint32_t attempt;
-	uint64_t base; /* the generation in Redis that it supersedes, 0: none, or not known */
+	uint64_t base; /* the generation in Redis that the row replaces; 0: none, or unknown */
 	uint64_t floor;
 	uint64_t fence;
-	uint64_t session; /* the opening of the journal that wrote it: dw_replay.journal */
+	uint64_t session; /* the opening of the journal that wrote the row: dw_replay.journal */
 };
 
-/* A row in memory. Its body is in the file only. */
+/* A row in memory. Only the file has the row's body. */
 struct row {
-	struct linear_node node; /* first */
+	struct linear_node node; /* must be the first field */
 	struct row_words words;
-	uint64_t generation;    /* the one that the engine was told; 0: none */
-	uint64_t number;        /* the row's generation in the file */
-	bool is_claimed;        /* the engine has claimed the timer here, and has no verdict */
-	bool has_begun;         /* its handler was started by that claim: DW_REPLAY_LOCAL */
-	uint8_t claims;         /* made here */
-	dw_usec at;             /* steady: when it was written; 0: by an earlier process */
-	size_t bytes;           /* in the file, without the file's own */
-	uint8_t writes;         /* writes of the row that the file has not answered */
-	bool is_sent;           /* Redis may have done it */
-	bool is_leaving;        /* Redis has it, and the file is deleting it */
-	struct op_queue behind; /* operations on its id that wait for the replay */
+	uint64_t generation; /* the generation that the engine was told; 0: none */
+	uint64_t number;     /* the row's generation in the file */
+	/* The engine has claimed the timer from the journal, and has given no verdict. */
+	bool is_claimed;
+	bool has_begun;  /* that claim has started the handler: DW_REPLAY_LOCAL */
+	uint8_t claims;  /* how many claims were made in the journal */
+	dw_usec at;      /* when the row was written (steady clock); 0: by an earlier process */
+	size_t bytes;    /* the row's bytes in the file */
+	uint8_t writes;  /* how many writes of the row the file has not answered */
+	bool is_sent;    /* Redis may have done what the row says */
+	bool is_leaving; /* Redis has the row, and the file is deleting it */
+	struct op_queue behind; /* operations on the row's id that wait for its replay */
 	char id[];
 };
 
-/* A row as it is written: due is the timer's, and body its record, of a put. */
+/* A row that is to be written. `due` is the timer's deadline. A put also has the timer's record as
+ * `body`. */
 struct row_write {
 	const char *id;
 	const struct row_words *words;
@@ -68,15 +70,18 @@ struct row_write {
 	bool is_vital; /* the write may use the space that is kept back for a full disk */
 };
 
-/* row_op makes the operation on the file that writes a row of the namespace. NULL: no memory. */
+/* row_op makes the operation that writes a row of the namespace into the file. Returns NULL without
+ * memory. */
 dw_op *row_op(const struct alloc *, const char *name, const struct row_write *);
 
 bool row_is_origin(const dw_row *);
 
-/* row_read reads a row of the file; *ret_body points into it. DW_OK, DW_ECORRUPT, DW_ENEWER. */
+/* row_read reads a row of the file; *ret_body points into it. Returns DW_OK, DW_ECORRUPT or
+ * DW_ENEWER. */
 int row_read(const dw_row *, struct row_words *ret_words, const void **ret_body, size_t *ret_size);
 
-/* row_replay makes the operation that replays a row; number is the row's. NULL: no memory. */
+/* row_replay makes the operation that replays a row; `number` is the row's number. Returns NULL
+ * without memory. */
 dw_op *row_replay(const struct alloc *, const dw_row *, const struct row_words *, const void *body,
 		  size_t body_size);
 

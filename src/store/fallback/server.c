@@ -1,4 +1,4 @@
-/* The server and its clock, as the file keeps them for the time when it is away. */
+/* What the file knows of the server and its clock, for the time when the server is away. */
 #include <string.h>
 
 #include "base/usec.h"

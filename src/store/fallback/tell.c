@@ -2,7 +2,8 @@
 
 #include "store/fallback/core.h"
 
-/* Without memory the program is not told: the row or the outage itself is none the worse. */
+/* add makes an event for the program. Without memory the program is not told; the row and the
+ * outage are not affected. */
 static dw_store_event *add(struct fallback *fallback, dw_event_kind kind, int status,
 			   const char *words)
 {
@@ -11,7 +12,8 @@ static dw_store_event *add(struct fallback *fallback, dw_event_kind kind, int st
 	if (!told)
 		return NULL;
 	told->event = (dw_store_event){.kind = kind, .status = status};
-	(void)snprintf(told->event.words, sizeof told->event.words, "%s", words); /* cut if long */
+	/* Long words are cut. */
+	(void)snprintf(told->event.words, sizeof told->event.words, "%s", words);
 	*(fallback->told_last ? &fallback->told_last->next : &fallback->told_first) = told;
 	fallback->told_last = told;
 	return &told->event;
@@ -23,7 +25,7 @@ void tell_timer(struct fallback *fallback, dw_event_kind kind, int status, const
 	dw_store_event *event = add(fallback, kind, status, words);
 
 	if (event)
-		(void)snprintf(event->id, sizeof event->id, "%s", id); /* it fits */
+		(void)snprintf(event->id, sizeof event->id, "%s", id); /* the id always fits */
 }
 
 void tell_all(struct fallback *fallback, dw_event_kind kind, int status, uint64_t count,
@@ -67,6 +69,6 @@ void tell_rows_left(const struct fallback *fallback)
 	(void)snprintf(line, sizeof line,
 		       "%u timer%s left in the journal %s, for the next program that opens it",
 		       count, count == 1 ? " is" : "s are",
-		       fallback->journal.path); /* cut if long */
+		       fallback->journal.path); /* a long path is cut */
 	fallback->env.log(DW_LOG_WARN, line, fallback->env.log_user);
 }
