@@ -10,7 +10,8 @@
 struct dead_letter {
 	struct dead_letter *before;
 	struct dead_letter *after;
-	uint64_t number; /* counts the letters in the order of their death; never used again */
+	/* Numbers count the letters in the order of their death; none is used again. */
+	uint64_t number;
 	dw_usec at;
 	dw_reason reason;
 	struct life_record record;
@@ -26,16 +27,18 @@ struct dead_letters {
 	struct dead_letter *first;
 	struct dead_letter *last;
 	uint64_t count;
-	uint64_t number; /* the last number given */
+	uint64_t number; /* the last number that was given to a letter */
 };
 
-/* dead_letters_add adds a copy of the letter and of all that it points to. DW_OK, DW_ENOMEM. */
+/* dead_letters_add adds a copy of the letter and of all that it points to. Returns DW_OK or
+ * DW_ENOMEM. */
 int dead_letters_add(struct dead_letters *, const struct alloc *, const struct dead_letter *letter);
 void dead_letters_drop(struct dead_letters *, const struct alloc *, struct dead_letter *);
 void dead_letters_clear(struct dead_letters *, const struct alloc *);
 
-/* dead_letters_find returns the letter of id and generation; generation 0: the last letter of the
- * id. It looks through all letters, because they are few and only people ask. */
+/* dead_letters_find returns the letter of an id and a generation. If the generation is 0, it
+ * returns the last letter of the id. It looks through all letters, because there are few, and only
+ * people ask for them. */
 struct dead_letter *dead_letters_find(const struct dead_letters *, const char *id,
 				      uint64_t generation);
 

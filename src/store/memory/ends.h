@@ -1,4 +1,4 @@
-/* The ends of timers in memory: the last one of each id, until it expires. */
+/* The ends of timers in memory. The last end of each id is kept until it expires. */
 #ifndef DW_STORE_MEMORY_ENDS_H
 #define DW_STORE_MEMORY_ENDS_H
 
@@ -10,7 +10,7 @@
 /* An end is one block: the struct, the links of the skip list, its bytes, the id. */
 struct stored_end {
 	struct id_map_node name;    /* first */
-	struct skiplist_node place; /* due: when it expires */
+	struct skiplist_node place; /* place.due: when the end expires */
 	const void *bytes;
 	size_t size;
 };
@@ -18,23 +18,24 @@ struct stored_end {
 struct ends {
 	struct id_map by_id;
 	struct skiplist order;
-	uint64_t number; /* of the last one; never used again */
+	uint64_t number; /* the last number that was given to an end; none is used again */
 };
 
-/* ends_init: DW_OK, DW_ENOMEM. The allocator must outlive it. */
+/* ends_init returns DW_OK or DW_ENOMEM. The allocator must outlive the ends. */
 int ends_init(struct ends *, const struct alloc *);
 void ends_free(struct ends *, const struct alloc *);
 void ends_clear(struct ends *, const struct alloc *);
 
-/* ends_make makes an end that ends_add takes over; it replaces the id's earlier one. NULL: no
- * memory. */
+/* ends_make makes an end for ends_add, which takes it over and replaces the id's earlier end.
+ * Returns NULL without memory. */
 struct stored_end *ends_make(struct ends *, const struct alloc *, const char *id, const dw_ended *);
 void ends_add(struct ends *, const struct alloc *, struct stored_end *);
 
-/* ends_find returns the end of the id, unless it has expired; or NULL. */
+/* ends_find returns the end of the id, or NULL if there is none or it has expired. */
 const struct stored_end *ends_find(const struct ends *, const char *id, dw_usec now);
 
-/* ends_ask: is there one? If a clock far ahead has kept it, it is kept as long as it says. */
+/* ends_ask returns true if the id has an end. If the end seems to be from a clock that was far
+ * ahead, its expiry is corrected. */
 bool ends_ask(struct ends *, const char *id, dw_usec now);
 
 /* ends_forget drops some ends that have expired or are too many. */

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "durawheel/error.h"
 
-/* hash_of: without a secret seed, because only the program itself chooses the ids. */
+/* hash_of needs no secret seed, because only the program itself chooses the ids. */
 static uint64_t hash_of(const char *id)
 {
 	return hash_bytes(1, id, strlen(id));

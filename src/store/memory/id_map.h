@@ -1,5 +1,5 @@
-/* A hash table by id. Its nodes live inside the structures that they belong to. Once it is made,
- * adding never fails. */
+/* A hash table by id. Its nodes live inside the structures that they belong to. Adding a node never
+ * fails. */
 #ifndef DW_STORE_MEMORY_ID_MAP_H
 #define DW_STORE_MEMORY_ID_MAP_H
 
@@ -14,13 +14,13 @@ struct id_map {
 	struct linear table;
 };
 
-/* id_map_init: DW_OK, DW_ENOMEM. The allocator must outlive the map. */
+/* id_map_init returns DW_OK or DW_ENOMEM. The allocator must outlive the map. */
 int id_map_init(struct id_map *, const struct alloc *);
 void id_map_free(struct id_map *);
 
 struct id_map_node *id_map_find(const struct id_map *, const char *id);
 
-/* id_map_add adds a node whose id is set and not in the table. */
+/* id_map_add adds a node whose id is set. The id must not be in the table. */
 void id_map_add(struct id_map *, struct id_map_node *);
 void id_map_remove(struct id_map *, struct id_map_node *);
 

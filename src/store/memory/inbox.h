@@ -22,14 +22,14 @@ struct inbox {
 	struct inbox_entry *last;
 };
 
-/* inbox_init: DW_OK, DW_ENOMEM. The allocator must outlive it. */
+/* inbox_init returns DW_OK or DW_ENOMEM. The allocator must outlive the inbox. */
 int inbox_init(struct inbox *, const struct alloc *);
 void inbox_free(struct inbox *, const struct alloc *);
 
-/* inbox_entry_new makes an entry that is not in the inbox yet. NULL: no memory. */
+/* inbox_entry_new makes an entry that is not in the inbox yet. Returns NULL without memory. */
 struct inbox_entry *inbox_entry_new(const struct alloc *, const char *id);
 
-/* inbox_add puts the entry in the place of an earlier entry of its id. */
+/* inbox_add adds the entry. It replaces an earlier entry of the same id. */
 void inbox_add(struct inbox *, const struct alloc *, struct inbox_entry *);
 void inbox_drop(struct inbox *, const struct alloc *, struct inbox_entry *);
 void inbox_clear(struct inbox *, const struct alloc *);

@@ -16,10 +16,10 @@ enum { LINK_ALL, LINK_STATE, LINKS };
 struct queue_message {
 	struct linear_node node; /* first; its hash is the number */
 	struct queue_message *prev[LINKS], *next[LINKS];
-	struct queue_list *list; /* of its state */
+	struct queue_list *list; /* the list of the state that the message has */
 	dw_head head;
-	dw_usec until;       /* taken: when it is handed out again; later: when it comes back */
-	uint64_t deliveries; /* of this message */
+	dw_usec until;       /* taken: when it is handed out again; later: when it returns */
+	uint64_t deliveries; /* how often this message was handed out */
 	size_t body_size;
 	unsigned char body[];
 };
@@ -47,7 +47,7 @@ static void list_remove(struct queue_list *list, int link, struct queue_message 
 	list->count--;
 }
 
-/* put_in moves a message into the list of another state; times grow in a list. */
+/* put_in moves a message into the list of another state. In each list the times grow. */
 static void put_in(struct queue_list *list, struct queue_message *message, dw_usec until)
 {
 	struct queue_message *before;
@@ -156,7 +156,7 @@ static bool is_expired(const struct queue_message *message,
 	return settings->expire_us > 0 && usec_sub(now, message->head.due) > settings->expire_us;
 }
 
-/* expire drops a message if it is expired. */
+/* expire drops the message if its time is over. */
 static bool expire(struct queue *queue, struct queue_message *message,
 		   const struct dw_topic_settings *settings, dw_usec now)
 {
@@ -168,7 +168,7 @@ static bool expire(struct queue *queue, struct queue_message *message,
 }
 
 /* ready returns the message that is handed out next: one whose time-out has passed, one that has
- * come back, or the first that waits. */
+ * returned, or the first one that waits. */
 static struct queue_message *ready(const struct queue *queue, dw_usec now)
 {
 	struct queue_message *taken = queue->taken.first, *later = queue->later.first;
@@ -190,7 +190,8 @@ static struct queue_message *next_of(struct queue *queue, const struct dw_topic_
 	return message;
 }
 
-/* bring_forward: of messages that wait until after latest, the computed ones wait until `again`. */
+/* bring_forward shortens the wait of messages that wait beyond `latest`: they now wait until
+ * `again`. Without `all` it changes only computed times. */
 static void bring_forward(struct queue_list *list, dw_usec latest, dw_usec again, bool all)
 {
 	struct queue_message *message = list->last, *before;
@@ -203,7 +204,8 @@ static void bring_forward(struct queue_list *list, dw_usec latest, dw_usec again
 	}
 }
 
-/* clock_was_ahead brings messages forward that a clock has hidden that was set back since. */
+/* clock_was_ahead brings messages forward that were hidden by a clock that was far ahead, and was
+ * set back since. */
 static void clock_was_ahead(struct queue *queue, const struct dw_topic_settings *settings,
 			    dw_usec now)
 {
@@ -265,7 +267,7 @@ void queue_take(struct queue *queue, dw_op *op, const struct dw_topic_settings *
 		bytes += message->body_size;
 		message->deliveries++;
 		if (!op_add_row(&queue->alloc, op, &tail, row_of(queue, message)))
-			return; /* what was taken before it comes back */
+			return; /* messages that were taken before the pause return later */
 		if (settings->hide_us == DW_AT_MOST_ONCE)
 			drop(queue, message);
 		else
@@ -276,7 +278,8 @@ void queue_take(struct queue *queue, dw_op *op, const struct dw_topic_settings *
 
 /* ---- Answer -------------------------------------------------------------------------------- */
 
-/* held: the message of which the token names the last delivery, which is not over; or NULL. */
+/* held returns the message whose last delivery the token names, if that delivery is not over; or
+ * NULL. */
 static struct queue_message *held(struct queue *queue, const char *token)
 {
 	uint64_t number, delivery;
@@ -288,7 +291,7 @@ static struct queue_message *held(struct queue *queue, const char *token)
 		   : NULL;
 }
 
-/* judge applies the verdict; DW_ELIMIT: its retries are used up. */
+/* judge applies the verdict. Returns DW_ELIMIT if the message has no retries left. */
 static int judge(struct queue *queue, struct queue_message *message, const dw_op *op,
 		 const struct dw_topic_settings *settings, dw_usec now)
 {
@@ -297,7 +300,7 @@ static int judge(struct queue *queue, struct queue_message *message, const dw_op
 		drop(queue, message);
 		return DW_OK;
 	case DW_HOLD:
-	case DW_HOLD_UNSTARTED: /* never sent to a store */
+	case DW_HOLD_UNSTARTED: /* these verdicts are never sent to a store */
 		put_in(&queue->taken, message, usec_add(now, settings_hide(settings)));
 		return DW_OK;
 	case DW_RETRY:

@@ -20,8 +20,7 @@ static bool is_before(const struct skiplist_node *node, dw_usec due, uint64_t ge
 	return node->due < due || (node->due == due && node->generation < generation);
 }
 
-/* seek finds, for each level, the link that leads to the first node not before (due,
- * generation). */
+/* seek finds, for each level, the link to the first node that is not before (due, generation). */
 static void seek(struct skiplist *list, dw_usec due, uint64_t generation,
 		 struct skiplist_node **ret_path[SKIPLIST_HEIGHT])
 {

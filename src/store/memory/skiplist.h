@@ -15,7 +15,7 @@ struct skiplist_node {
 	dw_usec due;
 	uint64_t generation;
 	uint8_t height;
-	struct skiplist_node **next; /* as many links as height says */
+	struct skiplist_node **next; /* `height` links */
 };
 
 struct skiplist {

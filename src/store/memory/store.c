@@ -1,5 +1,6 @@
-/* The memory store: a table in this process. submit applies every operation at once, and the answer
- * waits to be collected. Nothing survives the process. Only one thread uses it, like the engine. */
+/* The memory store: a table in this process. submit() does every operation at once, and the answer
+ * waits to be collected. Nothing survives the process. Only one thread uses the store, as with the
+ * engine. */
 #include "store/store.h"
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@ struct memory_store {
 	struct alloc alloc;
 	struct timer_table *table;
 	struct op_queue answers;
-	dw_op *parked; /* the INBOX that waits for news */
+	dw_op *parked; /* the INBOX operation that waits for news */
 	bool stopped;
 };
 
@@ -37,7 +38,7 @@ static void take_op(struct memory_store *memory, dw_op *op)
 	if (memory->stopped)
 		answer(memory, op, DW_ECLOSED);
 	else if (op->kind == DW_OP_INBOX && memory->parked)
-		answer(memory, op, DW_EBUSY); /* only one INBOX at a time */
+		answer(memory, op, DW_EBUSY); /* there is only one INBOX at a time */
 	else if (table_apply(memory->table, op, &caller))
 		op_queue_push(&memory->answers, op);
 	else
@@ -69,7 +70,7 @@ static int memory_stop(dw_store *store, dw_usec patience)
 {
 	struct memory_store *memory = memory_of(store);
 
-	(void)patience; /* nothing is ever under way */
+	(void)patience; /* no operation is ever under way, so nothing is waited for */
 	memory->stopped = true;
 	if (memory->parked) {
 		answer(memory, memory->parked, DW_ECLOSED);

@@ -75,7 +75,8 @@ int table_own(struct timer_table *table, const char *line, dw_usec since)
 {
 	if (set_text(table, &table->owner, line, line ? strlen(line) : 0) != DW_OK)
 		return DW_ENOMEM;
-	(void)set_text(table, &table->report, NULL, 0); /* only frees */
+	/* An empty text needs no memory, so this cannot fail. */
+	(void)set_text(table, &table->report, NULL, 0);
 	table->owner_since = line ? since : 0;
 	table->owner_seen = line ? since : 0;
 	if (line)
@@ -144,7 +145,7 @@ static void timer_update(struct timer_table *table, struct stored_timer *timer,
 	table->claimed += stored_is_claimed(timer);
 }
 
-/* copy_why copies the text that the operation brings; *ret_why is NULL if it brings none. */
+/* copy_why copies the text that the operation brings. It sets *ret_why to NULL if there is none. */
 static int copy_why(struct timer_table *table, const dw_op *op, char **ret_why)
 {
 	*ret_why = NULL;
@@ -180,7 +181,7 @@ static int add_dead_letter(struct timer_table *table, const dw_op *op,
 	return dead_letters_add(&table->dead, &table->alloc, &letter);
 }
 
-/* What a step needs, made before anything changes. */
+/* The memory that a step needs, allocated before anything changes. */
 struct prepared {
 	struct stored_timer *made;
 	struct inbox_entry *entry;
@@ -196,7 +197,7 @@ static void give_up(struct timer_table *table, const struct prepared *prepared)
 	alloc_free(&table->alloc, prepared->why);
 }
 
-/* prepare does everything that can fail. */
+/* prepare does everything that can fail for lack of memory. */
 static int prepare(struct timer_table *table, const dw_op *op, struct stored_timer *timer,
 		   const struct life_step *step, struct prepared *prepared)
 {
@@ -325,7 +326,7 @@ static int tell_owner(struct timer_table *table, const struct table_caller *call
 	struct inbox_entry *entry;
 
 	if (caller->role == DW_OWNER)
-		return DW_OK; /* it knows what it does */
+		return DW_OK; /* the owner itself has made the change */
 	entry = inbox_entry_new(&table->alloc, "");
 	if (!entry)
 		return DW_ENOMEM;
@@ -364,7 +365,7 @@ static void requeue(struct timer_table *table, dw_op *op, const struct table_cal
 	}
 	dead_letters_drop(&table->dead, &table->alloc, letter);
 	op->head = step.record.head;
-	/* If there is no memory for the row, the owner scans, and finds the timer. */
+	/* If there is no memory for the row, the owner scans, and finds the timer that way. */
 	timer = table_find(table, op->id);
 	if (step.show)
 		(void)show(table, op, timer, &step);
@@ -394,7 +395,8 @@ static void purge(struct timer_table *table, dw_op *op)
 	ends_clear(&table->ends, &table->alloc);
 }
 
-/* apply_to_topic: false: the operation is not about a topic. */
+/* apply_to_topic does an operation on a topic. Returns false if the operation is no such
+ * operation. */
 static bool apply_to_topic(struct timer_table *table, dw_op *op, const struct table_caller *caller)
 {
 	switch (op->kind) {
@@ -442,7 +444,7 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 		acknowledge(table, op);
 		return true;
 	case DW_OP_STATUS:
-	case DW_OP_CHECK: /* only counts: a timer in memory cannot be damaged */
+	case DW_OP_CHECK: /* the check only counts: a timer in memory cannot be damaged */
 		table_status(table, op);
 		return true;
 	case DW_OP_DEAD_SCAN:

@@ -13,23 +13,25 @@
 
 struct timer_table;
 
-/* The opening that asks, and the time. */
+/* The opening that sends an operation, and the time. */
 struct table_caller {
-	uint64_t token; /* dw_store_env.token: of this opening */
+	uint64_t token; /* the dw_store_env.token of this opening */
 	dw_role role;
 	dw_usec now; /* wall clock */
 };
 
-/* table_new: an empty table; NULL: no memory. */
+/* table_new makes an empty table. Returns NULL without memory. */
 struct timer_table *table_new(const struct alloc *);
 void table_free(struct timer_table *);
 
-/* table_own: an owner opens the table. It empties the inbox, because the owner reads everything
- * next. line says who the owner is, for STATUS; NULL: the owner has gone. DW_OK, DW_ENOMEM. */
+/* table_own is called when an owner opens the table. It empties the inbox, because the owner reads
+ * everything next. `line` names the owner, for STATUS; it is NULL when the owner has gone. Returns
+ * DW_OK or DW_ENOMEM. */
 int table_own(struct timer_table *, const char *line, dw_usec since);
 
-/* table_apply does the operation, and fills in its answer. False: an INBOX that has nothing to say
- * yet. It is not answered; apply it again when a client has written. */
+/* table_apply does the operation, and fills in its answer. It returns false for an INBOX that has
+ * nothing to say yet. Such an operation is not answered; apply it again when a client has
+ * written. */
 bool table_apply(struct timer_table *, dw_op *, const struct table_caller *);
 
 /* table_count returns the number of timers. */

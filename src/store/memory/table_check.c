@@ -41,5 +41,5 @@ void table_check(const struct timer_table *table)
 	bool sound = is_sound(table);
 
 	assert(sound);
-	(void)sound; /* without assertions nobody asks */
+	(void)sound; /* unused when assertions are compiled out */
 }

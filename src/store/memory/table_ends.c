@@ -16,7 +16,7 @@ int table_end_make(struct timer_table *table, const dw_op *op, const struct stor
 			topics_of_keep(&table->topics, timer->topic)))
 		return DW_OK;
 	ended.topic = timer->topic;
-	/* A client of this table is a part of the owner's process. */
+	/* A client of this table lives in the owner's process. */
 	ended_by(table->owner ? table->owner : "", by);
 	ended.by = by;
 	*ret_end = ends_make(&table->ends, &table->alloc, op->id, &ended);

@@ -21,7 +21,7 @@ struct stored_timer {
 	const char *topic;
 	const void *body;
 	size_t body_size;
-	char *why; /* a block of its own, or NULL */
+	char *why; /* allocated as a block of its own, or NULL */
 };
 
 struct timer_table {
@@ -29,14 +29,14 @@ struct timer_table {
 	struct id_map timers;
 	struct skiplist order;
 	struct inbox inbox;
-	uint64_t generation; /* the last one given */
+	uint64_t generation; /* the last generation that was given to a timer */
 	uint64_t claimed;
 	struct dead_letters dead;
 	char *owner;
 	char *report;
 	dw_usec owner_since;
 	dw_usec owner_seen;
-	dw_usec now; /* wall time of the current operation */
+	dw_usec now; /* the time of the current operation (wall clock) */
 	struct topics_of topics;
 	struct ends ends;
 };
@@ -64,10 +64,11 @@ static inline struct stored_timer *table_find(const struct timer_table *table, c
 	return (struct stored_timer *)(void *)id_map_find(&table->timers, id); /* first */
 }
 
-/* table_row makes a row of the timer for an answer. NULL: no memory. */
+/* table_row makes a row of the timer for an answer. Returns NULL without memory. */
 dw_row *table_row(struct timer_table *, const struct stored_timer *);
 
-/* These fill in an operation's answer. table_read_inbox: false: the inbox has nothing new. */
+/* These functions fill in an operation's answer. table_read_inbox returns false if the inbox has
+ * nothing new. */
 void table_scan(struct timer_table *, dw_op *);
 bool table_read_inbox(struct timer_table *, dw_op *);
 void table_scan_dead(struct timer_table *, dw_op *);

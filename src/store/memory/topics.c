@@ -54,7 +54,7 @@ dw_usec topics_of_keep(const struct topics_of *topics, const char *name)
 /* tally counts what the topic's settings mean for every operation. */
 static void tally(struct topics_of *topics, const struct set_topic *topic, bool counts)
 {
-	uint32_t by = counts ? 1 : UINT32_MAX; /* one less */
+	uint32_t by = counts ? 1 : UINT32_MAX; /* UINT32_MAX subtracts one */
 
 	topics->closed += is_closed(topic) ? by : 0;
 	topics->keeping += topic->settings.keep_us > 0 ? by : 0;
@@ -97,7 +97,7 @@ static int make(struct topics_of *topics, const struct alloc *alloc, const char 
 	if (!topic)
 		return DW_ENOMEM;
 	if (queue_init(&topic->queue, alloc) != DW_OK) {
-		queue_free(&topic->queue); /* what it has got */
+		queue_free(&topic->queue); /* free what queue_init has allocated */
 		alloc_free(alloc, topic);
 		return DW_ENOMEM;
 	}
