@@ -13,8 +13,8 @@ void careful_begin(struct careful *careful, dw_usec now)
 	careful->until = usec_add(now, CAREFUL_FOR);
 }
 
-/* on_way returns how many commands and probes the server has got at least the first byte of, and
- * has not answered. */
+/* on_way returns how many commands and probes are on their way: the server has got at least the
+ * first byte of each, and has not answered it. */
 static uint64_t on_way(const struct careful *careful)
 {
 	uint64_t unwritten = careful->output->count - (careful->output->written > 0);

@@ -12,28 +12,29 @@
 enum { SERVER_ID_SIZE = 48 };
 
 struct careful {
-	/* Constant: what the link queues, and what the server owes. */
+	/* Constant: the commands that the link queues, and the replies that the server owes. */
 	const struct output *output;
 	const struct heartbeat *heart;
 
-	dw_usec until;               /* steady; before that, one command is on its way at a time */
-	uint64_t blamed;             /* the connection that was closed on one command, or 0 */
-	char server[SERVER_ID_SIZE]; /* run_id of the last connection's server; "": not shown */
+	dw_usec until;   /* until then one command is on its way at a time (steady clock) */
+	uint64_t blamed; /* the connection that the server closed on one command, or 0 */
+	/* run_id of the last connection's server; "" if it was not shown. */
+	char server[SERVER_ID_SIZE];
 };
 
-/* careful_begin: from now on one command is on its way at a time. */
+/* careful_begin lets only one command at a time be on its way, from now on for a while. */
 void careful_begin(struct careful *, dw_usec now);
 
 /* careful_room returns how many queued commands may be written now. */
 size_t careful_room(const struct careful *, dw_usec now);
 
-/* careful_closed: the server has closed this connection; 0: nothing is known about it. is_sure: the
- * oldest command without a reply is the cause, whatever else is on its way. careful_lost: the
- * connection was lost in another way. */
+/* careful_closed is called when the server has closed this connection; 0 if nothing is known about
+ * it. is_sure means that the oldest command without a reply is the cause, whatever else is on its
+ * way. careful_lost is called when the connection was lost in another way. */
 void careful_closed(struct careful *, uint64_t connection, bool is_sure, dw_usec now);
 void careful_lost(struct careful *);
 
-/* careful_up: the next connection is up. */
+/* careful_up is called when the next connection is up. */
 void careful_up(struct careful *, const char *server);
 
 #endif

@@ -8,7 +8,7 @@
 #include "durawheel/durawheel.h"
 
 #define WORDS_FIRST 128
-#define NUMBER_SIZE 21 /* the longest one */
+#define NUMBER_SIZE 21 /* the longest number and its NUL */
 
 static void forget_kept(struct redis_command *command)
 {
@@ -42,7 +42,8 @@ char *command_keep(struct redis_command *command, size_t size)
 	return command->kept;
 }
 
-/* move_numbers: words that are numbers point to where these are now. */
+/* move_numbers is called when the room has moved. Words that are numbers now point into the new
+ * room. */
 static void move_numbers(struct redis_command *command, const char *before)
 {
 	memcpy(command->room, before, command->used);
@@ -54,7 +55,7 @@ static void move_numbers(struct redis_command *command, const char *before)
 	}
 }
 
-/* grow doubles the memory, which is one block. False: there is none. */
+/* grow doubles the memory, which is one block. Returns false without memory. */
 static bool grow(struct redis_command *command)
 {
 	struct redis_command before = *command;
@@ -78,8 +79,8 @@ static bool grow(struct redis_command *command)
 	return true;
 }
 
-/* is_full: the word is dropped, and the command is not sent. Callers must avoid more words than
- * there may be. */
+/* is_full returns true if the command has no place for another word. Then the word is dropped, and
+ * the command is not sent. Callers must not add more words than a command may have. */
 static bool is_full(struct redis_command *command)
 {
 	assert(command->count < COMMAND_WORDS_MAX);
@@ -120,7 +121,7 @@ static void add_number(struct redis_command *command, bool negative, uint64_t nu
 	if (is_full(command))
 		return;
 	command_bytes(command, memcpy(command->room + command->used, at, size), size);
-	command->used += size; /* the room has as many bytes for each word */
+	command->used += size; /* the room has NUMBER_SIZE bytes for each word */
 }
 
 void command_number(struct redis_command *command, int64_t number)
@@ -145,7 +146,7 @@ void command_time(struct redis_command *command, int64_t time)
 	command_bytes(command, at, 8);
 }
 
-/* The words between have used none of the room: they are texts of the caller. */
+/* The words between are texts of the caller, and have used none of the room. */
 void command_replace_number(struct redis_command *command, int word, int64_t number)
 {
 	if (is_full(command))

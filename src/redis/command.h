@@ -13,14 +13,14 @@
 
 struct redis_command {
 	struct alloc alloc;
-	int status; /* DW_OK; DW_ELIMIT, DW_ENOMEM: a word is missing, so it must not be sent */
+	int status; /* DW_OK; or DW_ELIMIT, DW_ENOMEM: a word is missing, so do not send it */
 	int count;
-	int most;    /* words for which there is memory; it grows */
-	size_t used; /* bytes of room */
+	int most;    /* number of words for which there is memory; it grows */
+	size_t used; /* bytes of the room that are used */
 	const char **word;
 	size_t *size;
-	char *room; /* the numbers */
-	char *kept; /* memory for a long word; NULL: none */
+	char *room; /* memory for the digits of numbers */
+	char *kept; /* memory for one long word; NULL if there is none */
 };
 
 /* command_clear begins a command. command_free frees its memory. */
@@ -30,11 +30,12 @@ void command_bytes(struct redis_command *, const void *bytes, size_t size);
 void command_text(struct redis_command *, const char *text);
 void command_number(struct redis_command *, int64_t number);
 void command_unsigned(struct redis_command *,
-		      uint64_t number); /* for versions: a damaged one may be above INT64_MAX */
-/* command_keep returns memory that lasts as long as the command, once for each. NULL: there is
- * none, and the command is not sent. */
+		      /* Unsigned, because a damaged version may be above INT64_MAX. */
+		      uint64_t number);
+/* command_keep returns memory that lasts as long as the command. Call it at most once for each
+ * command. Returns NULL without memory; then the command is not sent. */
 char *command_keep(struct redis_command *, size_t size);
-/* command_replace_number puts a number in the place of a word. */
+/* command_replace_number replaces a word by a number. */
 void command_replace_number(struct redis_command *, int word, int64_t number);
 /* command_time adds the eight bytes of a deadline, little-endian. */
 void command_time(struct redis_command *, int64_t time);

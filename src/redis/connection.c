@@ -26,8 +26,9 @@ static void close_connection(struct socket_link *link)
 {
 	if (link->fd >= 0) {
 		(void)epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
-		(void)shutdown(link->fd, SHUT_RDWR); /* ENOTCONN: it is down already */
-		(void)close(link->fd);               /* unsent bytes are given up */
+		/* Fails with ENOTCONN if the connection is down already. */
+		(void)shutdown(link->fd, SHUT_RDWR);
+		(void)close(link->fd); /* unsent bytes are given up */
 	}
 	link->fd = -1;
 	dial_stop(&link->dial);
@@ -45,8 +46,8 @@ static void end_connection(struct socket_link *link, bool refused, const char *w
 	link->state = RESTING;
 }
 
-/* lose closes the connection and rests until the next attempt. refused: the server rejects us until
- * a person changes something. */
+/* lose closes the connection and rests until the next attempt. With `refused`, the server rejects
+ * us until a person changes something. */
 static void lose(struct socket_link *link, bool refused, const char *why)
 {
 	if (link->state == UP)
@@ -54,10 +55,10 @@ static void lose(struct socket_link *link, bool refused, const char *why)
 	end_connection(link, refused, why);
 }
 
-/* hung_up: the server has closed the connection. is_sure: because of the oldest command. A reply
- * that the caller has not taken is lost, too: then its oldest command is not the server's. If a
- * command is to blame, the server is well, and others need not wait: the pause counts from the
- * beginning of the connection. */
+/* hung_up is called when the server has closed the connection. With is_sure, the oldest command is
+ * the cause. If the caller has not taken a reply, that reply is lost, too; then its oldest command
+ * is not the server's oldest one. If a command is to blame, the server works, and others need not
+ * wait: the pause counts from the beginning of the connection. */
 static void hung_up(struct socket_link *link, bool is_sure, const char *why)
 {
 	uint64_t connection = link->ready ? 0 : link->reconnect.connections;
@@ -126,14 +127,14 @@ static struct reply *hear(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
-/* says_last: the server closes the connection behind this reply, because it does not take the
- * command. */
+/* says_last returns true if the server closes the connection behind this reply, because it does not
+ * take the command. */
 static bool says_last(const struct reply *reply)
 {
 	return reply_fails(reply, "ERR Protocol error:");
 }
 
-/* hear_last: the command, which is too large, has no other reply. */
+/* hear_last takes the server's last words. The command, which is too large, gets no other reply. */
 static void hear_last(struct socket_link *link, const struct reply *reply)
 {
 	char text[160];
@@ -267,15 +268,15 @@ static void dial(struct socket_link *link)
 		lose(link, false, words);
 }
 
-/* announced returns the least size of the reply that is arriving. 0: none is, or the caller has not
- * taken the reply before it. */
+/* announced returns the least size of the reply that is arriving. It returns 0 if none is arriving,
+ * or if the caller has not taken the reply before it. */
 static size_t announced(const struct socket_link *link)
 {
 	return link->state == UP && !link->ready ? input_announced(&link->input) : 0;
 }
 
-/* keep_time comes after reading, so that bytes that arrived while the program was busy are not
- * late. */
+/* keep_time looks for deadlines that have passed. It is called after reading, so that bytes that
+ * arrived while the program was busy do not count as late. */
 static void keep_time(struct socket_link *link)
 {
 	const char *late = NULL;
@@ -312,7 +313,7 @@ static dw_usec socket_due(const struct link *base)
 	const struct socket_link *link = const_link_of(base);
 
 	if (link->ready || (room(link) > 0 && !(link->watched & EPOLLOUT)))
-		return 0; /* take() has a reply, or a command was not written yet */
+		return 0; /* take() has a reply, or a command is not written yet */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
@@ -332,8 +333,8 @@ static uint64_t socket_connection(const struct link *base)
 	return link->state == UP ? link->reconnect.connections : 0;
 }
 
-/* fits: true if the queue has room for a command; `head` bounds the bytes that each word needs
- * besides its own. */
+/* fits returns true if the queue has room for a command. `head` bounds the bytes that each word
+ * needs besides its own. */
 static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 {
 	const size_t head = 32;
@@ -354,7 +355,7 @@ static int socket_send(struct link *base, int count, const char *const *words, c
 	struct socket_link *link = link_of(base);
 	int status;
 
-	(void)now; /* the time of a command begins when it is written */
+	(void)now; /* the time of a command begins when the command is written */
 	assert(!link->options.channel);
 	if (link->state != UP)
 		return DW_ESTORE;
@@ -414,7 +415,7 @@ static void socket_free(struct link *base)
 
 	dial_free(&link->dial, forked);
 	if (forked && link->fd >= 0)
-		(void)close(link->fd); /* the parent's stays open */
+		(void)close(link->fd); /* the parent's socket stays open */
 	if (forked)
 		link->fd = -1;
 	link->dial = (struct dial){.fd = -1};

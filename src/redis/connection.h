@@ -14,25 +14,26 @@
 
 struct socket_options {
 	struct alloc alloc;
-	const struct redis_url *url; /* must outlive the link */
-	const char *name;            /* for CLIENT SETNAME; NULL: none */
-	uint64_t seed;               /* seed of the random pauses */
-	dw_usec connect_patience;    /* resolve, connect and hello together; 0: 2 s */
-	dw_usec reply_patience;      /* see heartbeat.h; 0: 1 s */
-	dw_usec probe_every;         /* 0: 0.4 s */
+	const struct redis_url *url; /* the url must outlive the link */
+	const char *name;            /* the name for CLIENT SETNAME; NULL if there is none */
+	uint64_t seed;               /* seed for the random part of the pauses */
+	dw_usec connect_patience;    /* time for resolve, connect and hello together; 0: 2 s */
+	dw_usec reply_patience;      /* the patience of heartbeat.h; 0: 1 s */
+	dw_usec probe_every;         /* time between two probes; 0: 0.4 s */
 	/* A probe is a script that deletes this key, which never exists. A server that accepts no
 	 * changes refuses the script or delays it. NULL: a probe is a PING. At most 127 bytes. */
 	const char *probe_key;
-	size_t queue_max; /* bytes not yet written; 0: 64 MiB */
+	size_t queue_max; /* the most bytes that wait to be written; 0: 64 MiB */
 	/* The link only subscribes to this channel, and take() returns each message as a reply: an
 	 * array of "message", channel and payload. At most 255 bytes. NULL: a link for commands. */
 	const char *channel;
-	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
+	/* Called for each warning; may be NULL. */
+	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 };
 
-/* socket_link_new makes a link, which begins to connect with the first link_work(). DW_OK,
- * DW_ENOMEM, DW_ESYS. */
+/* socket_link_new makes a link. The link begins to connect with the first link_work(). Returns
+ * DW_OK, DW_ENOMEM or DW_ESYS. */
 int socket_link_new(struct link **ret_link, const struct socket_options *);
 
 #endif

@@ -45,7 +45,8 @@ static void drop_socket(struct dial *dial)
 	dial->fd = -1;
 }
 
-/* open_socket makes the socket and adds it to the epoll set. False: errno says why. */
+/* open_socket makes the socket and adds it to the epoll set. Returns false if it fails; errno says
+ * why. */
 static bool open_socket(struct dial *dial, const struct resolve_address *to)
 {
 	struct epoll_event event = {.events = EPOLLOUT};
@@ -110,7 +111,7 @@ static void watch_resolver(struct dial *dial, bool watched)
 	if (watched == dial->looking)
 		return;
 	event.data.fd = fd;
-	/* If this fails, the result is read at the deadline. */
+	/* If this fails, the result is read when the deadline has passed. */
 	(void)epoll_ctl(dial->epoll_fd, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, fd, &event);
 	dial->looking = watched;
 }
@@ -133,8 +134,8 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 	return DIAL_FAILED;
 }
 
-/* begin_resolve starts to look the name up, unless the thread of an earlier attempt still runs.
- * Then it waits for that one, so that there is never more than one. */
+/* begin_resolve starts to look the name up. If the thread of an earlier attempt still runs, it
+ * waits for that thread, so that there is never more than one. */
 static enum dial_verdict begin_resolve(struct dial *dial, dw_usec now, char *ret_words)
 {
 	if (!dial->resolver)
@@ -207,8 +208,8 @@ void dial_free(struct dial *dial, bool forked)
 {
 	if (forked) {
 		if (dial->fd >= 0)
-			(void)close(dial->fd); /* the parent's stays open */
-		return; /* thread and mutex of the look-up are the parent's */
+			(void)close(dial->fd); /* the parent's socket stays open */
+		return; /* thread and mutex of the look-up belong to the parent */
 	}
 	dial_stop(dial);
 	resolve_end(dial->resolver);

@@ -17,29 +17,29 @@ struct dial {
 	struct resolver *resolver; /* may be left over from an earlier attempt */
 	bool looking;              /* the resolver's descriptor is in the set */
 	struct resolve_result addresses;
-	unsigned next;         /* the address to try next */
-	int fd;                /* the socket that connects; -1: none */
-	int error;             /* errno of the last address */
-	dw_usec deadline;      /* steady; when the whole attempt must end */
-	dw_usec turn_deadline; /* steady; when the next address is tried */
+	unsigned next;         /* index of the address to try next */
+	int fd;                /* the socket that connects; -1 if none does */
+	int error;             /* errno of the last address that failed */
+	dw_usec deadline;      /* when the whole attempt must end (steady clock) */
+	dw_usec turn_deadline; /* when the next address is tried (steady clock) */
 };
 
 void dial_init(struct dial *, const struct alloc *, const struct redis_url *, int epoll_fd);
 
-/* dial_begin begins an attempt; dial_work continues it, and gives up what is overdue. After
- * DIAL_FAILED ret_words (DW_MESSAGE_SIZE) say why. */
+/* dial_begin begins an attempt. dial_work continues it, and gives up an address that takes too
+ * long. After DIAL_FAILED ret_words (DW_MESSAGE_SIZE bytes) say why. */
 enum dial_verdict dial_begin(struct dial *, dw_usec now, dw_usec deadline, char *ret_words);
 enum dial_verdict dial_work(struct dial *, dw_usec now, char *ret_words);
 dw_usec dial_due(const struct dial *);
 
-/* dial_take returns the connected socket after DIAL_DONE. The socket is in the epoll set, for
+/* dial_take returns the connected socket after DIAL_DONE. The epoll set watches the socket for
  * EPOLLOUT. */
 int dial_take(struct dial *);
 
 void dial_stop(struct dial *);
 
-/* dial_free frees the parts of the dialling. forked: this is a forked child, whose parent still
- * uses the epoll set and the thread. */
+/* dial_free frees the parts of the dialling. With `forked`, this is a forked child, whose parent
+ * still uses the epoll set and the thread. */
 void dial_free(struct dial *, bool forked);
 
 #endif

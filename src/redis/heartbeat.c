@@ -21,8 +21,8 @@ static bool is_waiting(const struct heartbeat *heart)
 	return heart->due > 0 || heart->probing;
 }
 
-/* begin_waiting: the time of a reply begins when its command is written, not when the caller queues
- * it. */
+/* begin_waiting starts the time of a reply. It starts when the command is written, not when the
+ * caller queues it. */
 static void begin_waiting(struct heartbeat *heart)
 {
 	if (!is_waiting(heart))

@@ -15,13 +15,13 @@ struct heartbeat {
 	dw_usec patience;
 	dw_usec probe_every;
 
-	uint64_t due;          /* replies to the caller's commands */
-	bool probing;          /* the reply to a probe is due, too: */
-	uint64_t before_probe; /* after so many replies to commands */
+	uint64_t due;          /* how many replies to the caller's commands are owed */
+	bool probing;          /* the reply to a probe is also owed: */
+	uint64_t before_probe; /* it comes after this number of replies to commands */
 	dw_usec probed;        /* when the last probe was sent */
 	dw_usec heard;         /* when the last byte arrived */
-	dw_usec waiting_since; /* DW_NEVER: the commands that wait are not written yet */
-	dw_usec spent;  /* time that the reply that has begun has taken, without our own delays */
+	dw_usec waiting_since; /* DW_NEVER while the waiting commands are not written yet */
+	dw_usec spent;  /* how long the reply that has begun has taken, without our own delays */
 	dw_usec looked; /* when `spent` was counted last */
 };
 
@@ -30,24 +30,25 @@ enum heartbeat_reply { HEARTBEAT_COMMANDS, HEARTBEAT_PROBES, HEARTBEAT_NOBODYS }
 /* heartbeat_begin starts with a new connection. */
 void heartbeat_begin(struct heartbeat *, dw_usec now);
 
-/* heartbeat_ask: a command was queued. heartbeat_probe: a probe was queued. heartbeat_written: the
- * link has tried to write all that is queued. */
+/* heartbeat_ask is called when a command was queued, heartbeat_probe when a probe was queued.
+ * heartbeat_written is called when the link has tried to write all that is queued. */
 void heartbeat_ask(struct heartbeat *);
 void heartbeat_probe(struct heartbeat *, dw_usec now);
 void heartbeat_written(struct heartbeat *, dw_usec now);
 
-/* heartbeat_hear: bytes arrived. heartbeat_take: a whole reply arrived; returns whose it is.
- * heartbeat_told: a message of a channel arrived. */
+/* heartbeat_hear is called when bytes have arrived. heartbeat_take is called when a whole reply has
+ * arrived; it returns whose reply it is. heartbeat_told is called when a message of a channel has
+ * arrived. */
 void heartbeat_hear(struct heartbeat *, dw_usec now);
 enum heartbeat_reply heartbeat_take(struct heartbeat *);
 void heartbeat_told(struct heartbeat *);
 
-/* heartbeat_count counts the time of the reply that has begun. It comes before reading; `announced`
- * is reply_announced(). */
+/* heartbeat_count counts the time of the reply that has begun. Call it before reading. `announced`
+ * is the result of reply_announced(). */
 void heartbeat_count(struct heartbeat *, dw_usec now, size_t announced);
 
 /* heartbeat_late says why the server is late, or returns NULL. heartbeat_probe_at returns when to
- * send the next probe; heartbeat_due, when to ask both again. */
+ * send the next probe. heartbeat_due returns when to call both again. */
 const char *heartbeat_late(const struct heartbeat *, dw_usec now, size_t announced);
 dw_usec heartbeat_probe_at(const struct heartbeat *);
 dw_usec heartbeat_due(const struct heartbeat *, size_t announced);

@@ -9,7 +9,7 @@
 #define VERSION_MIN_MAJOR 6
 #define VERSION_MIN_MINOR 2
 
-/* Errors that pass by themselves: the server is asked again soon. */
+/* Errors that pass by themselves. The server is asked again soon. */
 static const char *const passing[] = {"LOADING",    "BUSY",        "UNKILLABLE",
 				      "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"};
 
@@ -239,7 +239,8 @@ static enum hello_verdict judge_role(const struct reply *reply, char *ret_words)
 		   "the server is a replica, which takes no timers: use the URL of its master");
 }
 
-/* judge_info: if we are not allowed to use INFO, we assume that the server is suitable. */
+/* judge_info reads the reply to INFO. If we are not allowed to use INFO, we assume that the server
+ * is suitable. */
 static enum hello_verdict judge_info(struct hello *hello, enum hello_step step,
 				     const struct reply *reply, char *ret_words)
 {

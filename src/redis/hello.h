@@ -18,7 +18,8 @@ enum hello_step {
 	HELLO_ROLE,
 	HELLO_SLOTS, /* CLUSTER NODES; a server without cluster mode refuses it */
 	HELLO_PING,  /* finds LOADING and MASTERDOWN, which INFO does not tell */
-	HELLO_PROBE, /* does the server accept changes? last, if there is a probe key */
+	/* Asks whether the server accepts changes; the last one, if there is a probe key. */
+	HELLO_PROBE,
 	HELLO_SUBSCRIBE
 };
 
@@ -39,31 +40,33 @@ struct hello {
 	const struct redis_url *url;
 	const char *name;
 	const char *channel;
-	const char *probe; /* a key that never exists; NULL: no probe */
+	const char *probe; /* a key that never exists; NULL if there is no probe */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
-	bool clustered;              /* the server is a node of a cluster */
-	char server[SERVER_ID_SIZE]; /* its run_id, another one of each process; "": not shown */
-	unsigned logged;             /* one bit for each warning that was logged */
+	bool clustered; /* the server is a node of a cluster */
+	/* The server's run_id, which each process has anew; "" if it is not shown. */
+	char server[SERVER_ID_SIZE];
+	unsigned logged; /* one bit for each kind of warning that was logged */
 	enum hello_step steps[HELLO_STEPS];
-	unsigned count; /* commands sent */
-	unsigned next;  /* the command whose reply is next */
+	unsigned count; /* how many commands were sent */
+	unsigned next;  /* the number of the command whose reply is next */
 };
 
-/* hello_evicts reads the reply to INFO memory. True: the server would evict timers or leases;
- * ret_words (DW_MESSAGE_SIZE) say so. */
+/* hello_evicts reads the reply to INFO memory. Returns true if the server would evict timers or
+ * leases; then ret_words (DW_MESSAGE_SIZE bytes) say so. */
 bool hello_evicts(const struct reply *, char *ret_words);
 
-/* hello_send queues all commands: DW_OK, DW_ENOMEM. */
+/* hello_send queues all commands. Returns DW_OK or DW_ENOMEM. */
 int hello_send(struct hello *, struct output *);
 
-/* hello_quote returns the text of an error: printable, short, and without the password. */
+/* hello_quote returns the text of an error. The text is printable, short, and without the
+ * password. */
 const char *hello_quote(const struct hello *, const struct reply *, char *ret_text, size_t size);
 
 /* hello_hangs says why the next reply is late. */
 const char *hello_hangs(const struct hello *);
 
-/* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE)
+/* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE bytes)
  * say why, without secrets. */
 enum hello_verdict hello_judge(struct hello *, const struct reply *, char *ret_words);
 

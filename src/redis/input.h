@@ -5,27 +5,27 @@
 
 #include "redis/reply.h"
 
-enum { INPUT_SIZE = 1 << 16 }; /* bytes of one read */
+enum { INPUT_SIZE = 1 << 16 }; /* most bytes that one read takes */
 
 struct input {
-	struct reply_reader *reader; /* NULL: no connection */
+	struct reply_reader *reader; /* NULL if there is no connection */
 	size_t budget;               /* bytes that may still be read in this turn */
 	bool more;                   /* the socket may have more bytes */
 	bool closed;                 /* the peer has closed the connection */
 	char bytes[INPUT_SIZE];
 };
 
-/* input_begin starts with a new connection. False: no memory. input_end may also be called without
- * a connection. */
+/* input_begin starts with a new connection. Returns false without memory. input_end may also be
+ * called without a connection. */
 bool input_begin(struct input *, const struct alloc *);
 void input_end(struct input *);
 
-/* input_allow begins a turn: the budget is full again. */
+/* input_allow begins a turn, and so allows the full number of bytes again. */
 void input_allow(struct input *);
 
-/* input_next reads until the next reply is complete or the socket is empty. *ret_reply: the reply,
- * or NULL. *ret_heard: the socket had bytes. Returns NULL, or why the connection cannot be used any
- * more. */
+/* input_next reads until the next reply is complete or the socket is empty. It sets *ret_reply to
+ * the reply, or to NULL, and *ret_heard to true if the socket had bytes. It returns NULL, or why
+ * the connection cannot be used any more. */
 const char *input_next(struct input *, int fd, bool *ret_heard, struct reply **ret_reply);
 
 /* input_announced returns reply_announced() of the reply that is arriving. */

@@ -36,10 +36,11 @@ static bool make_room(struct output *output)
 
 /* ---- Encoding ------------------------------------------------------------------------------ */
 
-/* A line of a command: '*' and how many words it has, or '$' and how many bytes the next one. */
+/* line_size returns the size of a line of a command: '*' and the number of words, or '$' and the
+ * number of bytes of the next word. */
 static size_t line_size(size_t number)
 {
-	size_t size = 4; /* the mark, a digit, and the end */
+	size_t size = 4; /* bytes of the mark, one digit, and the line's end */
 
 	for (; number >= 10; number /= 10)
 		size++;

@@ -12,26 +12,26 @@
 struct output_block {
 	char *bytes;
 	size_t size;
-	bool secret; /* overwritten before it is freed */
+	bool secret; /* the block is overwritten before it is freed */
 };
 
 struct output {
 	struct alloc alloc;
 	struct output_block *ring;
-	size_t ring_size; /* a power of two, or 0 */
+	size_t ring_size; /* number of blocks in the ring: a power of two, or 0 */
 	size_t first;
 	size_t count;
-	size_t written; /* bytes of the first block that are sent */
-	size_t bytes;   /* bytes that are not sent yet */
+	size_t written; /* how many bytes of the first block are sent */
+	size_t bytes;   /* how many bytes are not sent yet */
 };
 
-/* output_add encodes a command and queues it: DW_OK, DW_ENOMEM. output_hide marks the last command
- * as secret. */
+/* output_add encodes a command and queues it. Returns DW_OK or DW_ENOMEM. output_hide marks the
+ * last command as secret. */
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes at most so many commands, and as much of them as the socket takes now. It
- * returns 0 or the errno of a failure, and never raises SIGPIPE. */
+/* output_write writes at most `most` commands, as far as the socket takes them now. It returns 0 or
+ * the errno of a failure, and never raises SIGPIPE. */
 int output_write(struct output *, int fd, size_t most);
 
 /* output_clear drops the commands that are not written. output_free also frees the ring. */

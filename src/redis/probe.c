@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POLICY_EVERY 4u /* every fourth probe, so every 1.6 s */
+#define POLICY_EVERY 4u /* every fourth probe asks for the policy, so every 1.6 s */
 
 void probe_begin(struct probe *probe)
 {
@@ -27,7 +27,7 @@ int probe_send(struct probe *probe, struct output *output)
 	return output_add(output, count, words, sizes);
 }
 
-/* take_policy: a person may have changed the policy since the hello. */
+/* take_policy reads the maxmemory-policy. A person may have changed it since the hello. */
 static enum probe_news take_policy(struct probe *probe, const struct reply *reply, char *ret_words)
 {
 	bool evicted = probe->evicts;
@@ -43,7 +43,8 @@ static enum probe_news take_policy(struct probe *probe, const struct reply *repl
 	return PROBE_TROUBLE_OVER;
 }
 
-/* take_change: a server that answers may still refuse every change. */
+/* take_change reads whether the server accepts changes. A server that answers may still refuse
+ * every change. */
 static enum probe_news take_change(struct probe *probe, const struct hello *hello,
 				   const struct reply *reply, char *ret_words)
 {

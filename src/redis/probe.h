@@ -6,8 +6,8 @@
 #include "redis/hello.h"
 
 struct probe {
-	const char *key; /* a key that never exists; NULL: a subscriber, which sends PING */
-	unsigned count;  /* probes sent on this connection */
+	const char *key; /* a key that never exists; NULL for a subscriber, which sends PING */
+	unsigned count;  /* how many probes were sent on this connection */
 	bool asks_policy;
 	bool refuses; /* the server refuses every change */
 	bool evicts;
@@ -18,7 +18,7 @@ enum probe_news { PROBE_NOTHING, PROBE_TROUBLE, PROBE_TROUBLE_OVER };
 /* probe_begin starts with a new connection. */
 void probe_begin(struct probe *);
 
-/* probe_send queues the next question: DW_OK, DW_ENOMEM. */
+/* probe_send queues the next question. Returns DW_OK or DW_ENOMEM. */
 int probe_send(struct probe *, struct output *);
 
 /* probe_take takes the reply to a probe, or the last reply of a hello. If the result is not

@@ -7,8 +7,8 @@
 
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(2)
-#define EAGER DW_MINUTES(1)  /* so long after the loss the server is tried every PAUSE_FIRST */
-#define LASTED DW_SECONDS(1) /* a shorter connection does not end the outage */
+#define EAGER DW_MINUTES(1)  /* for this long after the loss the pauses stay PAUSE_FIRST */
+#define LASTED DW_SECONDS(1) /* a connection shorter than this does not end the outage */
 
 static void say(const struct reconnect *reconnect, dw_log_level level, const char *line)
 {
@@ -16,7 +16,7 @@ static void say(const struct reconnect *reconnect, dw_log_level level, const cha
 		reconnect->log(level, line, reconnect->log_user);
 }
 
-/* tell_trouble logs a trouble, but not the same one twice in a row. */
+/* tell_trouble logs a trouble, unless it was the last one that was logged. */
 static void tell_trouble(struct reconnect *reconnect, dw_log_level level, const char *words)
 {
 	(void)snprintf(reconnect->trouble, sizeof reconnect->trouble, "%s: %s", reconnect->server,
@@ -52,7 +52,8 @@ static dw_usec pause_after(dw_usec outage)
 
 void reconnect_up(struct reconnect *reconnect, dw_usec now)
 {
-	/* If the loss was a warning in the log, the end is a warning, too. */
+	/* If the loss was logged as a warning, the end of the outage is also logged as a
+	 * warning. */
 	bool warned = reconnect->logged[0] && !reconnect->listener;
 
 	reconnect->connections++;

@@ -13,31 +13,33 @@ enum { TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_url *)0)->name 
 struct reconnect {
 	/* Constant, set by the link. */
 	const char *server; /* the server's name in messages */
-	bool listener;      /* a subscriber: the link beside it reports the same losses */
-	void (*log)(dw_log_level, const char *line, void *user); /* may be NULL */
+	bool listener; /* the link is a subscriber: the link beside it reports the same losses */
+	/* Writes a line of the log; may be NULL. */
+	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 
 	struct rng rng;
-	uint64_t connections; /* how many connections were up so far */
-	dw_usec out_since;    /* begin of the outage; DW_NEVER: there was none yet */
+	uint64_t connections; /* how many connections have been up so far */
+	dw_usec out_since;    /* when the outage began; DW_NEVER if there was none yet */
 	dw_usec up_since;
-	bool fatal; /* there was never a connection, and the server refuses us */
+	bool fatal; /* there was never a connection, because the server refuses us */
 	char trouble[TROUBLE_SIZE];
 	char logged[TROUBLE_SIZE];
 };
 
-/* reconnect_up: the server has accepted the link. */
+/* reconnect_up is called when the server has accepted the link. */
 void reconnect_up(struct reconnect *, dw_usec now);
 
-/* reconnect_lost: the connection is lost, or could not be made (was_up: false). refused: a person
- * must change something first. Returns when to connect again. */
+/* reconnect_lost is called when the connection is lost, or could not be made (was_up is false).
+ * With `refused`, a person must change something first. Returns when to connect again. */
 dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, bool refused, const char *why);
 
-/* reconnect_soon: the server answers but cannot serve yet, so it is tried often again. */
+/* reconnect_soon is called when the server answers but cannot serve yet. So it is tried often
+ * again. */
 void reconnect_soon(struct reconnect *, dw_usec now);
 
-/* reconnect_useless: the connection is up, but the server refuses changes. reconnect_useful: it
- * accepts them again. */
+/* reconnect_useless is called when the connection is up, but the server refuses changes.
+ * reconnect_useful is called when the server accepts them again. */
 void reconnect_useless(struct reconnect *, const char *why);
 void reconnect_useful(struct reconnect *, const char *words);
 

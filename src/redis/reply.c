@@ -17,7 +17,7 @@
  * memory. */
 #define CHUNK_FIRST 256u
 #define CHUNK_MAX (64u << 10)
-#define LINE_MAX (64u << 10) /* a status, an error or a length */
+#define LINE_MAX (64u << 10) /* most bytes of a status, an error or a length */
 #define LENGTH_MAX 32u       /* bytes of a length's digits and the line's end */
 #define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
 
@@ -125,7 +125,7 @@ bool reply_bytes(struct reply *root, struct reply *reply, enum reply_kind kind, 
 	return true;
 }
 
-/* new_items makes the array, but does not clear its items. */
+/* new_items makes an array, but does not clear its items. */
 static bool new_items(struct reply *root, struct reply *reply, size_t count)
 {
 	struct reply *items = NULL;
@@ -185,10 +185,11 @@ struct reply_reader {
 	struct alloc alloc;
 	redisReader *hiredis;
 	redisReplyObjectFunctions functions; /* not const, because hiredis' pointer to it is not */
-	struct reply *root;                  /* the reply that is being read; NULL: none */
+	struct reply *root;                  /* the reply that is being read; NULL if none is */
 	size_t items_left;
 	size_t bytes_left;
-	/* The reply itself was refused. hiredis reports this and a lack of memory alike. */
+	/* The reply itself was refused. hiredis reports this and a lack of memory in the same
+	 * way. */
 	bool corrupt;
 };
 
@@ -198,7 +199,7 @@ typedef size_t array_size;
 typedef int array_size;
 #endif
 
-/* place_of returns where the object of this task belongs. NULL: no memory. */
+/* place_of returns where the object of this task belongs. Returns NULL without memory. */
 static struct reply *place_of(const redisReadTask *task)
 {
 	struct reply_reader *reader = task->privdata;
@@ -315,7 +316,7 @@ struct reply_reader *reply_reader_new(const struct alloc *alloc)
 		return NULL;
 	reader->alloc = *alloc;
 	begin_reply(reader);
-	/* There is no freeObject: the objects are in our arena. */
+	/* There is no freeObject, because the objects are in our arena. */
 	reader->functions = (redisReplyObjectFunctions)
 	{
 		.createString = create_bytes, .createArray = create_array,
@@ -352,7 +353,7 @@ bool reply_feed(struct reply_reader *reader, const void *bytes, size_t size)
 	return redisReaderFeed(reader->hiredis, bytes, size) == REDIS_OK;
 }
 
-/* awaited returns the type of the item that hiredis is reading. -1: not known yet. */
+/* awaited returns the type of the item that hiredis is reading, or -1 if it is not known yet. */
 static int awaited(const redisReader *hiredis)
 {
 	if (hiredis->ridx < 0)
@@ -385,7 +386,7 @@ static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 	return i >= size || (line[i] == '\r' && (i + 1 == size || line[i + 1] == '\n'));
 }
 
-/* may_wait: true if the incomplete reply may still become one within the bounds. */
+/* may_wait returns true if the incomplete reply may still become one within the bounds. */
 static bool may_wait(const redisReader *hiredis)
 {
 	size_t size = hiredis->len - hiredis->pos;
@@ -426,6 +427,6 @@ size_t reply_announced(const struct reply_reader *reader)
 		return 0;
 	if (is_bulk(hiredis))
 		(void)bulk_fits(hiredis->buf + hiredis->pos, unread,
-				&length); /* it fits: may_wait() has looked at it */
+				&length); /* this cannot fail: may_wait() has looked at the line */
 	return 1 + strings + ITEM_MIN * items + length;
 }

@@ -13,14 +13,14 @@ struct resolver {
 	struct alloc alloc;
 	pthread_mutex_t mutex;
 	bool done;
-	bool left; /* resolve_end was called: the thread frees this */
+	bool left; /* resolve_end was called, so the thread frees this struct */
 	int event_fd;
 	struct resolve_result result;
 	char host[256];
 	char port[8];
 };
 
-/* find looks the name up. host NULL: this machine. */
+/* find looks the name up. If host is NULL, it looks for this machine. */
 static void find(const char *host, const char *port, int flags, struct resolve_result *ret_result)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
@@ -79,7 +79,7 @@ static void *resolve_in_thread(void *arg)
 	resolver->done = true;
 	left = resolver->left;
 	if (!left)
-		(void)!write(resolver->event_fd, &one, sizeof one); /* cannot be full */
+		(void)!write(resolver->event_fd, &one, sizeof one); /* the counter cannot be full */
 	pthread_mutex_unlock(&resolver->mutex);
 	if (left)
 		free_resolver(resolver);
@@ -98,7 +98,7 @@ static bool start(struct resolver *resolver)
 	if (pthread_attr_init(&attributes) != 0)
 		return false;
 	(void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED); /* cannot fail */
-	(void)sigfillset(&all);                                                  /* nor this */
+	(void)sigfillset(&all);                                                  /* cannot fail */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	started = pthread_create(&thread, &attributes, resolve_in_thread, resolver) == 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);

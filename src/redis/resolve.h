@@ -17,21 +17,21 @@ struct resolve_address {
 };
 
 struct resolve_result {
-	int error; /* error code of getaddrinfo(); 0: none */
+	int error; /* error code of getaddrinfo(); 0 if it succeeded */
 	unsigned count;
 	struct resolve_address found[RESOLVE_MAX];
 };
 
-/* resolve_number: true if host is a numeric address; *ret_result has it. */
+/* resolve_number returns true if host is a numeric address. Then *ret_result has it. */
 bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result);
 
 struct resolver;
 
-/* resolve_begin starts the look-up. NULL: no memory, or no thread. */
+/* resolve_begin starts the look-up. Returns NULL without memory, or if no thread can be started. */
 struct resolver *resolve_begin(const struct alloc *, const char *host, const char *port);
 
 /* resolve_descriptor returns a descriptor that becomes readable when the look-up is done.
- * resolve_take: true if it is done; *ret_result has its result. */
+ * resolve_take returns true if it is done; then *ret_result has its result. */
 int resolve_descriptor(const struct resolver *);
 bool resolve_take(struct resolver *, struct resolve_result *ret_result);
 

@@ -1,5 +1,5 @@
-/* A link over a socket, as its two files see it: socket_link.c makes it, connection.c does all
- * else. */
+/* A link over a socket. Only two files see this struct: socket_link.c makes the link, and
+ * connection.c does everything else. */
 #ifndef DW_REDIS_SOCKET_LINK_H
 #define DW_REDIS_SOCKET_LINK_H
 
@@ -26,7 +26,7 @@ struct socket_link {
 	char probe_key[128];
 	pid_t maker;
 	int epoll_fd;
-	int fd; /* -1: no connection */
+	int fd; /* -1 if there is no connection */
 	uint32_t watched;
 	enum state state;
 	struct dial dial;
@@ -38,8 +38,8 @@ struct socket_link {
 	struct reconnect reconnect;
 	struct careful careful;
 	struct reply *ready; /* the reply that take() returns next */
-	dw_usec now;         /* steady; from the last call of work() */
-	dw_usec deadline;    /* steady; end of the pause, the dialling or the hello */
+	dw_usec now;         /* the time of the last call of work() (steady clock) */
+	dw_usec deadline;    /* end of the pause, the dialling or the hello (steady clock) */
 };
 
 extern const struct link_class socket_link_class;

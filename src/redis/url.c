@@ -25,7 +25,7 @@ struct reading {
 	struct redis_url *url;
 	const struct alloc *alloc;
 	char *message;
-	char *file; /* the password-file; NULL: none is named */
+	char *file; /* the password-file; NULL if none is named */
 	bool db_said;
 };
 
@@ -40,7 +40,7 @@ static void free_secret(const struct alloc *alloc, char *text)
 	alloc_free(alloc, text);
 }
 
-/* copy_part: DW_OK, or DW_ENOMEM. */
+/* copy_part copies a part of the text. Returns DW_OK or DW_ENOMEM. */
 static int copy_part(struct reading *reading, const char *text, size_t size, char **ret_copy)
 {
 	char *copy = alloc_new(reading->alloc, size + 1);
@@ -63,7 +63,8 @@ static int nibble(char c)
 	return -1;
 }
 
-/* decode replaces %41 by its character, in place. False: a % without two digits, or a NUL. */
+/* decode replaces each %41 by its character, in place. Returns false for a % without two
+ * hexadecimal digits, and for a NUL. */
 static bool decode(char *text)
 {
 	char *to = text;
@@ -99,7 +100,8 @@ static int read_escaped(struct reading *reading, const char *text, size_t size, 
 	return DW_OK;
 }
 
-/* read_number reads decimal digits. False: other characters, or above max. */
+/* read_number reads decimal digits. Returns false if there are other characters, or if the number
+ * is above `max`. */
 static bool read_number(const char *text, size_t size, unsigned max, unsigned *ret_number)
 {
 	unsigned number = 0;
@@ -288,7 +290,9 @@ static int open_secret(struct reading *reading, int *ret_fd)
 	if (fd < 0)
 		return message_refuse(reading->message,
 				      "the password-file of the Redis URL cannot be opened: %s",
-				      strerror(errno)); /* the name may be a misplaced password */
+				      /* The file's name may be a misplaced password, so it is not
+				       * shown. */
+				      strerror(errno));
 	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
 		result = message_refuse(reading->message,
 					"the password-file \"%.120s\" is not a regular file",
@@ -300,7 +304,7 @@ static int open_secret(struct reading *reading, int *ret_fd)
 				   "than its owner: chmod 600",
 				   reading->file);
 	if (result != DW_OK)
-		(void)close(fd); /* nothing was written */
+		(void)close(fd); /* the file was only read */
 	else
 		*ret_fd = fd;
 	return result;
@@ -342,7 +346,7 @@ static int read_file(struct reading *reading)
 	else
 		status = take_secret(reading, text, size);
 	explicit_bzero(text, sizeof text);
-	(void)close(fd); /* nothing was written */
+	(void)close(fd); /* the file was only read */
 	return status;
 }
 
@@ -376,8 +380,8 @@ static void name(struct redis_url *url)
 			       url->host, *bracket ? "]" : "", url->port, url->db);
 }
 
-/* scheme_size returns the size of the scheme if the text begins with it, in capital letters or not;
- * 0: it does not. */
+/* scheme_size returns the size of the scheme if the text begins with it, in capital letters or not.
+ * It returns 0 if it does not. */
 static size_t scheme_size(const char *text, const char *scheme)
 {
 	size_t size = strlen(scheme);

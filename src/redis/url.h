@@ -17,17 +17,17 @@
 #include "durawheel/durawheel.h"
 
 struct redis_url {
-	char *host;     /* NULL: a unix socket */
+	char *host;     /* NULL for a unix socket */
 	char *port;     /* the port in decimal digits */
-	char *path;     /* path of the unix socket; NULL: TCP */
-	char *user;     /* NULL: the default user */
-	char *password; /* NULL: no password */
+	char *path;     /* the path of the unix socket; NULL for TCP */
+	char *user;     /* NULL for the default user */
+	char *password; /* NULL if there is no password */
 	unsigned db;
 	char name[160]; /* the URL for messages, without user and password */
 };
 
-/* redis_url_read: DW_OK; DW_EINVAL: ret_message (DW_MESSAGE_SIZE) says what is wrong and what
- * would be right; DW_ENOMEM. */
+/* redis_url_read reads a URL. Returns DW_OK, DW_ENOMEM, or DW_EINVAL; then ret_message
+ * (DW_MESSAGE_SIZE bytes) says what is wrong and what would be right. */
 int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
 		   char *ret_message);
 
