@@ -1,4 +1,4 @@
-/* The functions that the engine calls: which operation goes where, and when Redis counts as away. */
+/* The functions that the engine calls: where an operation goes, and when Redis counts as away. */
 #include "store/fallback/core.h"
 
 #include <poll.h>
