@@ -129,7 +129,7 @@ static void status_told(dw *d, int status, const dw_store_status *store, void *u
 	asks_answer(ask, status, value);
 }
 
-/* append takes the object. False: no memory. */
+/* append takes the object. Returns false if out of memory. */
 static bool append(json_t *array, json_t *object)
 {
 	return array && object && json_array_append_new(array, object) == 0;

@@ -91,7 +91,8 @@ void asks_note(struct asks *asks, const dw_event *event)
 	if (event->kind == DW_EVENT_STORE_BACK) {
 		come_back(asks);
 	} else if (event->kind == DW_EVENT_STORE_FAILED) {
-		(void)snprintf(asks->away, sizeof asks->away, "%s", event->message); /* fits */
+		/* The text always fits. */
+		(void)snprintf(asks->away, sizeof asks->away, "%s", event->message);
 		asks->is_readable = false;
 		share_no_metrics(asks);
 		asks_fail(asks);

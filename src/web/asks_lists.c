@@ -41,7 +41,7 @@ static size_t step_of(const struct ask *ask)
 	return step < left ? step : left;
 }
 
-/* add_row takes the object. False: no memory. */
+/* add_row takes the object. Returns false if out of memory. */
 static bool add_row(struct ask *ask, json_t *object, size_t size)
 {
 	struct ask_list *list = &ask->list;

@@ -152,7 +152,8 @@ void html_format(struct html *html, const char *format, ...)
 void html_count(struct html *html, uint64_t count)
 {
 	char digits[24];
-	size_t size = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count); /* fits */
+	/* The text always fits. */
+	size_t size = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, count);
 
 	for (size_t i = 0; i < size; i++) {
 		if (i > 0 && (size - i) % 3 == 0)

@@ -71,7 +71,7 @@ static void add_headers(struct MHD_Response *response, const struct http_reply *
 		       "default-src 'none'; script-src '%s'; style-src '%s'; img-src 'self'; "
 		       "connect-src 'self'; form-action 'self'; base-uri 'none'; "
 		       "frame-ancestors 'none'",
-		       asset_page_js_hash, asset_page_css_hash); /* fits */
+		       asset_page_js_hash, asset_page_css_hash); /* the text always fits */
 	(void)MHD_add_response_header(
 	    response, "Content-Security-Policy",
 	    reply->is_page ? policy : "default-src 'none'; frame-ancestors 'none'");

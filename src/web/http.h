@@ -10,7 +10,7 @@
 struct http;
 
 /* http_open listens at --http. owner: the handle whose health is shown, or NULL: then it is that of
- * the namespace. EXIT_DONE, or complains. */
+ * the namespace. Returns EXIT_DONE, or complains. */
 int http_open(struct http **ret_http, const struct options *, dw *owner);
 
 /* These look at --http, --token-file and --allow-host without listening. EXIT_DONE, or complain. */
@@ -22,7 +22,7 @@ int http_check_host(const struct options *);
 int http_fd(const struct http *);
 void http_turn(struct http *);
 
-/* http_client: the handle by which it looks. */
+/* http_client returns the handle by which it looks. */
 dw *http_client(const struct http *);
 
 /* http_close also takes NULL. */

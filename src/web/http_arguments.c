@@ -58,7 +58,7 @@ static const char *read_limit(struct arguments *reading, const char *text)
 	return NULL;
 }
 
-/* read_skip: the rows of a page, or the schedules, that are left out. */
+/* read_skip returns the rows of a page, or the schedules, that are left out. */
 static const char *read_skip(struct arguments *reading, const char *text)
 {
 	struct http_request *request = reading->request;

@@ -35,7 +35,7 @@ static int read_token(struct guard *guard, const char *path)
 	else
 		size = read(fd, guard->token, sizeof guard->token - 1);
 	if (fd >= 0)
-		(void)close(fd); /* only read */
+		(void)close(fd); /* the file was only read */
 	if (fault)
 		return complain(EXIT_USAGE, "--token-file %.300s: %s", path, fault);
 	guard->token[size > 0 ? size : 0] = '\0';
@@ -136,7 +136,7 @@ static int open_unix(struct guard *guard, const char *address)
 		guard->number = number_of(path);
 	}
 	guard->is_unix = true;
-	(void)snprintf(guard->host, sizeof guard->host, "localhost"); /* fits */
+	(void)snprintf(guard->host, sizeof guard->host, "localhost"); /* the text always fits */
 	return code;
 }
 
@@ -162,7 +162,7 @@ static bool parse(const char *address, union place *place, socklen_t *ret_size)
 		return false;
 	memcpy(host, address, size);
 	if (strcmp(host, "localhost") == 0)
-		(void)snprintf(host, sizeof host, "127.0.0.1"); /* fits */
+		(void)snprintf(host, sizeof host, "127.0.0.1"); /* the text always fits */
 	*ret_size = sizeof place->v4;
 	place->v4.sin_family = AF_INET;
 	place->v4.sin_port = htons((uint16_t)port);
@@ -217,9 +217,10 @@ static void note_host(struct guard *guard)
 	address = address_of(&place);
 	(void)snprintf(guard->port, sizeof guard->port, ":%u",
 		       ntohs(place.any.sa_family == AF_INET ? place.v4.sin_port
-							    : place.v6.sin6_port)); /* fits */
+							    /* The text always fits. */
+							    : place.v6.sin6_port));
 	(void)snprintf(guard->host, sizeof guard->host, "%s%s", address.text,
-		       guard->port); /* fits */
+		       guard->port); /* the text always fits */
 }
 
 static int check_unix(const char *address)

@@ -23,7 +23,7 @@ struct guard {
 	char token[GUARD_TOKEN_MAX + 2]; /* "": none is needed */
 };
 
-/* guard_open reads the options and listens. EXIT_DONE, or complains. */
+/* guard_open reads the options and listens. Returns EXIT_DONE, or complains. */
 int guard_open(struct guard *, const struct options *);
 void guard_close(struct guard *);
 

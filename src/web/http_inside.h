@@ -48,7 +48,7 @@ struct http_reply {
 	const char *type; /* of the body */
 	bool is_page;     /* it has our style and script */
 	bool is_busy;     /* ask again in some seconds */
-	char *body;       /* NULL: no memory */
+	char *body;       /* NULL if out of memory */
 };
 
 /* route_of finds the route of a path, and reads its arguments. A status: it is refused, and the
@@ -64,8 +64,8 @@ enum path_kind route_kind(const char *path);
 /* route_arguments reads the arguments into the question. Returns what is wrong, or NULL. */
 const char *route_arguments(struct http_request *);
 
-/* route_name_of copies an id or a topic. False: it is empty, has more than `most` bytes, or is
- * invalid UTF-8. */
+/* route_name_of copies an id or a topic. Returns false if it is empty, has more than `most` bytes,
+ * or is invalid UTF-8. */
 bool route_name_of(const char *text, size_t most, char *ret_name);
 
 /* http_unescape decodes %XX in place, for libmicrohttpd. What is no escape, and %00, stays as it

@@ -132,7 +132,7 @@ static struct http_reply reply_text(unsigned status, const char *words)
 	char *body = malloc(size);
 
 	if (body)
-		(void)snprintf(body, size, "%s\n", words); /* fits */
+		(void)snprintf(body, size, "%s\n", words); /* the text always fits */
 	return (struct http_reply){.status = status, .type = TEXT_TYPE, .body = body};
 }
 
@@ -157,7 +157,7 @@ struct http_reply reply_refusal(struct refusal refusal, const char *path)
 	return reply;
 }
 
-/* status_of: the HTTP status of a failure of the library. */
+/* status_of returns the HTTP status of a failure of the library. */
 static unsigned status_of(int status)
 {
 	switch (status) {
@@ -170,7 +170,7 @@ static unsigned status_of(int status)
 	}
 }
 
-/* namespace_health: why the namespace does not fire, or NULL. */
+/* namespace_health says why the namespace does not fire, or NULL. */
 static const char *namespace_health(const json_t *status)
 {
 	const char *owner = json_string_value(json_object_get(status, "owner"));
@@ -196,19 +196,20 @@ static struct http_reply reply_standby(const struct ask *ask)
 	if (ask->status != DW_OK || !owner || !*owner)
 		return reply_text(200, "standby: asks for the store");
 	(void)snprintf(words, sizeof words, "standby: waits for the store of %s",
-		       owner); /* cut if long */
+		       owner); /* a long text is cut */
 	return reply_text(200, words);
 }
 
-/* reply_away: why the store has failed, but not where it is: who asks needs no token. The place has
- * a slash, and the reason comes behind it. */
+/* reply_away says why the store has failed, but not where it is: who asks needs no token. The place
+ * has a slash, and the reason comes behind it. */
 static struct http_reply reply_away(const char *words, const char *away)
 {
 	const char *place = strrchr(away, '/');
 	const char *reason = place ? strstr(place, ": ") : NULL;
 	char text[DW_MESSAGE_SIZE];
 
-	(void)snprintf(text, sizeof text, "%s%s", words, reason ? reason : ""); /* cut if long */
+	/* A long text is cut. */
+	(void)snprintf(text, sizeof text, "%s%s", words, reason ? reason : "");
 	return reply_text(503, text);
 }
 
@@ -251,7 +252,7 @@ static struct http_reply reply_copy(const char *type, const char *text)
 	return (struct http_reply){.status = 200, .type = type, .body = strdup(text)};
 }
 
-/* words_of: why the store has failed, if that is known. */
+/* words_of says why the store has failed, if that is known. */
 static const char *words_of(int status, const struct http_facts *facts)
 {
 	return status == DW_ESTORE && *facts->away ? facts->away : dw_strerror(status);

@@ -36,7 +36,7 @@ struct web_page {
 /* page_path: "/", "/topics" ... */
 const char *page_path(enum page_view);
 
-/* page_write returns the page, to be freed. NULL: no memory. */
+/* page_write returns the page, to be freed. Returns NULL if out of memory. */
 char *page_write(const struct web_page *);
 
 /* The views, in files of their own. */

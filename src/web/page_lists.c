@@ -56,7 +56,8 @@ static void put_rest(struct html *html, const struct web_page *page, size_t next
 
 	if (page->after.started)
 		(void)snprintf(after, sizeof after, "%lld.%llu", (long long)page->after.due,
-			       (unsigned long long)page->after.generation); /* fits */
+			       /* The text always fits. */
+			       (unsigned long long)page->after.generation);
 	if (is_full)
 		put_link(html, page, after, next);
 	else if (json_is_string(behind))

@@ -136,7 +136,7 @@ static bool add_times(json_t *schedule, const dw_rule *rule)
 	return json_object_set_new(schedule, "zone", json_string(zone)) == 0;
 }
 
-/* know_times adds what the rule says. False: no memory. */
+/* know_times adds what the rule says. Returns false if out of memory. */
 static bool know_times(json_t *schedule)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
@@ -155,7 +155,7 @@ static bool know_times(json_t *schedule)
 	return is_known;
 }
 
-/* put_some appends the schedules from `skip` on. False: no memory. */
+/* put_some appends the schedules from `skip` on. Returns false if out of memory. */
 static bool put_some(json_t *array, json_t *all, size_t skip, size_t limit)
 {
 	const char *id;
