@@ -10,7 +10,7 @@
 extern const struct command commands[];
 extern const size_t command_count;
 
-/* command_of: the command whose name is the first word or the first two words, or NULL. */
+/* command_of returns the command whose name is the first word or the first two words, or NULL. */
 const struct command *command_of(const char *const *words, size_t count);
 
 int command_add(const struct options *);
@@ -46,10 +46,10 @@ int command_topic_show(const struct options *);
 int command_when(const struct options *);
 int command_work(const struct options *);
 
-/* take_of_options reads --topic, --max or --batch, and --wait. EXIT_DONE, or complains. */
+/* take_of_options reads --topic, --max or --batch, and --wait. Returns EXIT_DONE, or complains. */
 int take_of_options(const struct options *, const char *command, dw_take_options *ret_take);
 
-/* take_event is on_event of those that take: it warns of damaged messages. */
+/* take_event is the on_event of commands that take messages. It warns of damaged messages. */
 void take_event(dw *, const dw_event *, void *user);
 
 #endif

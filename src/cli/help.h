@@ -6,7 +6,8 @@
 
 #include "cli/options.h"
 
-/* help_print_overview, help_print: the caller must flush. */
+/* help_print_overview prints the list of the commands, and help_print the help of one. The caller
+ * must flush stdout. */
 void help_print_overview(FILE *);
 void help_print(const struct command *);
 

@@ -106,8 +106,8 @@ static int check_store(const char *store)
 				    "it; write sqlite:FILE, for a try --store sqlite:/tmp/try.db");
 }
 
-/* find_store: the URL from the options or the environment, or the default store, which is written
- * to fallback. */
+/* find_store returns the URL from the options or the environment, or the default store, which is
+ * written to fallback. */
 static int find_store(const struct options *options, char fallback[STORE_SIZE],
 		      const char **ret_store)
 {
@@ -123,7 +123,7 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 	return default_store(fallback);
 }
 
-/* cut_end: removes end from the end of text. False: text does not end so. */
+/* cut_end: removes end from the end of text. Returns false if text does not end so. */
 static bool cut_end(char *text, const char *end)
 {
 	size_t size = strlen(text), end_size = strlen(end);

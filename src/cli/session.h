@@ -14,12 +14,12 @@
  * sizes is an error instead of a signal. */
 int session_prepare(void);
 
-/* session_open opens the store that the options name. base holds the role and the hooks. EXIT_DONE,
- * or complains. */
+/* session_open opens the store that the options name. base holds the role and the hooks. Returns
+ * EXIT_DONE, or complains. */
 int session_open(const struct options *, dw_options base, dw **ret_dw);
 
 /* session_check: does the library take the store? It is not opened for longer than that takes, and
- * not made. EXIT_DONE, or complains. */
+ * not made. Returns EXIT_DONE, or complains. */
 int session_check(const struct options *);
 
 /* session_log_line prints a line of the library that is for users, as commands do without a log. */
@@ -30,8 +30,8 @@ void session_log_line(dw_log_level, const char *line, void *user);
  * like an empty store. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_sync waits until every operation is answered, at most SESSION_PATIENCE. EXIT_DONE, or
- * complains. */
+/* session_sync waits until every operation is answered, at most SESSION_PATIENCE. Returns
+ * EXIT_DONE, or complains. */
 int session_sync(dw *);
 
 /* session_wait: the same, without a limit of time. */
@@ -51,17 +51,18 @@ int session_close(dw *, int code);
  * has left since the command began, as in `list | head`. */
 int session_torn(const char *words);
 
-/* session_flush: EXIT_DONE if all output was written to stdout, else session_torn. */
+/* session_flush returns EXIT_DONE if all output was written to stdout, else session_torn. */
 int session_flush(void);
 
-/* session_name: the namespace, or the name of the file; no path and no address. */
+/* session_name returns the namespace, or the name of the file; no path and no address. */
 const char *session_name(const struct options *);
 
 /* session_now is the wall clock. session_steady is the monotonic clock. */
 dw_usec session_now(void);
 dw_usec session_steady(void);
 
-/* why: the library's message for its last failure on this handle, or else the text of error. */
+/* why returns the library's message for its last failure on this handle, or else the text of
+ * error. */
 const char *why(const dw *, int error);
 
 #endif

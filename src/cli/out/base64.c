@@ -29,7 +29,7 @@ char *base64_encode(const void *bytes, size_t size)
 	return text;
 }
 
-/* value_of: the value of a letter, 0 to 63, or -1. */
+/* value_of returns the value of a letter, 0 to 63, or -1. */
 static int value_of(char c)
 {
 	if (c >= 'A' && c <= 'Z')

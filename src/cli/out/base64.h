@@ -8,8 +8,8 @@
 /* base64_encode returns a text for free(), or NULL if out of memory. */
 char *base64_encode(const void *bytes, size_t size);
 
-/* base64_decode: the caller frees *ret_bytes. False: out of memory, or text is not the one valid
- * encoding of any bytes. */
+/* base64_decode decodes a text; the caller frees *ret_bytes. Returns false if out of memory, or if
+ * the text is not the one valid encoding of any bytes. */
 bool base64_decode(const char *text, size_t length, void **ret_bytes, size_t *ret_size);
 
 #endif

@@ -7,14 +7,14 @@
 #include "cli/options.h"
 #include "durawheel/durawheel.h"
 
-/* due_of_options reads --in or --at; exactly one must be given. EXIT_DONE, or complains. */
+/* due_of_options reads --in or --at; exactly one must be given. Returns EXIT_DONE, or complains. */
 int due_of_options(const struct options *, const char *command, dw_usec *ret_due);
 
-/* due_of_option reads an option that was given: a time, or a duration from now. EXIT_DONE, or
- * complains. */
+/* due_of_option reads an option that was given: a time, or a duration from now. Returns EXIT_DONE,
+ * or complains. */
 int due_of_option(const struct options *, enum option_id, dw_usec *ret_due);
 
-/* due_after: now + delay, at most DW_NEVER. */
+/* due_after returns now + delay, at most DW_NEVER. */
 dw_usec due_after(dw_usec now, dw_usec delay);
 
 #endif

@@ -91,7 +91,7 @@ static void write_command(struct ending *ending, const char *id)
 
 	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s%s%s%s",
 		       *id == '-' ? "-- " : "", quote, strchr(id, '\'') ? "ID" : id,
-		       quote); /* always fits */
+		       quote); /* the text always fits */
 }
 
 void ending_keep_letter(struct ending *ending, const dw_dead *letter)
@@ -112,7 +112,7 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 	else
 		write_command(ending, letter->id);
 	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
-		       letter->why ? letter->why : ""); /* always fits */
+		       letter->why ? letter->why : ""); /* the text always fits */
 }
 
 void ending_print(const struct ending *ending)

@@ -107,9 +107,9 @@ speak(enum log_level level, enum log_repeat repeat, const char *format, va_list 
 		message[0] = '\0';
 	if (place_of_fault)
 		(void)snprintf(placed, sizeof placed, "%.*s%s", PLACE_SIZE - 1, place_of_fault,
-			       as_keys(message)); /* it fits */
+			       as_keys(message)); /* the text always fits */
 	else
-		(void)snprintf(placed, sizeof placed, "%s", message); /* it fits */
+		(void)snprintf(placed, sizeof placed, "%s", message); /* the text always fits */
 	mask_passwords(placed);
 	(void)text_escape(placed, strlen(placed), line, sizeof line);
 	log_write(level, repeat, line);

@@ -12,15 +12,15 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_ABSENT = 3, /* no such timer */
-	EXIT_EXISTS = 4, /* DW_NEW, and the id has a timer */
+	EXIT_ABSENT = 3, /* there is no such timer */
+	EXIT_EXISTS = 4, /* with DW_NEW: the id has a timer already */
 	EXIT_LATE = 5,   /* the timer is being delivered */
 	/* the store is unreachable, full, owned by another process, or written by a newer
 	 * durawheel */
 	EXIT_STORE = 6
 };
 
-/* exit_of: the exit code of an enum dw_error. */
+/* exit_of returns the exit code of an enum dw_error. */
 int exit_of(int error);
 
 /* complain writes the message to stderr with one write(), after "durawheel: " or in the form of
@@ -32,8 +32,8 @@ int complain(int code, const char *format, ...)
 #endif
     ;
 
-/* warn: the same, for something that went wrong and does not end the command. What repeats is left
- * out (cli/run/log.h). warn_each is for what happens anew each time. */
+/* warn is like complain, for something that went wrong and does not end the command. A repeated
+ * warning is left out (cli/run/log.h). warn_each never leaves one out. */
 void warn(const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 1, 2)))
@@ -54,7 +54,7 @@ void tell_store(dw_log_level, const char *line);
  * must live until then. */
 void complain_about(const char *place);
 
-/* presentable: returns a misplaced word for a message. A word that may be a URL with a password is
+/* presentable returns a misplaced word for a message. A word that may be a URL with a password is
  * replaced. */
 const char *presentable(const char *word);
 

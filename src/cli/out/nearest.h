@@ -14,8 +14,8 @@ struct nearest {
 	size_t distance;
 };
 
-/* nearest_begin: starts with a mistyped word of length bytes. nearest_try: offers a name that may
- * be meant. */
+/* nearest_begin starts the search for a mistyped word of `length` bytes. nearest_try offers a name
+ * that may be meant. */
 void nearest_begin(struct nearest *, const char *word, size_t length);
 void nearest_try(struct nearest *, const char *name);
 

@@ -3,7 +3,7 @@
 #include "cli/out/line.h"
 #include "cli/out/tzdata.h"
 
-/* report_of: the owner's report, which is JSON. Any other text becomes a string. */
+/* report_of returns the owner's report, which is JSON. Any other text becomes a string. */
 static json_t *report_of(const char *text)
 {
 	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);

@@ -11,8 +11,8 @@
 json_t *object_of_status(const dw_store_status *);
 json_t *object_of_topic(const dw_topic_info *);
 
-/* waits_name and waits_words: why timers that are due do not start, as a word for programs, and for
- * people. A number of a newer owner has words, too. */
+/* waits_name and waits_words say why timers that are due do not start: as a word for programs, and
+ * for people. A number that only a newer owner knows also has words. */
 const char *waits_name(uint64_t waits);
 const char *waits_words(uint64_t waits);
 
@@ -30,7 +30,7 @@ struct due_timer {
 struct due_timer waits_note(const dw_info *);
 const char *const *waits_reason(const struct due_timer *, const dw_topic_info *topic);
 
-/* pause_name: "no", "delivery", "intake" or "both". */
+/* pause_name returns "no", "delivery", "intake" or "both". */
 const char *pause_name(unsigned paused);
 
 #endif

@@ -1,5 +1,5 @@
-/* How often something happens: the growth of counters over the last minute. A counter that falls is
- * of another owner, and all begins again. */
+/* How often something happens: the growth of counters over the last minute. If a counter falls,
+ * there is another owner, and all counts begin again. */
 #ifndef DW_CLI_RATES_H
 #define DW_CLI_RATES_H
 
@@ -22,10 +22,10 @@ struct rates {
 
 void rates_note(struct rates *, dw_usec steady, const uint64_t counts[RATES]);
 
-/* rates_clear: there is no owner any more. */
+/* rates_clear is called when there is no owner any more. */
 void rates_clear(struct rates *);
 
-/* rates_of: how often in a second. False: too little is known yet. */
+/* rates_of returns how often it happens in a second. Returns false if too little is known yet. */
 bool rates_of(const struct rates *, enum rate, double *ret_rate);
 
 #endif

@@ -8,27 +8,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READER_LINE_MAX ((size_t)2 * 1024 * 1024) /* without its newline */
+#define READER_LINE_MAX ((size_t)2 * 1024 * 1024) /* the longest line, without its newline */
 
 struct reader {
 	int fd;
-	char *bytes;     /* READER_LINE_MAX + 1 bytes */
+	char *bytes;     /* a buffer of READER_LINE_MAX + 1 bytes */
 	size_t start;    /* where the next line starts */
 	size_t end;      /* where the read bytes end */
-	uint64_t number; /* number of the line given last, from 1 */
-	uint64_t taken;  /* bytes of the stream up to the end of that line */
+	uint64_t number; /* number of the last line that was given, from 1 */
+	uint64_t taken;  /* bytes of the stream up to the end of the last line that was given */
 	bool ended;      /* the stream has ended */
 	bool skipping;   /* inside a line that is too long */
 };
 
 enum reader_state {
-	READER_LINE, /* a line */
+	READER_LINE, /* a line was read */
 	READER_LONG, /* a line was too long and is skipped */
 	READER_MORE, /* call reader_fill() first */
 	READER_END
 };
 
-/* reader_open: false if out of memory. reader_close does not close fd. */
+/* reader_open returns false if out of memory. reader_close does not close fd. */
 bool reader_open(struct reader *, int fd);
 void reader_close(struct reader *);
 

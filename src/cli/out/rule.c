@@ -127,7 +127,7 @@ void rule_fault(const char *message, enum rule_source source, char ret_fault[RUL
 	const char *middle = first ? message + first_size : message;
 
 	(void)snprintf(ret_fault, RULE_FAULT_SIZE, "%s%.*s%s", first ? first : "",
-		       (int)(last - middle), middle, name ? name : last); /* it fits */
+		       (int)(last - middle), middle, name ? name : last); /* the text always fits */
 }
 
 /* check_rule refuses what no command can use, and names the options. */

@@ -78,7 +78,8 @@ static bool add_duration(struct rule_lines *lines, const struct rule_field *fiel
 	if (duration == 0)
 		return blame(lines, "\"%s\" is 0: write a duration, or leave it out",
 			     options_key(field->id));
-	(void)snprintf(value, sizeof value, "%lldus", (long long)duration); /* it fits */
+	/* The text always fits. */
+	(void)snprintf(value, sizeof value, "%lldus", (long long)duration);
 	return add_value(lines, field, value);
 }
 
@@ -118,7 +119,7 @@ static bool add_key(struct rule_lines *lines, const struct rule_field *field, co
 		return add_moment(lines, field, text);
 	case NUMBER:
 		(void)snprintf(number, sizeof number, "%lld",
-			       (long long)json_integer_value(value)); /* it fits */
+			       (long long)json_integer_value(value)); /* the text always fits */
 		return add_value(lines, field, number);
 	case WORDS:
 		break;

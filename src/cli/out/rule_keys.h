@@ -15,7 +15,8 @@
 /* rule_key_given returns the name of a key that has a value, or NULL if none has. */
 const char *rule_key_given(const json_t *const values[OPTION_COUNT]);
 
-/* rule_of_keys makes the rule; free it with dw_rule_free(). False: ret_fault says why. */
+/* rule_of_keys makes the rule; free it with dw_rule_free(). Returns false if it fails; ret_fault
+ * says why. */
 bool rule_of_keys(const json_t *const values[OPTION_COUNT], dw_usec now, dw_rule **ret_rule,
 		  char ret_fault[RULE_KEY_FAULT_SIZE]);
 

@@ -9,7 +9,7 @@
 
 bool select_is_given(const struct options *);
 
-/* select_of_options: EXIT_DONE, or complains; command is for the message. */
+/* select_of_options returns EXIT_DONE, or complains; command is for the message. */
 int select_of_options(const struct options *, const char *command, dw_select *ret_select);
 
 #endif

@@ -18,7 +18,7 @@ bool terminal_is_there(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !(kind && !strcmp(kind, "dumb"));
 }
 
-/* write_all: false if the terminal is gone. */
+/* write_all returns false if the terminal is gone. */
 static bool write_all(const char *text, size_t size)
 {
 	while (size > 0) {

@@ -24,7 +24,8 @@ size_t text_point(const char *text, size_t size, uint32_t *ret_point)
 	return length;
 }
 
-/* character_size: the length of the valid, printable character at the start of text, or 0. */
+/* character_size returns the length of the valid, printable character at the start of text, or
+ * 0. */
 static size_t character_size(const char *text, size_t size)
 {
 	uint32_t point;

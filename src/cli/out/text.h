@@ -22,7 +22,7 @@ size_t text_step(const char *text, size_t size, char ret_form[TEXT_STEP_SIZE]);
  * Returns the number of its bytes, or 0 if they are not valid UTF-8. */
 size_t text_point(const char *text, size_t size, uint32_t *ret_point);
 
-/* text_is_clean: true if text is UTF-8 without control characters. */
+/* text_is_clean returns true if text is UTF-8 without control characters. */
 bool text_is_clean(const char *text, size_t size);
 
 /* text_escape writes the printable form of text and a NUL, cut to ret_size bytes. Returns its
@@ -32,7 +32,7 @@ size_t text_escape(const char *text, size_t size, char *ret_form, size_t ret_siz
 /* text_print writes the printable form of text, padded with spaces to width characters. */
 void text_print(FILE *, const char *text, size_t size, size_t width);
 
-/* text_width: the number of characters that text_print() writes if width is 0. */
+/* text_width returns the number of characters that text_print() writes if width is 0. */
 size_t text_width(const char *text, size_t size);
 
 /* text_span writes a duration in its largest units, at most `units` of them: 1h30m or 250us. Six

@@ -58,7 +58,7 @@ static bool take_fraction(const char **text, dw_usec *ret_parts, dw_usec *ret_of
 	return true;
 }
 
-/* take_spelling reads a unit. NULL: there is none. */
+/* take_spelling reads a unit. Returns NULL if there is none. */
 static const struct spelling *take_spelling(const char **text)
 {
 	size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz");

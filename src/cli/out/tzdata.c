@@ -8,7 +8,7 @@
 /* More than the zones of tzdata. Further ones are looked up again for each timer. */
 enum { ZONES_MAX = 1000 };
 
-/* zone_of copies the zone of a rule out of its text. False: it has none. */
+/* zone_of copies the zone of a rule out of its text. Returns false if it has none. */
 static bool zone_of(const char *rule, char ret_zone[DW_RULE_TEXT_MAX + 1])
 {
 	static const char field[] = "; zone ";

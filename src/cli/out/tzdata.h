@@ -13,8 +13,8 @@ struct tzdata {
 	char zone[DW_RULE_TEXT_MAX + 1];
 };
 
-/* tzdata_lacks: the zone of a stored timer if this machine does not know it, else NULL. It lives
- * until the next call. */
+/* tzdata_lacks returns the zone of a stored timer if this machine does not know it, or else NULL.
+ * The text lives until the next call. */
 const char *tzdata_lacks(struct tzdata *, const dw_info *);
 
 /* tzdata_tell warns of count timers with such a zone, if count is not 0, and says what to do. They

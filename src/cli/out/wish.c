@@ -117,8 +117,8 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 	return true;
 }
 
-/* text_of: the string of a key, or NULL if the key is missing. Refuses a string with a NUL, because
- * a C string would end there. */
+/* text_of returns the string of a key, or NULL if the key is missing. Refuses a string with a NUL,
+ * because a C string would end there. */
 static bool text_of(struct wish *wish, const json_t **values, int key, const char **ret_text)
 {
 	*ret_text = NULL;

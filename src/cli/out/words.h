@@ -8,7 +8,8 @@
  * the words and a NULL, for free(); or NULL, and *ret_fault says what is wrong. */
 char **words_split(const char *line, const char **ret_fault);
 
-/* words_of_shell: the words of /bin/sh -c command, for free(). NULL: out of memory. */
+/* words_of_shell returns the words of /bin/sh -c command, for free(). Returns NULL if out of
+ * memory. */
 char **words_of_shell(const char *command);
 
 #endif

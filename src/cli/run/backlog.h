@@ -14,20 +14,21 @@ struct backlog_entry {
 	size_t count;
 	size_t bytes;
 	bool is_batch;
-	dw_firing *firings; /* in the same block of memory, with all that they point to */
+	/* The deliveries and all that they point to, in the same block of memory. */
+	dw_firing *firings;
 };
 
 struct backlog {
 	struct backlog_entry *first;
 	struct backlog_entry *last;
-	size_t count; /* of deliveries */
+	size_t count; /* how many deliveries the backlog has */
 	size_t bytes;
 };
 
-/* backlog_put copies the deliveries to the end. False: out of memory. */
+/* backlog_put copies the deliveries to the end. Returns false if out of memory. */
 bool backlog_put(struct backlog *, const dw_firing *firings, size_t count, bool is_batch);
 
-/* backlog_take takes the first entry out, for free(); NULL: there is none. */
+/* backlog_take takes the first entry out; the caller frees it. Returns NULL if there is none. */
 struct backlog_entry *backlog_take(struct backlog *);
 
 /* backlog_drop frees all entries. Their deliveries stay held. */

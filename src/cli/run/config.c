@@ -39,7 +39,7 @@ struct draft {
 static void point_at(struct draft *draft, size_t line)
 {
 	(void)snprintf(draft->place, sizeof draft->place, "%.300s:%zu: ", draft->path,
-		       line); /* it fits */
+		       line); /* the text always fits */
 	complain_about(draft->place);
 }
 
@@ -245,7 +245,8 @@ static void end_topic(struct draft *draft)
 	}
 	*topic = (struct config_topic){.way = run_exec_default(),
 				       .batch = {.size = sizeof topic->batch}};
-	(void)snprintf(topic->name, sizeof topic->name, "%s", draft->topic); /* it fits */
+	/* The text always fits. */
+	(void)snprintf(topic->name, sizeof topic->name, "%s", draft->topic);
 	check_needs(draft, read_flag(draft, KEY_LINE));
 	if (draft->values[OPT_EXEC])
 		read_command(draft, topic);
@@ -334,7 +335,8 @@ static enum section begin_topic(struct draft *draft, const char *name)
 	else if (has_topic(draft, name))
 		FAULT(draft, line, "[topic %s] is given twice: write it once", name);
 	else {
-		(void)snprintf(draft->topic, sizeof draft->topic, "%s", name); /* it fits */
+		/* The text always fits. */
+		(void)snprintf(draft->topic, sizeof draft->topic, "%s", name);
 		return SECTION_TOPIC;
 	}
 	return SECTION_UNKNOWN;

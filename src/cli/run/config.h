@@ -15,16 +15,16 @@
 #include "cli/options.h"
 
 struct config_topic {
-	char name[DW_TOPIC_MAX + 1]; /* "*": all others */
+	char name[DW_TOPIC_MAX + 1]; /* the topic; "*" means all others */
 	struct job_way way;          /* its words are for free(), and NULL for lines on stdout */
-	dw_batch_options batch;      /* max 0: none */
+	dw_batch_options batch;      /* the batches; max is 0 if there are none */
 };
 
 struct config {
 	struct config_topic *topics;
 	size_t count;
-	char *values[OPTION_COUNT]; /* of [run]; NULL: not given */
-	size_t lines[OPTION_COUNT]; /* where they stand */
+	char *values[OPTION_COUNT]; /* the values of [run]; NULL if not given */
+	size_t lines[OPTION_COUNT]; /* the lines on which these values stand */
 };
 
 /* config_read reads the file, and complains of each fault with its line. EXIT_DONE, or EXIT_USAGE.
@@ -33,7 +33,8 @@ int config_read(const char *path, struct config *ret_config);
 void config_free(struct config *);
 
 /* config_options gives the options the values of [run], which must outlive them. An option that is
- * given already stays. EXIT_DONE, or complains: the topics of a file have their own commands. */
+ * given already stays. Returns EXIT_DONE, or complains: the topics of a file have their own
+ * commands. */
 int config_options(const struct config *, struct options *);
 
 #endif

@@ -26,7 +26,7 @@ void config_point_at(const char *path, const struct config *config, const struct
 
 	if (is_of_file)
 		(void)snprintf(ret_place->words, sizeof ret_place->words, "%.300s:%zu: ", path,
-			       config->lines[id]); /* it fits */
+			       config->lines[id]); /* the text always fits */
 	complain_about(is_of_file ? ret_place->words : NULL);
 }
 

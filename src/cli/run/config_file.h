@@ -10,9 +10,9 @@
 struct config_lines {
 	/* A section begins. name NULL: a fault about it comes next. */
 	void (*section)(size_t line, const char *name, void *user);
-	/* A key of it. */
+	/* The section has this key. */
 	void (*key)(size_t line, const char *key, const char *value, void *user);
-	/* The line is neither of them. */
+	/* The line is neither a section nor a key. */
 	void (*fault)(size_t line, const char *why, void *user);
 	void *user;
 };

@@ -23,7 +23,7 @@ struct processes {
 };
 
 /* read_process reads /proc/PID/stat. The program's name, in parentheses, may contain any character.
- * False: the process has ended. */
+ * Returns false if the process has ended. */
 static bool read_process(int proc, const char *pid, struct process *ret_process)
 {
 	char path[32], text[512];
@@ -46,7 +46,7 @@ static bool read_process(int proc, const char *pid, struct process *ret_process)
 	       sscanf(name_end, ") %*c %d %d", &ret_process->parent, &ret_process->group) == 2;
 }
 
-/* append: false if out of memory. */
+/* append returns false if out of memory. */
 static bool append(struct processes *processes, const struct process *process)
 {
 	if (processes->count == processes->room) {

@@ -59,7 +59,7 @@ void jobs_items_free(struct job_item *items, size_t count)
 	free(items);
 }
 
-/* open_note: a file for the last line of a command, or -1 and errno. */
+/* open_note returns a file for the last line of a command, or -1 and errno. */
 static int open_note(void)
 {
 	int low = memfd_create("durawheel-note", MFD_CLOEXEC);

@@ -18,15 +18,15 @@
 
 enum job_end {
 	JOB_EXITED,  /* the command ended by itself */
-	JOB_OVERDUE, /* ended by us when its time was over */
-	JOB_STOPPED  /* ended by jobs_stop() */
+	JOB_OVERDUE, /* we ended the command when its time was over */
+	JOB_STOPPED  /* jobs_stop() ended the command */
 };
 
 /* A delivery, and the line of its firing. */
 struct job_item {
-	dw_token token; /* of work: its id is the token of the message */
+	dw_token token; /* of `work`: the token of the message */
 	struct line line;
-	bool is_answered;            /* of work: the command has answered it by itself */
+	bool is_answered;            /* of `work`: the command itself has answered the message */
 	char message[DW_ID_MAX + 1]; /* of work: the id of the message, else empty */
 };
 
@@ -69,8 +69,8 @@ struct jobs {
 	size_t held; /* deliveries of all running jobs */
 };
 
-/* jobs_open: EXIT_DONE, or complains if no command can start here. From now on this process reaps
- * every orphan that a command leaves behind. */
+/* jobs_open returns EXIT_DONE, or complains if no command can start here. From now on this process
+ * reaps every orphan that a command leaves behind. */
 int jobs_open(struct jobs *, jobs_over_fn over, void *user);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);

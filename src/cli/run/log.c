@@ -117,7 +117,7 @@ static bool is_written(enum log_repeat repeat, const char *message, size_t *ret_
 
 /* ---- Forms --------------------------------------------------------------------------------- */
 
-/* stamp: the time in UTC, with milliseconds. */
+/* stamp returns the time in UTC, with milliseconds. */
 static void stamp(char ret_text[STAMP_SIZE])
 {
 	struct timespec now;

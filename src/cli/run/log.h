@@ -34,7 +34,7 @@ enum log_repeat {
 /* log_write writes a message, which is printable text, with one write(). Any thread. */
 void log_write(enum log_level, enum log_repeat, const char *message);
 
-/* log_form_of: the form of a name, or that for stderr if name is NULL. -1: there is none. */
+/* log_form_of returns the form of a name, or that for stderr if name is NULL. -1: there is none. */
 int log_form_of(const char *name);
 
 #endif

@@ -22,7 +22,7 @@ struct progress {
 /* progress_begin: the progress of a stream that is read from fd. */
 void progress_begin(struct progress *, int fd);
 
-/* progress_begin_loading: the progress of loading timers. The caller sets total once it is
+/* progress_begin_loading returns the progress of loading timers. The caller sets total once it is
  * known. */
 void progress_begin_loading(struct progress *);
 

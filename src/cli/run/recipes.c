@@ -25,7 +25,7 @@ struct recipe *recipes_for(const struct recipes *recipes, const char *topic)
 	return recipe && recipe->is_served ? recipe : NULL;
 }
 
-/* add: a recipe that serves nothing yet, or NULL. */
+/* add returns a recipe that serves nothing yet, or NULL. */
 static struct recipe *add(struct recipes *recipes, const char *topic)
 {
 	struct recipe **all = realloc(recipes->all, (recipes->count + 1) * sizeof(struct recipe *));
@@ -124,7 +124,7 @@ void recipes_note_other(struct recipes *recipes, const char *topic)
 	recipes->others = others;
 	others += recipes->other_count++;
 	*others = (struct other_topic){.has_handler = false};
-	(void)snprintf(others->topic, sizeof others->topic, "%s", topic); /* it fits */
+	(void)snprintf(others->topic, sizeof others->topic, "%s", topic); /* the text always fits */
 }
 
 size_t recipes_waiting(const struct recipes *recipes, size_t *ret_bytes)

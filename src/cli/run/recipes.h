@@ -36,20 +36,21 @@ struct recipes {
 	bool of_file; /* each topic has its own jobs */
 };
 
-/* recipes_of_options: way and batch for the topics of --topic, or for all. EXIT_DONE, or
+/* recipes_of_options: way and batch for the topics of --topic, or for all. Returns EXIT_DONE, or
  * complains. */
 int recipes_of_options(struct recipes *, const struct options *, struct job_way *way,
 		       const dw_batch_options *batch);
 
-/* recipes_copy: another topic that the options serve in the same way. NULL: out of memory. */
+/* recipes_copy: another topic that the options serve in the same way. Returns NULL if out of
+ * memory. */
 struct recipe *recipes_copy(struct recipes *, const struct recipe *from, const char *topic);
 
 /* recipes_of_config takes over the topics of a file, and empties it. A topic that was there before
  * keeps its running jobs and its backlog. False: out of memory, and nothing was changed. */
 bool recipes_of_config(struct recipes *, struct config *);
 
-/* recipes_find: the recipe of that name, or NULL. recipes_for: what serves the topic; if nothing
- * does, NULL. */
+/* recipes_find returns the recipe of that name, or NULL. recipes_for: what serves the topic; if
+ * nothing does, NULL. */
 struct recipe *recipes_find(const struct recipes *, const char *topic);
 struct recipe *recipes_for(const struct recipes *, const char *topic);
 

@@ -96,7 +96,7 @@ static void run_event(dw *d, const dw_event *event, void *user)
 
 /* ---- The loop ---------------------------------------------------------------------------- */
 
-/* wait_ms: the time-out for poll(), rounded up so that it does not wake too early. */
+/* wait_ms returns the time-out for poll(), rounded up so that it does not wake too early. */
 static int wait_ms(const struct runner *runner)
 {
 	dw_usec wake = jobs_wake(&runner->jobs);
@@ -270,7 +270,7 @@ static int tell_checked(const struct runner *runner, const struct options *optio
 	const char *store = given ? given : getenv("DURAWHEEL_STORE");
 	char shown[512];
 
-	(void)snprintf(shown, sizeof shown, "%s", store ? store : ""); /* cut if long */
+	(void)snprintf(shown, sizeof shown, "%s", store ? store : ""); /* a long text is cut */
 	mask_passwords(shown);
 	/* session_flush() checks */
 	(void)printf("%s: ok, %zu topic%s%s%s\n", runner->config_path, runner->recipes.count,

@@ -108,7 +108,7 @@ static bool fill(struct job_item *items, const dw_firing *firings, size_t count)
 	return true;
 }
 
-/* join: all lines, for free(). NULL: out of memory. */
+/* join: all lines, for free(). Returns NULL if out of memory. */
 static char *join(const struct job_item *items, size_t count, size_t *ret_size)
 {
 	size_t size = 0;
@@ -193,7 +193,7 @@ void run_exec_why(const struct exec_job *job, char ret_text[EXEC_WHY_SIZE])
 	else
 		(void)snprintf(status, sizeof status, "exit status %d", job->status);
 	(void)snprintf(ret_text, EXEC_WHY_SIZE, "%s%s%s", status, *job->last ? ": " : "",
-		       job->last); /* always fits */
+		       job->last); /* the text always fits */
 }
 
 void run_exec_say(const struct exec_job *job, dw *d)

@@ -9,8 +9,8 @@
 /* run_exec_default: how commands run unless more is said; without a command. */
 struct job_way run_exec_default(void);
 
-/* run_exec_read reads --exec, --exec-output, --jobs and --timeout. EXIT_DONE, or complains. The
- * words are for free(), and NULL without --exec. run_exec_read_how reads only the others, and
+/* run_exec_read reads --exec, --exec-output, --jobs and --timeout. Returns EXIT_DONE, or complains.
+ * The words are for free(), and NULL without --exec. run_exec_read_how reads only the others, and
  * leaves alone what is not given. */
 int run_exec_read(const struct options *, struct job_way *ret_way);
 int run_exec_read_how(const struct options *, struct job_way *);

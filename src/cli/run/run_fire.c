@@ -304,7 +304,7 @@ static void handle_others(struct runner *runner, bool wanted)
 	}
 }
 
-/* handle_all: EXIT_DONE, or the last failure, which it tells if it may. */
+/* handle_all returns EXIT_DONE, or the last failure, which it tells if it may. */
 static int handle_all(struct runner *runner, bool tells)
 {
 	const char *option = runner->recipes.of_file ? "topic" : "--topic";

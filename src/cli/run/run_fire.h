@@ -9,8 +9,8 @@
 
 struct runner;
 
-/* run_fire_handle registers the handlers of all topics that are served. EXIT_DONE, or complains of
- * each that cannot be served. */
+/* run_fire_handle registers the handlers of all topics that are served. Returns EXIT_DONE, or
+ * complains of each that cannot be served. */
 int run_fire_handle(struct runner *);
 
 /* run_fire_next starts what waits for a command, as many as may run now, and then lets the topics

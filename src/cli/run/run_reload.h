@@ -7,7 +7,7 @@
 struct runner;
 
 /* run_reload_first reads --config, if it is given, into the runner and the options; the runner must
- * outlive them. EXIT_DONE, or complains. */
+ * outlive them. Returns EXIT_DONE, or complains. */
 int run_reload_first(struct runner *, struct options *);
 
 /* run_reload reads the file again. Faults are told, and change nothing. */

@@ -9,7 +9,7 @@
 
 struct runner;
 
-/* run_stop_read: --stop-patience, or 10 s. EXIT_DONE, or complains. */
+/* run_stop_read: --stop-patience, or 10 s. Returns EXIT_DONE, or complains. */
 int run_stop_read(const struct options *, dw_usec *ret_patience);
 
 /* run_stop ends the run. Timers that were not delivered go back to the store. */

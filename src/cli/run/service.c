@@ -31,7 +31,7 @@ static void tell_starting(const struct service *service, const char *words)
 	char message[DW_MESSAGE_SIZE + 64];
 
 	(void)snprintf(message, sizeof message, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRId64, words,
-		       STARTING_PATIENCE); /* it fits */
+		       STARTING_PATIENCE); /* the text always fits */
 	tell(service, message);
 }
 
@@ -106,7 +106,7 @@ void service_stopping(struct service *service, dw_usec patience)
 		return;
 	service->stopping = true;
 	(void)snprintf(words, sizeof words, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64,
-		       patience); /* it fits */
+		       patience); /* the text always fits */
 	tell(service, words);
 }
 
@@ -115,7 +115,7 @@ void service_reloading(struct service *service)
 	char words[96];
 
 	(void)snprintf(words, sizeof words, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
-		       session_steady()); /* it fits */
+		       session_steady()); /* the text always fits */
 	tell(service, words);
 }
 
@@ -185,7 +185,7 @@ static void describe(struct service *service, dw *d, int health, char *ret_words
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "%" PRIu64 " timer%s; %" PRIu64 " fired, %" PRIu64 " dead",
 			       stats.timers, stats.timers == 1 ? "" : "s", stats.fired,
-			       stats.dead); /* it fits */
+			       stats.dead); /* the text always fits */
 }
 
 /* has_started: its timers are loaded, or another process has the store. A store that is away holds
@@ -207,7 +207,7 @@ static void tell_status(struct service *service, dw *d, int health)
 		return;
 	}
 	(void)snprintf(message, sizeof message, "%sSTATUS=%s", service->ready ? "" : "READY=1\n",
-		       words); /* it fits */
+		       words); /* the text always fits */
 	tell(service, message);
 	service->ready = true;
 }
@@ -220,7 +220,8 @@ static bool has_changed(struct service *service, const dw *d, int *ret_health)
 	*ret_health = dw_health(d, state);
 	if (strcmp(service->state, state) == 0)
 		return false;
-	(void)snprintf(service->state, sizeof service->state, "%s", state); /* it fits */
+	/* The text always fits. */
+	(void)snprintf(service->state, sizeof service->state, "%s", state);
 	return true;
 }
 

@@ -45,7 +45,7 @@ void service_reloaded(struct service *);
  * Call it after each turn. */
 void service_pass(struct service *, dw *d);
 
-/* service_wake: the steady time of the next service_pass(). */
+/* service_wake returns the steady time of the next service_pass(). */
 dw_usec service_wake(const struct service *);
 
 #endif

@@ -72,7 +72,7 @@ static void add_own(struct environment *environment, const struct shell_input *i
 	}
 }
 
-/* environment_make: false if out of memory. */
+/* environment_make returns false if out of memory. */
 static bool environment_make(struct environment *environment, const struct shell_input *input)
 {
 	size_t count = 0;
@@ -92,7 +92,7 @@ static bool environment_make(struct environment *environment, const struct shell
 	return true;
 }
 
-/* open_data: a descriptor positioned at the beginning of the data, or -1 and errno. */
+/* open_data returns a descriptor positioned at the beginning of the data, or -1 and errno. */
 static int open_data(const struct shell_input *input)
 {
 	int fd = memfd_create("durawheel-data", MFD_CLOEXEC);

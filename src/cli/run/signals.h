@@ -17,7 +17,8 @@ struct interrupts {
 };
 
 /* interrupts_open makes SIGINT, SIGTERM and SIGHUP readable, but not one that is ignored: under
- * nohup(1) it stays ignored. Call it as early as signals_open(). False: errno says why not. */
+ * nohup(1) it stays ignored. Call it as early as signals_open(). Returns false if it fails; errno
+ * says why not. */
 bool interrupts_open(struct interrupts *);
 
 /* interrupts_take takes the signal and restores the signal mask: if the store is slow, the next

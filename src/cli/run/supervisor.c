@@ -124,7 +124,7 @@ static void end_command(struct supervisor *supervisor)
 	}
 }
 
-/* take_signals: true: one was SIGTERM. */
+/* take_signals returns true if one was SIGTERM. */
 static bool take_signals(const struct supervisor *supervisor)
 {
 	struct signalfd_siginfo info;

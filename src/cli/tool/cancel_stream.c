@@ -70,7 +70,7 @@ static void stream_answered(dw *d, const dw_result *results, size_t count, void 
 }
 
 /* turn waits until `until` for the store, for a signal, and for fd unless fd is -1. *ret_ready says
- * whether fd has something to read. EXIT_DONE, or complains. */
+ * whether fd has something to read. Returns EXIT_DONE, or complains. */
 static int turn(struct id_stream *stream, int fd, dw_usec until, bool *ret_ready)
 {
 	struct pollfd fds[] = {{.fd = fd, .events = POLLIN},
@@ -92,7 +92,7 @@ static int turn(struct id_stream *stream, int fd, dw_usec until, bool *ret_ready
 	return EXIT_FAILED;
 }
 
-/* send cancels what was read, and waits for the answers. EXIT_DONE, or complains. */
+/* send cancels what was read, and waits for the answers. Returns EXIT_DONE, or complains. */
 static int send(struct id_stream *stream)
 {
 	dw_usec until = session_steady() + SESSION_PATIENCE;

@@ -176,7 +176,7 @@ static int interrupt(struct import *import)
 }
 
 /* turn waits at most patience_ms for the store, for a signal, and for fd unless fd is -1.
- * *ret_ready says whether fd has something to read. EXIT_DONE, or complains. */
+ * *ret_ready says whether fd has something to read. Returns EXIT_DONE, or complains. */
 static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 {
 	struct pollfd fds[] = {

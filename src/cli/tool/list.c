@@ -60,7 +60,7 @@ static void fit(struct list *list, const dw_info *timers, size_t count)
 				   : "STATE   ATTEMPT     SIZE"); /* session_flush() checks */
 }
 
-/* print_one: false if out of memory. */
+/* print_one returns false if out of memory. */
 static bool print_one(struct list *list, const dw_info *info)
 {
 	const char *unknown_zone = tzdata_lacks(&list->tzdata, info);

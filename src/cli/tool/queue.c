@@ -80,7 +80,7 @@ static void push_line_free(struct push_line *line)
 	free(line->decoded);
 }
 
-/* read_data sets the data of the message. False: it is not valid. */
+/* read_data sets the data of the message. Returns false if it is not valid. */
 static bool read_data(struct push_line *line)
 {
 	const json_t *data = json_object_get(line->object, "data");

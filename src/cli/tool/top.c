@@ -238,7 +238,7 @@ static void top_event(dw *d, const dw_event *event, void *user)
 	(void)d;
 	if (event->kind == DW_EVENT_STORE_FAILED)
 		(void)snprintf(top->view.away, sizeof top->view.away, "%s",
-			       event->message); /* fits */
+			       event->message); /* the text always fits */
 	else if (event->kind == DW_EVENT_STORE_BACK)
 		top->view.away[0] = '\0';
 	else

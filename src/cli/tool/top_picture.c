@@ -87,7 +87,7 @@ static bool has_fault(const struct top_view *view)
 	return view->away[0] || view->status != DW_OK;
 }
 
-/* put_fault: why the picture is not renewed, if it is not. */
+/* put_fault says why the picture is not renewed, if it is not. */
 static void put_fault(FILE *to, const struct top_view *view)
 {
 	char line[DW_MESSAGE_SIZE];

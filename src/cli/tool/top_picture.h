@@ -20,11 +20,11 @@ struct top_view {
 	struct rates rates;
 	enum top_order order;
 	size_t first;         /* topics above the first one that is shown */
-	size_t rows, columns; /* 0: no limit */
+	size_t rows, columns; /* 0 if there is no limit */
 	dw_usec now;
 };
 
-/* top_picture returns the picture, to be freed. NULL: no memory. */
+/* top_picture returns the picture, to be freed. Returns NULL if out of memory. */
 char *top_picture(struct top_view *);
 
 #endif

@@ -29,7 +29,7 @@ enum { COUNT_SIZE = 24 };
 /* count_text_of: "-" if nobody has counted the timers. */
 static const char *count_text_of(const dw_topic_info *info, uint64_t count, char text[COUNT_SIZE])
 {
-	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* fits */
+	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* the text always fits */
 	return info->is_counted ? text : "-";
 }
 

@@ -125,7 +125,7 @@ static bool fill(struct job_item *items, const dw_message *messages, size_t coun
 {
 	for (size_t i = 0; i < count; i++) {
 		(void)snprintf(items[i].token.id, sizeof items[i].token.id, "%s",
-			       messages[i].token); /* it fits */
+			       messages[i].token); /* the text always fits */
 		(void)snprintf(items[i].message, sizeof items[i].message, "%s", messages[i].id);
 		items[i].token.attempt = messages[i].attempt;
 		if (!line_of_message(&items[i].line, &messages[i]))
