@@ -33,7 +33,7 @@ enum hello_verdict {
 	HELLO_DONE,
 	HELLO_SOON,   /* the server will be usable soon: it is loading or busy */
 	HELLO_LATER,  /* perhaps later: a replica, too many clients, not Redis */
-	HELLO_REFUSED /* not before a person changes something */
+	HELLO_REFUSED /* the server is of no use before a person changes something */
 };
 
 struct hello {

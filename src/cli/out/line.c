@@ -122,7 +122,7 @@ static bool line_of_timer(struct line *line, json_t *object, const void *data, s
 	return line_of(line, object);
 }
 
-/* add_occurrence adds what a recurring timer has besides. It frees the object if there is no
+/* add_occurrence adds the keys that only a recurring timer has. It frees the object if there is no
  * memory. */
 static json_t *add_occurrence(json_t *object, dw_usec occurrence, const char *rule)
 {

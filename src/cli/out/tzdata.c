@@ -5,7 +5,7 @@
 
 #include "cli/out/errors.h"
 
-/* More than the zones of tzdata. Further ones are looked up again for each timer. */
+/* More zones than tzdata has. Any zone beyond this is looked up again for each timer. */
 enum { ZONES_MAX = 1000 };
 
 /* zone_of copies the zone of a rule out of its text. Returns false if it has none. */
@@ -26,7 +26,8 @@ static bool zone_of(const char *rule, char ret_zone[DW_RULE_TEXT_MAX + 1])
 	return true;
 }
 
-/* is_known: can a rule of the zone be read here? Without memory it counts as known. */
+/* is_known returns true if a rule of the zone can be read here. Without memory the zone counts as
+ * known. */
 static bool is_known(const char *zone)
 {
 	dw_rule rule = {.size = sizeof rule, .cron = "@daily", .zone = zone};

@@ -256,7 +256,7 @@ static void end_topic(struct draft *draft)
 
 /* ---- [run] --------------------------------------------------------------------------------- */
 
-/* check_run_value: what can be said of a value alone. */
+/* check_run_value checks what can be said of a value without the other values. */
 static int check_run_value(const struct options *only, enum option_id id)
 {
 	dw_options outage = {.size = sizeof outage};

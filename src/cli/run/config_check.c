@@ -50,8 +50,8 @@ static void check_outage(struct checked *checked)
 	count_fault(checked, complain(EXIT_USAGE, "--outage is for --journal FILE"));
 }
 
-/* check_file: what exists and is no file cannot be opened. A folder may be made later, by systemd
- * for example. */
+/* check_file complains if the path exists but is not a file. A folder of the path may be missing,
+ * because something (like systemd) may make it later. */
 static void check_file(struct checked *checked, enum option_id id, const char *path)
 {
 	struct stat status;

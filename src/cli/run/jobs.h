@@ -27,7 +27,7 @@ struct job_item {
 	dw_token token; /* of `work`: the token of the message */
 	struct line line;
 	bool is_answered;            /* of `work`: the command itself has answered the message */
-	char message[DW_ID_MAX + 1]; /* of work: the id of the message, else empty */
+	char message[DW_ID_MAX + 1]; /* of `work`: the id of the message; otherwise "" */
 };
 
 /* How the commands of a topic run. It must live as long as its jobs run. A change counts for jobs

@@ -142,7 +142,7 @@ static void total_told(dw *d, int status, const dw_store_status *store, void *us
 		service->total = store->pending + store->claimed;
 }
 
-/* loads: it is an owner that does not know all of its timers. */
+/* loads returns true if the handle is an owner that does not know all of its timers yet. */
 static bool loads(const dw *d, int health)
 {
 	dw_stats stats = {.size = sizeof stats};

@@ -72,7 +72,7 @@ static void print_report(const char *text)
 	json_t *value;
 
 	if (json_is_object(report)) {
-		(void)puts("since then"); /* session_flush() checks */
+		(void)puts("since then"); /* session_flush() checks whether this has failed */
 		json_object_foreach(report, key, value)
 		{
 			if (is_for_people(key, value))
