@@ -159,6 +159,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	at = usec_min(at, deliver_wake(engine, now));
 	at = usec_min(at, trouble_wake(engine, now));
 	at = usec_min(at, zones_wake(engine, now));
+	at = usec_min(at, derive_wake(engine, now));
 	at = usec_min(at, lease_wake(engine, now));
 	if (engine->timers.unscheduled.first)
 		at = usec_min(at, usec_add(now, 1000));

@@ -12,8 +12,12 @@ static void visit(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->busy || timer->state != TIMER_PENDING)
+	if (timer->busy || timer->state != TIMER_PENDING) {
+		/* It may come back with the time that a clock ahead has given it. */
+		if (timer->recurs && timer->head.due > usec_add(engine_now(engine), DERIVED_AGAIN))
+			engine->clock_steps.derive.is_wanted = true;
 		return;
+	}
 	if (submit_is_urgent_full(&engine->submit)) {
 		engine->clock_steps.derive.is_wanted = true;
 		return;
@@ -31,16 +35,27 @@ void derive_again(struct clock_steps *clock_steps)
 	clock_steps->derive = (struct derive){.is_wanted = true};
 }
 
+static bool may_begin(const struct engine *engine)
+{
+	return engine->clock_steps.derive.is_wanted && engine->ownership.role == DW_OWNER &&
+	       recovery_is_over(&engine->recovery) && !walk_is_on(&engine->walk);
+}
+
 void derive_round(struct engine *engine)
 {
 	static const struct walker walker = {visit, NULL};
 	struct derive *derive = &engine->clock_steps.derive;
 
-	if (!derive->is_wanted || engine->ownership.role != DW_OWNER ||
-	    !recovery_is_over(&engine->recovery) || walk_is_on(&engine->walk) ||
-	    engine_steady(engine) < derive->at)
+	if (!may_begin(engine) || engine_steady(engine) < derive->at)
 		return;
 	derive->is_wanted = false;
 	derive->at = usec_add(engine_steady(engine), LOOK_AGAIN);
 	walk_begin(&engine->walk, &walker);
+}
+
+dw_usec derive_wake(const struct engine *engine, dw_usec now)
+{
+	dw_usec wait = usec_sub(engine->clock_steps.derive.at, engine_steady(engine));
+
+	return may_begin(engine) ? usec_add(now, usec_max(wait, 0)) : DW_NEVER;
 }

@@ -21,4 +21,7 @@ struct derive {
 void derive_again(struct clock_steps *);
 void derive_round(struct engine *);
 
+/* derive_wake returns when derive_round has work; wall time. */
+dw_usec derive_wake(const struct engine *, dw_usec now);
+
 #endif

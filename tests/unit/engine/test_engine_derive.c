@@ -93,6 +93,28 @@ static void rule_that_was_put_ahead_begins_again(void **state)
 	harness_free(h);
 }
 
+/* The clock is set back at each moment of an occurrence: also while it is claimed, or its verdict is
+ * being stored. */
+static void rule_goes_on_whenever_the_clock_is_set_back(void **state)
+{
+	const dw_usec step = DW_MILLISECONDS(1) / 4;
+
+	(void)state;
+	for (dw_usec early = -2 * step; early < DW_MILLISECONDS(20); early += step) {
+		struct harness *h = harness_new();
+		size_t before;
+
+		set_clock(h, AHEAD);
+		put_rule(h, "second", &second);
+		harness_pass(h, DW_SECONDS(1) - early);
+		set_clock(h, -AHEAD);
+		before = harness_starts_of(h, "second");
+		harness_pass(h, DW_SECONDS(10));
+		assert_in_range(harness_starts_of(h, "second"), before + 7, before + 11);
+		harness_free(h);
+	}
+}
+
 /* The handler of the first occurrence runs while the clock is set back. What was delivered by the
  * wrong clock counts. */
 static void rule_that_was_put_and_delivered_ahead_begins_again(void **state)
@@ -374,6 +396,7 @@ int main(void)
 	    cmocka_unit_test(an_owner_that_has_not_seen_the_step_goes_on_too),
 	    cmocka_unit_test(rule_that_was_put_ahead_begins_again),
 	    cmocka_unit_test(rule_that_was_put_and_delivered_ahead_begins_again),
+	    cmocka_unit_test(rule_goes_on_whenever_the_clock_is_set_back),
 	    cmocka_unit_test(count_of_a_rule_that_was_put_ahead_is_kept),
 	    cmocka_unit_test(rule_that_began_before_keeps_its_times),
 	    cmocka_unit_test(delivery_that_saw_the_step_goes_on),
