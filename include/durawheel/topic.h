@@ -53,7 +53,7 @@ extern "C" {
 /* No timer of the topic starts or enters its queue, and no message is taken. */
 #define DW_PAUSE_DELIVERY 1u
 /* Puts and pushes are refused with DW_EPAUSED. Timers that were put before start, or enter their
- * queue. */
+ * queue. While Redis is away, a journal takes puts all the same (DW_JOURNALED). */
 #define DW_PAUSE_INTAKE 2u
 
 typedef enum dw_overflow {

@@ -102,8 +102,12 @@ const char *const *waits_reason(const struct due_timer *timer, const dw_topic_in
 {
 	static const char *const no_owner[] = {
 	    "owner", "nobody owns the store: nothing fires until an owner runs"};
+	static const char *const not_read[] = {
+	    "owner", "nobody owns the store, or its owner has not read the timer yet"};
 
-	if (!topic || !topic->is_counted)
+	if (!topic)
+		return not_read;
+	if (!topic->is_counted)
 		return no_owner;
 	if (!topic->waits || timer->state == DW_NEWER || is_running(timer, topic) ||
 	    (topic->waits == DW_WAITS_ZONE && !timer->recurs))

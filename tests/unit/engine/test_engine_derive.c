@@ -93,8 +93,8 @@ static void rule_that_was_put_ahead_begins_again(void **state)
 	harness_free(h);
 }
 
-/* The clock is set back at each moment of an occurrence: also while it is claimed, or its verdict is
- * being stored. */
+/* The clock is set back at each moment of an occurrence: also while it is claimed, or its verdict
+ * is being stored. */
 static void rule_goes_on_whenever_the_clock_is_set_back(void **state)
 {
 	const dw_usec step = DW_MILLISECONDS(1) / 4;

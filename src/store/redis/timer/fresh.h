@@ -16,8 +16,8 @@ struct shard;
  * later one if it cannot. */
 uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
 
-/* fresh_add adds the whole values of count operations to the words of a command. It returns false if
- * one body is not a record. */
+/* fresh_add adds the whole values of count operations to the words of a command. It returns false
+ * if one body is not a record. */
 bool fresh_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);
 
 /* fresh_value writes the whole value, and returns its size. Returns 0 if the body is not a
