@@ -53,12 +53,12 @@ static void say_event(dw *d, const dw_event *event, void *user)
 		fprintf(stderr, "%s\n", event->message);
 }
 
-/* idle: every reminder is settled. */
+/* idle: every reminder is settled, and only the clock of the import is left. */
 static int idle(dw *d)
 {
 	dw_stats stats = {.size = sizeof stats};
 
-	return dw_get_stats(d, &stats) == DW_OK && !stats.recovering && stats.timers == 0;
+	return dw_get_stats(d, &stats) == DW_OK && !stats.recovering && stats.timers <= 1;
 }
 
 /* drive turns until a signal or, if asked to, until it is idle. */
