@@ -16,12 +16,26 @@ static bool serves_all(const struct run_idle *idle)
 	return false;
 }
 
+static uint64_t ended(const dw_stats *stats)
+{
+	return stats->settled + stats->cancelled + stats->dead;
+}
+
+/* may_be_empty returns false while the topics must still have the timers that they had. */
+static bool may_be_empty(const struct run_idle *idle, const dw_stats *stats)
+{
+	if (stats->timers == 0)
+		return true;
+	return !serves_all(idle) &&
+	       !(idle->has_timers && idle->timers == stats->timers && idle->ended == ended(stats));
+}
+
 bool run_idle_is_quiet(const struct run_idle *idle, dw *d)
 {
 	dw_stats stats = {.size = sizeof stats};
 
 	return dw_get_stats(d, &stats) == DW_OK && stats.is_owner && !stats.recovering &&
-	       stats.inflight == 0 && (stats.timers == 0 || !serves_all(idle));
+	       stats.inflight == 0 && may_be_empty(idle, &stats);
 }
 
 static void ask_next(struct run_idle *idle, dw *d);
@@ -31,7 +45,10 @@ static void idle_topic_told(dw *d, int status, const dw_topic_info *topic, size_
 	struct run_idle *idle = user;
 
 	idle->asked = false;
-	if (status == DW_OK && (count == 0 || topic->pending + topic->due + topic->running == 0))
+	if (status != DW_OK)
+		return;
+	idle->has_timers = count > 0 && topic->pending + topic->due + topic->running > 0;
+	if (!idle->has_timers)
 		ask_next(idle, d);
 }
 
@@ -60,6 +77,9 @@ static void idle_answered(dw *d, int status, const dw_store_status *store, void 
 	if (status != DW_OK || store->inbox > 0 || dw_get_stats(d, &stats) != DW_OK)
 		return;
 	idle->next = stats.timers == 0 ? idle->recipes->count : 0;
+	idle->timers = stats.timers;
+	idle->ended = ended(&stats);
+	idle->has_timers = false;
 	ask_next(idle, d);
 }
 
