@@ -326,7 +326,7 @@ static void check_letters(struct redis_store *store, struct store_check *check,
 }
 
 /* page_refused: if the server did not know the script, the page is asked for again. If the server
- * refuses everything for now, the check starts again later. Otherwise it fails. */
+ * refuses for a while (BUSY, LOADING), the check starts again later. Otherwise it fails. */
 static void page_refused(struct redis_store *store, struct redis_request *request,
 			 const struct reply *reply)
 {

@@ -16,7 +16,7 @@ struct gather {
 	unsigned left;
 	int status; /* the first failure of a shard */
 	bool begun; /* a shard has done its part, or may have done it */
-	bool again; /* a read failed for now, so the operation is asked again later */
+	bool again; /* a read failed, and may succeed when it is asked again */
 	dw_store_status sum;
 	char owner[256], standby[256];
 	char *report;
