@@ -98,6 +98,29 @@ test_run_waits_until_idle_for_what_is_still_to_come() {
 	ended 0
 }
 
+commands_done() {
+	redis INFO stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p'
+}
+
+# An owner that serves some topics does not ask again and again whether they have a timer left.
+test_run_of_a_topic_waits_without_asking() {
+	local before
+	on_redis
+	expect 0 durawheel add --topic t --id a --in 1h
+	expect 0 durawheel add --topic other --in 1h
+	durawheel run --topic t --until-idle >fired 2>log &
+	owner=$!
+	await is_started
+	sleep 1
+	before=$(commands_done)
+	sleep 2
+	[ $(($(commands_done) - before)) -lt 5000 ]
+	expect 0 durawheel add --topic t --id b --in 0
+	await is_counted fired 1
+	expect 0 durawheel cancel a
+	ended 0
+}
+
 # open_pipe ARGUMENT...: an owner that writes to a pipe whose reader, descriptor 3, does not read.
 open_pipe() {
 	mkfifo pipe

@@ -26,8 +26,8 @@ struct run_idle {
 bool run_idle_is_quiet(const struct run_idle *, dw *);
 
 /* run_idle_is_idle returns true if the handle is quiet, no timer of the topics is left, and the
- * store has none of a client that this handle has not seen. It returns true only some turns later, because it must
- * ask the store. */
+ * store has none of a client that this handle has not seen. It returns true only some turns later,
+ * because it must ask the store. */
 bool run_idle_is_idle(struct run_idle *, dw *);
 
 /* run_idle_tell_damaged reports the number of damaged timers, because they have not fired. */
