@@ -32,7 +32,8 @@ static bool is_stale(const struct redis_store *store, const dw_row *row)
 	return row->status == DW_ESTALE; /* another consumer has it, or it is done */
 }
 
-/* is_unsure: it may not be handed out, and comes back. One with `gone` must be deleted before. */
+/* is_unsure returns true if the message may not be handed out. It comes back. A message with `gone`
+ * must be deleted before it is handed out. */
 static bool is_unsure(const struct redis_store *store, const dw_row *row)
 {
 	return values_left(row) || row->gone || is_stale(store, row);
@@ -59,8 +60,8 @@ void taken_give_up(struct redis_store *store, dw_op *op, int status)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* finish: DW_ELIMIT: the server refuses to send what there is. DW_EUNKNOWN: what there was is
- * lost. */
+/* finish answers the TAKE. Without a row this is DW_ELIMIT if the server refuses to send what the
+ * queue has, and DW_EUNKNOWN if a reply that may have had messages was lost. */
 static void finish(struct redis_store *store, dw_op *op)
 {
 	answer(store, op,
@@ -94,8 +95,9 @@ static void begin_verdict(struct redis_store *store, const dw_op *op, const char
 	command_number(&store->pipeline.words, 0);
 }
 
-/* drop_damaged drops messages whose damage the script could not see, and then answers. False: there
- * are none, or they cannot be dropped now: they come back, and are found again. */
+/* drop_damaged drops messages whose damage the script could not see, and then answers. It
+ * returns false if there are none, or if they cannot be dropped now. Then they come back, and are
+ * found again. */
 static bool drop_damaged(struct redis_store *store, dw_op *op)
 {
 	struct queue_room room;
@@ -223,7 +225,8 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 	next_step(store, op);
 }
 
-/* delete_values deletes the messages before they are handed out. False: there are none. */
+/* delete_values deletes the messages before they are handed out. It returns false if there are
+ * none. */
 static bool delete_values(struct redis_store *store, dw_op *op, int *ret_status)
 {
 	struct queue_room room;

@@ -1,9 +1,9 @@
 /* Reads the values of messages that were not in the reply of a script, for the rows of a TAKE or an
  * ANSWER.
  *
- * They are read in pages, which is repeated after a loss. A page that is cut is made smaller, as
- * suspect.h says. If the server closes the connection three times on one message alone, the program
- * is told, and messages of this size are refused for a moment. */
+ * They are read in pages. A page is read again after a loss. A page that the server cuts is made
+ * smaller, as suspect.h says. If the server closes the connection three times on one message alone,
+ * the program is told, and messages of this size are refused for a moment. */
 #ifndef DW_STORE_REDIS_VALUES_H
 #define DW_STORE_REDIS_VALUES_H
 
@@ -15,8 +15,9 @@
 
 struct redis_store;
 
-/* values_left: the value of this row was not read yet. It has row->body_size bytes.
- * values_first_left: the first such row, or NULL. values_left_row makes one; NULL: no memory. */
+/* values_left returns true if the value of this row was not read yet. The value has row->body_size
+ * bytes. values_first_left returns the first such row, or NULL. values_left_row makes such a row.
+ * It returns NULL without memory. */
 static inline bool values_left(const dw_row *row)
 {
 	return !row->body && row->body_size > 0;
@@ -24,19 +25,19 @@ static inline bool values_left(const dw_row *row)
 dw_row *values_first_left(const dw_op *);
 dw_row *values_left_row(struct alloc *, const char *token, uint64_t size);
 
-/* values_fail: the value of the row is not read, for this reason. */
+/* values_fail gives the row this status, because its value is not read. */
 void values_fail(dw_row *, int status);
 
-/* values_refused: the server does not send the value of this row. values_judge learns whether it
- * has closed the connection on the last command of the operation: how often; 0: not now, or the
- * program was told. */
+/* values_refused returns true if the server does not send the value of this row. values_judge
+ * returns how often the server has closed the connection on the last command of the operation. It
+ * returns 0 if the server has not, or if the program was told of it. */
 bool values_refused(const struct redis_store *, const dw_row *);
 unsigned values_judge(struct redis_store *, dw_op *);
 
 /* values_read sends the request for the next page. If its reply is lost, the operation waits to be
  * sent again. values_answered takes the values, and frees the request; the operation is in
- * request->context. A row is DW_ESTALE then if its message is gone, and DW_ECORRUPT if it is
- * damaged. Otherwise than DW_OK: the operation cannot go on. */
+ * request->context. Then a row is DW_ESTALE if its message is gone, and DW_ECORRUPT if its message
+ * is damaged. If values_answered does not return DW_OK, the operation cannot go on. */
 int values_read(struct redis_store *, dw_op *, request_answered *answered);
 int values_answered(struct redis_store *, struct redis_request *, const struct reply *);
 

@@ -15,7 +15,8 @@ static void finish(struct redis_store *store, dw_op *op)
 	answer(store, op, DW_OK);
 }
 
-/* fail_left: the values are not read, or only those that the server does not send. */
+/* fail_left fails the rows whose values were not read: all, or those that the server does not
+ * send. */
 static void fail_left(struct redis_store *store, dw_op *op, int status, bool all)
 {
 	for (dw_row *row = op->rows; row; row = row->next)
@@ -56,8 +57,8 @@ static void letters_read(struct redis_store *store, struct redis_request *reques
 		verdicts_give_up(store, op, status);
 }
 
-/* verdict_row: what the script says of a token: 3: it is stale; below 0: it is to be a dead letter,
- * and has so many bytes. */
+/* verdict_row makes the row of a token by the code of the script. 3 means that the token is stale.
+ * A code below 0 means that the message is to be a dead letter, and has -code bytes. */
 static dw_row *verdict_row(struct alloc *alloc, const char *token, int64_t code)
 {
 	dw_row *row =
