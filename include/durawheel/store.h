@@ -376,13 +376,27 @@ typedef struct dw_store_env {
 
 typedef struct dw_store dw_store;
 
-/* A part of a store of several parts. */
-typedef struct dw_part {
+/* A store has at most this many shards. */
+#define DW_SHARDS_MAX 256
+
+/* What a shard is to this opening of the store. */
+typedef enum dw_shard_state {
+	DW_SHARD_OWNED = 1, /* its lease is ours; its timers are to be read again */
+	/* The server refuses what is asked of it, or a key of it has a wrong type. Operations on it
+	 * fail at once with DW_ESTORE, and none of its timers may start. What memory knows of its
+	 * timers stays. */
+	DW_SHARD_REFUSED,
+	DW_SHARD_FOREIGN /* a client of it; memory of its timers is to be dropped */
+} dw_shard_state;
+
+/* A shard whose state has changed. */
+typedef struct dw_shard_news {
 	unsigned number;
-	int status;                  /* DW_ESTORE: it was cut off; DW_OK: it is in use again */
-	char words[DW_MESSAGE_SIZE]; /* DW_ESTORE: why it was cut off */
-	unsigned cut_off;            /* how many parts are cut off now */
-} dw_part;
+	dw_shard_state state;
+	int status;                  /* DW_SHARD_REFUSED: a failure; else DW_OK */
+	char words[DW_MESSAGE_SIZE]; /* DW_SHARD_REFUSED: why, or what the server says */
+	unsigned refused;            /* how many shards are refused now */
+} dw_shard_news;
 
 /* What a store has to tell its program. */
 typedef struct dw_store_event {
@@ -426,8 +440,9 @@ typedef struct dw_store_class {
 	/* The steady time at which turn() is needed even if the descriptor is not readable; or
 	 * DW_NEVER. */
 	dw_usec (*due)(const dw_store *);
-	/* The steady time until which the owner may start handlers; absent: DW_NEVER. */
-	dw_usec (*lease)(const dw_store *);
+	/* The steady time until which the owner may start timers of this shard; INT64_MIN: the
+	 * shard is not ours now. Absent: DW_NEVER. */
+	dw_usec (*lease)(const dw_store *, unsigned shard);
 	/* The store has lost the part that the id is in, because it was emptied or set back. It
 	 * waits until the owner has written again what it knows of that part. Absent: the store
 	 * never loses anything. */
@@ -448,12 +463,19 @@ typedef struct dw_store_class {
 	/* 1: the store knows DW_OP_BY_GENERATION. An owner then loads timers that are due soon by
 	 * their deadlines, and all others by their generations. */
 	int loads_by_generation;
-	/* is_cut_off: the part that the id is in is cut off. Operations on it fail, and none of its
-	 * timers may start. The lease covers the other parts only. take_part reports once each part
-	 * that was cut off or is in use again; 0: nothing to report. Absent: the store has one
-	 * part. */
-	int (*is_cut_off)(const dw_store *, const char *id);
-	int (*take_part)(dw_store *, dw_part *ret_part);
+	/* shards: how many shards the store has, from 1 to DW_SHARDS_MAX. The number stays while a
+	 * shard is owned. shard_of: the shard of an id, from 0. Absent: the store has one shard.
+	 *
+	 * After an OWN is answered with DW_OK, the engine owns each shard whose lease is not
+	 * INT64_MIN. take_shard tells all other changes of shards, before or after that, each once
+	 * and in their order; 0: there is none. A client hears only of shards that are refused, and
+	 * with DW_SHARD_FOREIGN that one is refused no longer.
+	 *
+	 * Answers come in the order of submission within a shard, and in no order between
+	 * shards. */
+	unsigned (*shards)(const dw_store *);
+	unsigned (*shard_of)(const dw_store *, const char *id);
+	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *
 	 * recall: the store gives up all that it has not begun, and what may be repeated, with

@@ -23,7 +23,7 @@
  *	damaged, report                 rows that cannot be trusted; the counters
  *	occurrences                     of recurring timers: the first, the next, the missed
  *	trouble, submit, lease          the store fails; queues to it; may a handler start
- *	cut_off, walk, handlers         parts of the store that fail; the handlers of topics
+ *	cut_off, walk, handlers         shards that are refused; the handlers of topics
  *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
  *	rules                           of recurring timers: parsed, with their zones

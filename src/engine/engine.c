@@ -42,7 +42,7 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 void engine_attach(struct engine *engine, dw_store *store)
 {
 	engine->store = store;
-	if (engine->ownership.role == DW_OWNER && driven_lease(store) == INT64_MIN) {
+	if (engine->ownership.role == DW_OWNER && !driven_owns(store)) {
 		/* The server is away, so this engine cannot own the store yet. */
 		engine->ownership.role = DW_CLIENT;
 		engine->ownership.standby = true;

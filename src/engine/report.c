@@ -28,7 +28,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
 	if (engine->timers.overdue.first)
 		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
-	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.parts > 0;
+	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.count > 0;
 	driven_journal(engine->store, &stats.journal);
 	stats.is_owner = engine->ownership.role == DW_OWNER;
 	stats.size = size;

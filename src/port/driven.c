@@ -25,9 +25,34 @@ dw_usec driven_due(const dw_store *store)
 	return HAS(store, due) ? store->type->due(store) : DW_NEVER;
 }
 
-dw_usec driven_lease(const dw_store *store)
+unsigned driven_shards(const dw_store *store)
 {
-	return HAS(store, lease) ? store->type->lease(store) : DW_NEVER;
+	return HAS(store, shards) ? store->type->shards(store) : 1;
+}
+
+unsigned driven_shard_of(const dw_store *store, const char *id)
+{
+	return HAS(store, shard_of) ? store->type->shard_of(store, id) : 0;
+}
+
+dw_usec driven_lease(const dw_store *store, unsigned shard)
+{
+	return HAS(store, lease) ? store->type->lease(store, shard) : DW_NEVER;
+}
+
+bool driven_owns(const dw_store *store)
+{
+	unsigned count = driven_shards(store);
+
+	for (unsigned i = 0; i < count; i++)
+		if (driven_lease(store, i) != INT64_MIN)
+			return true;
+	return false;
+}
+
+bool driven_take_shard(dw_store *store, dw_shard_news *ret_news)
+{
+	return HAS(store, take_shard) && store->type->take_shard(store, ret_news);
 }
 
 size_t driven_window(const dw_store *store)
@@ -83,16 +108,6 @@ bool driven_take_call(dw_store *store, dw_take_call *ret_call)
 bool driven_loads_by_generation(const dw_store *store)
 {
 	return HAS(store, loads_by_generation);
-}
-
-bool driven_is_cut_off(const dw_store *store, const char *id)
-{
-	return HAS(store, is_cut_off) && store->type->is_cut_off(store, id);
-}
-
-bool driven_take_part(dw_store *store, dw_part *ret_part)
-{
-	return HAS(store, take_part) && store->type->take_part(store, ret_part);
 }
 
 void driven_began(dw_store *store, const char *id)

@@ -11,10 +11,23 @@
 int driven_descriptor(const dw_store *);
 void driven_turn(dw_store *, dw_usec steady);
 
-/* driven_due returns when the store needs a turn, driven_lease when its lease ends. Both are times
- * of the steady clock, and DW_NEVER for a store that does not say. */
+/* driven_due returns when the store needs a turn; DW_NEVER for a store that does not say. The time
+ * is of the steady clock. */
 dw_usec driven_due(const dw_store *);
-dw_usec driven_lease(const dw_store *);
+
+/* driven_shards returns how many shards the store has. driven_shard_of returns the shard of an
+ * id. */
+unsigned driven_shards(const dw_store *);
+unsigned driven_shard_of(const dw_store *, const char *id);
+
+/* driven_lease returns when the lease of a shard ends: a time of the steady clock, DW_NEVER for a
+ * store that does not say, or INT64_MIN if the shard is not ours. driven_owns returns true if at
+ * least one shard is ours. */
+dw_usec driven_lease(const dw_store *, unsigned shard);
+bool driven_owns(const dw_store *);
+
+/* driven_take_shard takes the next change of a shard, or returns false if there is none. */
+bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
 /* driven_window returns how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);
@@ -26,11 +39,6 @@ dw_usec driven_patience(const dw_store *);
  * true if it has lost the part of this id. */
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
-
-/* driven_is_cut_off returns true if the id's part of the store is cut off. driven_take_part takes
- * the next change of a part, or returns false if there is none. */
-bool driven_is_cut_off(const dw_store *, const char *id);
-bool driven_take_part(dw_store *, dw_part *ret_part);
 
 /* driven_began tells the store that this timer starts, if the store wants to know it. */
 void driven_began(dw_store *, const char *id);

@@ -135,8 +135,9 @@ static dw_usec due(const dw_store *store)
 	return ((const struct leased *)store)->due;
 }
 
-static dw_usec lease(const dw_store *store)
+static dw_usec lease(const dw_store *store, unsigned shard)
 {
+	(void)shard;
 	return ((const struct leased *)store)->lease;
 }
 

@@ -5,7 +5,8 @@
 
 bool cut_off_covers(const struct engine *engine, const char *id)
 {
-	return engine->cut_off.parts > 0 && id && driven_is_cut_off(engine->store, id);
+	return engine->cut_off.count > 0 && id &&
+	       engine->cut_off.refused[driven_shard_of(engine->store, id)];
 }
 
 bool cut_off_holds(struct engine *engine, struct timer *timer)
@@ -16,34 +17,37 @@ bool cut_off_holds(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* part_back is called when the part is in use again. Memory may have an old state of the part's
- * timers, and a scan may have left the part out. So the store is scanned again. */
-static void part_back(struct engine *engine, const dw_part *part)
+/* shard_back is called when the shard is in use again. Memory may have an old state of its timers,
+ * and a scan may have left the shard out. So the store is scanned again. */
+static void shard_back(struct engine *engine, const dw_shard_news *news)
 {
-	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = part->number};
+	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = news->number};
 
 	engine->cut_off.recheck = engine->timers.suspended.count;
 	if (engine->ownership.role == DW_OWNER)
 		recovery_need(&engine->recovery);
 	event_raise(engine, &event, "shard %u is in use again: its timers start again",
-		    part->number);
+		    news->number);
 }
 
-static void part_failed(struct engine *engine, const dw_part *part)
+static void shard_refused(struct engine *engine, const dw_shard_news *news)
 {
 	dw_event event = {
-	    .kind = DW_EVENT_SHARD_FAILED, .status = part->status, .count = part->number};
+	    .kind = DW_EVENT_SHARD_FAILED, .status = news->status, .count = news->number};
 
 	event_raise(engine, &event, "shard %u cannot be used, and its timers wait: %s",
-		    part->number, part->words);
+		    news->number, news->words);
 }
 
 void cut_off_watch(struct engine *engine)
 {
-	dw_part part;
+	dw_shard_news news;
 
-	while (driven_take_part(engine->store, &part)) {
-		engine->cut_off.parts = part.cut_off;
-		(part.status == DW_OK ? part_back : part_failed)(engine, &part);
+	while (driven_take_shard(engine->store, &news)) {
+		bool is_refused = news.state == DW_SHARD_REFUSED;
+
+		engine->cut_off.count = news.refused;
+		engine->cut_off.refused[news.number] = is_refused;
+		(is_refused ? shard_refused : shard_back)(engine, &news);
 	}
 }

@@ -8,6 +8,7 @@
  *	server.c     what the file knows of the server
  *	away.c       operations while Redis is away: into the journal
  *	replay.c     Redis is back: its rows
+ *	front.c      what the engine asks, and only Redis knows
  *	fallback.c   the class: which operation goes where, and when Redis counts as away
  *	open.c       opening
  *
@@ -103,6 +104,14 @@ void replay_leave_out(struct fallback *, dw_op *inbox);
 void replay_read(struct fallback *, dw_op *page);
 void replay_deleted(struct fallback *, dw_op *deletion);
 void replay_answered(struct fallback *, dw_op *);
+
+/* front.c: members of the class. */
+int front_descriptor(const dw_store *);
+int front_is_lost(const dw_store *, const char *id);
+unsigned front_shards(const dw_store *);
+unsigned front_shard_of(const dw_store *, const char *id);
+int front_take_shard(dw_store *, dw_shard_news *ret_news);
+int front_take_call(dw_store *, dw_take_call *ret_call);
 
 /* fallback.c */
 extern const dw_store_class fallback_class;

@@ -51,15 +51,21 @@ static bool is_lasting(const dw_op *op)
 	return op->kind == DW_OP_LOSS || op->kind == DW_OP_REPUSH || op->kind == DW_OP_DISOWN;
 }
 
-/* fires returns true if this owner starts timers while Redis is away, within its lease. */
-static bool fires(const struct fallback *fallback)
+/* fires returns true if this owner starts the timer of the operation while Redis is away, within
+ * the lease of its shard. */
+static bool fires(const struct fallback *fallback, const dw_op *op)
 {
-	return fallback->env.fires && fallback->now < driven_lease(fallback->front);
+	unsigned shard;
+
+	if (!fallback->env.fires || !op->id)
+		return false;
+	shard = driven_shard_of(fallback->front, op->id);
+	return fallback->now < driven_lease(fallback->front, shard);
 }
 
 static void take_away(struct fallback *fallback, dw_op *op)
 {
-	if (merge_takes(op, fires(fallback)))
+	if (merge_takes(op, fires(fallback, op)))
 		away_take(fallback, op);
 	else if (waits_away(op))
 		op_queue_push(&fallback->held, op);
@@ -154,7 +160,7 @@ static void front_answered(struct fallback *fallback, dw_op *op)
 	}
 	if (op->kind == DW_OP_REPLAY)
 		replay_answered(fallback, op);
-	else if (recalled && (merge_takes(op, fires(fallback)) || waits_away(op)))
+	else if (recalled && (merge_takes(op, fires(fallback, op)) || waits_away(op)))
 		take_away(fallback, op);
 	else
 		op_queue_push(&fallback->answers, op);
@@ -306,11 +312,6 @@ static void fallback_turn(dw_store *base, dw_usec now)
 
 /* ---- What the engine asks ------------------------------------------------------------------ */
 
-static int fallback_descriptor(const dw_store *base)
-{
-	return driven_descriptor(((const struct fallback *)base)->front);
-}
-
 static dw_usec fallback_due(const dw_store *base)
 {
 	const struct fallback *fallback = (const struct fallback *)base;
@@ -326,20 +327,15 @@ static dw_usec fallback_due(const dw_store *base)
 	return at;
 }
 
-/* fallback_lease returns until when timers may start. No timer starts while it is unknown whether a
- * claim in the journal is valid. */
-static dw_usec fallback_lease(const dw_store *base)
+/* fallback_lease returns until when timers of the shard may start. No timer starts while it is
+ * unknown whether a claim in the journal is valid. */
+static dw_usec fallback_lease(const dw_store *base, unsigned shard)
 {
 	const struct fallback *fallback = (const struct fallback *)base;
-	dw_usec lease = driven_lease(fallback->front);
+	dw_usec lease = driven_lease(fallback->front, shard);
 	bool is_open = fallback->replay.idle > 0 || fallback->replay.has_void;
 
 	return is_open ? usec_min(lease, steady(fallback)) : lease;
-}
-
-static int fallback_is_lost(const dw_store *base, const char *id)
-{
-	return driven_is_lost(((const struct fallback *)base)->front, id);
 }
 
 /* fallback_trouble returns what fails at the moment. The outage was reported as one event, so
@@ -356,16 +352,6 @@ static int fallback_trouble(const dw_store *base, char *ret_words, size_t size)
 		       /* A long path is cut. */
 		       fallback->journal.path, dw_strerror(fallback->failed));
 	return fallback->failed;
-}
-
-static int fallback_is_cut_off(const dw_store *base, const char *id)
-{
-	return driven_is_cut_off(((const struct fallback *)base)->front, id);
-}
-
-static int fallback_take_part(dw_store *base, dw_part *ret_part)
-{
-	return driven_take_part(fallback_of(base)->front, ret_part);
 }
 
 static void fallback_began(dw_store *base, const char *id)
@@ -472,29 +458,25 @@ static void fallback_free(dw_store *base)
 	alloc_free(&alloc, fallback);
 }
 
-static int fallback_take_call(dw_store *base, dw_take_call *ret_call)
-{
-	return driven_take_call(fallback_of(base)->front, ret_call);
-}
-
 const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .name = "redis with a journal",
 				       .submit = fallback_submit,
 				       .collect = fallback_collect,
 				       .stop = fallback_stop,
 				       .free = fallback_free,
-				       .descriptor = fallback_descriptor,
+				       .descriptor = front_descriptor,
 				       .turn = fallback_turn,
 				       .due = fallback_due,
 				       .lease = fallback_lease,
-				       .is_lost = fallback_is_lost,
+				       .is_lost = front_is_lost,
 				       .window = WINDOW,
 				       .trouble = fallback_trouble,
 				       .patience = PATIENCE,
-				       .is_cut_off = fallback_is_cut_off,
-				       .take_part = fallback_take_part,
+				       .shards = front_shards,
+				       .shard_of = front_shard_of,
+				       .take_shard = front_take_shard,
 				       .began = fallback_began,
 				       .take_event = fallback_take_event,
 				       .journal = fallback_journal,
 				       .keeps_topics = 1,
-				       .take_call = fallback_take_call};
+				       .take_call = front_take_call};

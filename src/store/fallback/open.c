@@ -34,7 +34,7 @@ static int make(struct fallback **ret_fallback, const struct fallback_parts *par
  * away has none. */
 static bool has_ownership(const struct fallback *fallback)
 {
-	return fallback->env.role == DW_OWNER && driven_lease(fallback->front) != INT64_MIN;
+	return fallback->env.role == DW_OWNER && driven_owns(fallback->front);
 }
 
 /* check_origin refuses rows that are for another server. */

@@ -45,7 +45,8 @@ static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *
 static void note_claim(const struct fallback *fallback, const struct row *row, const dw_head *head,
 		       struct row_words *words)
 {
-	bool holds = row->is_claimed && driven_lease(fallback->front) != INT64_MIN;
+	unsigned shard = driven_shard_of(fallback->front, row->id);
+	bool holds = row->is_claimed && driven_lease(fallback->front, shard) != INT64_MIN;
 
 	words->flags |= row->words.flags & DW_REPLAY_LOCAL;
 	if (holds)

@@ -174,9 +174,9 @@ static void redis_turn(dw_store *base, dw_usec now)
 	store->completion.in_turn = false;
 }
 
-static dw_usec redis_lease(const dw_store *base)
+static dw_usec redis_lease(const dw_store *base, unsigned shard)
 {
-	return token_until((const struct redis_store *)base);
+	return token_until((const struct redis_store *)base, shard);
 }
 
 static int redis_is_lost(const dw_store *base, const char *id)
@@ -184,16 +184,19 @@ static int redis_is_lost(const dw_store *base, const char *id)
 	return restore_is_told((const struct redis_store *)base, id);
 }
 
-static int redis_is_cut_off(const dw_store *base, const char *id)
+static unsigned redis_shard_count(const dw_store *base)
 {
-	const struct redis_store *store = (const struct redis_store *)base;
-
-	return shard_is_cut_off(&store->shards[crc16_of(id) % store->shard_count]);
+	return ((const struct redis_store *)base)->shard_count;
 }
 
-static int redis_take_part(dw_store *base, dw_part *ret_part)
+static unsigned redis_shard_of(const dw_store *base, const char *id)
 {
-	return key_types_take(redis_of(base), ret_part);
+	return crc16_of(id) % ((const struct redis_store *)base)->shard_count;
+}
+
+static int redis_take_shard(dw_store *base, dw_shard_news *ret_news)
+{
+	return key_types_take(redis_of(base), ret_news);
 }
 
 /* redis_recall gives up operations for which the caller does not want to wait. The owner's own
@@ -468,8 +471,9 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD,
 				    .trouble = redis_trouble,
 				    .patience = PATIENCE,
-				    .is_cut_off = redis_is_cut_off,
-				    .take_part = redis_take_part,
+				    .shards = redis_shard_count,
+				    .shard_of = redis_shard_of,
+				    .take_shard = redis_take_shard,
 				    .recall = redis_recall,
 				    .stamp = redis_stamp,
 				    .origin = redis_origin,

@@ -136,16 +136,43 @@ static dw_usec observer_due(const dw_store *store)
 	return observer->real->type->due(observer->real);
 }
 
-static dw_usec observer_lease(const dw_store *store)
+/* note_leases notes when the first lease ends. */
+static void note_leases(const struct observer *observer)
+{
+	const dw_store *real = observer->real;
+	dw_usec first = DW_NEVER;
+
+	for (unsigned i = 0; i < real->type->shards(real); i++) {
+		dw_usec until = real->type->lease(real, i);
+
+		if (until != INT64_MIN)
+			first = usec_min(first, until);
+	}
+	if (first != DW_NEVER)
+		observer->process->observer.knowledge.leased = first;
+}
+
+/* touch_shard: the timers of the shard wait until it is in use again. */
+static void touch_shard(const struct observer *observer, unsigned shard)
+{
+	const dw_store *real = observer->real;
+
+	for (struct name *name = observer->process->instance.sim->promises.first; name;
+	     name = name->next)
+		if (real->type->shard_of(real, name->id) == shard)
+			order_touched(name);
+}
+
+static dw_usec observer_lease(const dw_store *store, unsigned shard)
 {
 	const struct observer *observer = const_observer_of(store);
-	dw_usec until;
+	dw_usec until = observer->real->type->lease(observer->real, shard);
 
 	if (observer->process->instance.sim->bug == BUG_LATE_START)
 		return DW_NEVER;
-	until = observer->real->type->lease(observer->real);
-	if (until != INT64_MIN)
-		observer->process->observer.knowledge.leased = until;
+	note_leases(observer);
+	if (until == INT64_MIN && engine_is_owner(observer->process->instance.engine))
+		touch_shard(observer, shard);
 	return until;
 }
 
@@ -163,21 +190,25 @@ static int observer_trouble(const dw_store *store, char *ret_words, size_t size)
 	return observer->real->type->trouble(observer->real, ret_words, size);
 }
 
-static int observer_is_cut_off(const dw_store *store, const char *id)
+static unsigned observer_shards(const dw_store *store)
 {
 	const struct observer *observer = const_observer_of(store);
-	int is_cut_off = observer->real->type->is_cut_off(observer->real, id);
 
-	if (is_cut_off) /* the engine asks when the timer is due, and lets it wait */
-		order_touched(promises_name(observer->process->instance.sim, id));
-	return is_cut_off;
+	return observer->real->type->shards(observer->real);
 }
 
-static int observer_take_part(dw_store *store, dw_part *ret_part)
+static unsigned observer_shard_of(const dw_store *store, const char *id)
+{
+	const struct observer *observer = const_observer_of(store);
+
+	return observer->real->type->shard_of(observer->real, id);
+}
+
+static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 {
 	struct observer *observer = observer_of(store);
 
-	return observer->real->type->take_part(observer->real, ret_part);
+	return observer->real->type->take_shard(observer->real, ret_news);
 }
 
 void observer_init(struct observer *observer, struct process *process, dw_store *real)
@@ -194,7 +225,8 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 					  .lease = observer_lease,
 					  .is_lost = observer_is_lost,
 					  .trouble = observer_trouble,
-					  .is_cut_off = observer_is_cut_off,
-					  .take_part = observer_take_part};
+					  .shards = observer_shards,
+					  .shard_of = observer_shard_of,
+					  .take_shard = observer_take_shard};
 	observer->store.type = &observer->type;
 }

@@ -71,10 +71,10 @@ static dw_usec planted_due(const dw_store *store)
 	return const_planted_of(store)->real->type->due(const_planted_of(store)->real);
 }
 
-static dw_usec planted_lease(const dw_store *store)
+static dw_usec planted_lease(const dw_store *store, unsigned shard)
 {
 	const struct planted *planted = const_planted_of(store);
-	dw_usec lease = planted->real->type->lease(planted->real);
+	dw_usec lease = planted->real->type->lease(planted->real, shard);
 
 	return lease != INT64_MIN && planted->member->outages->sim->bug == BUG_FIRE_LATE ? DW_NEVER
 											 : lease;
@@ -91,14 +91,19 @@ static int planted_trouble(const dw_store *store, char *ret_words, size_t size)
 							    ret_words, size);
 }
 
-static int planted_is_cut_off(const dw_store *store, const char *id)
+static unsigned planted_shards(const dw_store *store)
 {
-	return const_planted_of(store)->real->type->is_cut_off(const_planted_of(store)->real, id);
+	return const_planted_of(store)->real->type->shards(const_planted_of(store)->real);
 }
 
-static int planted_take_part(dw_store *store, dw_part *ret_part)
+static unsigned planted_shard_of(const dw_store *store, const char *id)
 {
-	return planted_of(store)->real->type->take_part(planted_of(store)->real, ret_part);
+	return const_planted_of(store)->real->type->shard_of(const_planted_of(store)->real, id);
+}
+
+static int planted_take_shard(dw_store *store, dw_shard_news *ret_news)
+{
+	return planted_of(store)->real->type->take_shard(planted_of(store)->real, ret_news);
 }
 
 static void planted_began(dw_store *store, const char *id)
@@ -130,8 +135,9 @@ void planted_init(struct planted *planted, struct member *member, dw_store *real
 	planted->type.lease = planted_lease;
 	planted->type.is_lost = planted_is_lost;
 	planted->type.trouble = planted_trouble;
-	planted->type.is_cut_off = planted_is_cut_off;
-	planted->type.take_part = planted_take_part;
+	planted->type.shards = planted_shards;
+	planted->type.shard_of = planted_shard_of;
+	planted->type.take_shard = planted_take_shard;
 	planted->type.began = planted_began;
 	planted->type.take_event = planted_take_event;
 	planted->type.journal = planted_journal;

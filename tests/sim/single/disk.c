@@ -39,10 +39,11 @@ static dw_usec disk_due(const dw_store *store)
 	return ((const struct disk *)store)->own.renew_at;
 }
 
-static dw_usec disk_lease(const dw_store *store)
+static dw_usec disk_lease(const dw_store *store, unsigned shard)
 {
 	const struct disk *disk = (const struct disk *)store;
 
+	(void)shard; /* there is one */
 	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->own.told;
 }
 

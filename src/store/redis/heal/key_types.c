@@ -87,17 +87,21 @@ void key_types_end(struct redis_store *store, struct shard *shard)
 	shard_mark(store, shard, SHARD_READY);
 }
 
-bool key_types_take(struct redis_store *store, dw_part *ret_part)
+bool key_types_take(struct redis_store *store, dw_shard_news *ret_news)
 {
 	unsigned number = shard_next(&store->sets.untold, 0);
 
 	if (number >= store->shard_count)
 		return false;
 	shard_remove(&store->sets.untold, number);
-	*ret_part = (dw_part){.number = number, .cut_off = store->sets.cut_off_count};
+	*ret_news = (dw_shard_news){.number = number,
+				    .state = store->ownership.role == DW_OWNER ? DW_SHARD_OWNED
+									       : DW_SHARD_FOREIGN,
+				    .refused = store->sets.cut_off_count};
 	if (shard_is_cut_off(&store->shards[number])) {
-		ret_part->status = DW_ESTORE;
-		key_types_name(&store->shards[number], ret_part->words);
+		ret_news->state = DW_SHARD_REFUSED;
+		ret_news->status = DW_ESTORE;
+		key_types_name(&store->shards[number], ret_news->words);
 	}
 	return true;
 }

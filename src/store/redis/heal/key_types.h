@@ -48,7 +48,7 @@ dw_usec key_types_due(const struct redis_store *);
 /* key_types_end puts a shard back into use when its keys have the right types again. */
 void key_types_end(struct redis_store *, struct shard *);
 
-/* key_types_take implements dw_store_class.take_part. */
-bool key_types_take(struct redis_store *, dw_part *ret_part);
+/* key_types_take implements dw_store_class.take_shard. */
+bool key_types_take(struct redis_store *, dw_shard_news *ret_news);
 
 #endif

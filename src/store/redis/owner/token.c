@@ -49,16 +49,12 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 		shard_mark(store, shard, SHARD_OURS);
 }
 
-dw_usec token_until(const struct redis_store *store)
+dw_usec token_until(const struct redis_store *store, unsigned number)
 {
-	dw_usec until = DW_NEVER;
+	const struct shard *shard = &store->shards[number];
+	bool is_ours = store->ownership.role == DW_OWNER && !shard_is_cut_off(shard);
 
-	if (store->ownership.role != DW_OWNER || store->sets.cut_off_count == store->shard_count)
-		return INT64_MIN;
-	for (unsigned i = 0; i < store->shard_count; i++)
-		if (!shard_is_cut_off(&store->shards[i]))
-			until = usec_min(until, store->shards[i].lease.until);
-	return until;
+	return is_ours ? shard->lease.until : INT64_MIN;
 }
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)

@@ -62,10 +62,10 @@ static inline bool clock_is_known(const struct server_clock *clock)
 uint64_t clock_version(struct redis_store *);
 
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
- * token_until returns until when the leases of all shards in use are ours, or INT64_MIN if no lease
- * is. token_is_over returns true if another process may have had the shard. */
+ * token_until returns until when the lease of a shard is ours, or INT64_MIN if it is not, or if the
+ * shard is cut off. token_is_over returns true if another process may have had the shard. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
-dw_usec token_until(const struct redis_store *);
+dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);
 
 /* token_of writes the token that the shard has on the current connection. */

@@ -69,9 +69,10 @@ static void front_free(dw_store *store)
 	(void)store;
 }
 
-static dw_usec front_lease(const dw_store *store)
+static dw_usec front_lease(const dw_store *store, unsigned shard)
 {
 	(void)store;
+	(void)shard;
 	return DW_NEVER;
 }
 
@@ -307,9 +308,9 @@ static void claim_after_a_retry_waits_for_the_server(void **state)
 	driven_began(scene.ask.store, "x");
 	assert_int_equal(about(&scene, DW_OP_RETRY, generation, 1), DW_OK);
 	assert_int_equal(about(&scene, DW_OP_CLAIM, generation, 1), DW_OK);
-	assert_true(driven_lease(scene.ask.store) == DW_NEVER);
+	assert_true(driven_lease(scene.ask.store, 0) == DW_NEVER);
 	(void)come_back(&scene);
-	assert_true(driven_lease(scene.ask.store) < DW_NEVER);
+	assert_true(driven_lease(scene.ask.store, 0) < DW_NEVER);
 	end(&scene);
 }
 

@@ -51,7 +51,7 @@ static struct reply *note_sending(struct keyspace_store *store, const char *scri
 
 static dw_usec lease_of(const struct owner *owner)
 {
-	return owner->store.store->type->lease(owner->store.store);
+	return owner->store.store->type->lease(owner->store.store, 0);
 }
 
 /* expect_lease: script was sent, and its reply came late. */

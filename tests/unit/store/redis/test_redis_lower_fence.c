@@ -47,7 +47,7 @@ static bool is_owner(const struct scene *scene)
 {
 	const dw_store *store = scene->store.store;
 
-	return store->type->lease(store) > scene->store.now;
+	return store->type->lease(store, 0) > scene->store.now;
 }
 
 /* set_back: the shard is as an earlier owner had it. lease: its token, or NULL: it has ended. */
@@ -112,7 +112,7 @@ static void expect_replaced(struct scene *scene)
 
 static void expect_lost(const struct scene *scene)
 {
-	assert_int_equal(scene->store.store->type->lease(scene->store.store), INT64_MIN);
+	assert_int_equal(scene->store.store->type->lease(scene->store.store, 0), INT64_MIN);
 }
 
 static void lower_fence_with_a_lease_is_replaced(void **state)

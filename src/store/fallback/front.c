@@ -1,0 +1,38 @@
+/* Members of the class that only pass on to the store of Redis. */
+#include "port/driven.h"
+#include "store/fallback/core.h"
+
+static const dw_store *redis_of(const dw_store *store)
+{
+	return ((const struct fallback *)store)->front;
+}
+
+int front_descriptor(const dw_store *store)
+{
+	return driven_descriptor(redis_of(store));
+}
+
+int front_is_lost(const dw_store *store, const char *id)
+{
+	return driven_is_lost(redis_of(store), id);
+}
+
+unsigned front_shards(const dw_store *store)
+{
+	return driven_shards(redis_of(store));
+}
+
+unsigned front_shard_of(const dw_store *store, const char *id)
+{
+	return driven_shard_of(redis_of(store), id);
+}
+
+int front_take_shard(dw_store *store, dw_shard_news *ret_news)
+{
+	return driven_take_shard(((struct fallback *)store)->front, ret_news);
+}
+
+int front_take_call(dw_store *store, dw_take_call *ret_call)
+{
+	return driven_take_call(((struct fallback *)store)->front, ret_call);
+}
