@@ -29,6 +29,7 @@ struct sums {
 	uint64_t timers, claimed, held, waiting, busy, calls;
 	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready, kept;
 	uint64_t unscheduled, suspended, overdue;
+	uint64_t of_shards[DW_SHARDS_MAX]; /* suspended timers */
 	int broken;
 };
 
@@ -146,6 +147,7 @@ static void look_at(struct timer *timer, void *user)
 	sums->claiming += timer->claiming + timer->trying;
 	sums->unscheduled += timer->place == PLACE_UNSCHEDULED;
 	sums->suspended += timer->place == PLACE_SUSPENDED;
+	sums->of_shards[timer->shard] += timer->place == PLACE_SUSPENDED;
 	sums->overdue += timer->place == PLACE_OVERDUE;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
@@ -159,6 +161,14 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 	for (const struct timer *timer = list->first; timer; timer = timer->next)
 		count++;
 	return count == expected && count == list->count;
+}
+
+static bool shards_count(const struct shards *shards, const struct sums *sums)
+{
+	for (unsigned i = 0; i < DW_SHARDS_MAX; i++)
+		if (!list_counts(&shards->all[i].suspended, sums->of_shards[i]))
+			return false;
+	return shards->suspended == sums->suspended;
 }
 
 struct topic_sums {
@@ -296,7 +306,7 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))
 		return RULE_SCHEDULE;
 	if (!list_counts(&engine->timers.unscheduled, sums->unscheduled) ||
-	    !list_counts(&engine->timers.suspended, sums->suspended) ||
+	    !shards_count(&engine->shards, sums) ||
 	    !list_counts(&engine->timers.overdue, sums->overdue))
 		return RULE_COUNT;
 	return sums->busy <= under_way ? 0 : RULE_INFLIGHT;

@@ -23,7 +23,7 @@
  *	damaged, report                 rows that cannot be trusted; the counters
  *	occurrences                     of recurring timers: the first, the next, the missed
  *	trouble, submit, lease          the store fails; queues to it; may a handler start
- *	cut_off, walk, handlers         shards that are refused; the handlers of topics
+ *	shards, walk, handlers          shards that are refused; the handlers of topics
  *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
  *	rules                           of recurring timers: parsed, with their zones
@@ -39,7 +39,6 @@
 #include "engine/call/calls.h"
 #include "engine/due/claim.h"
 #include "engine/heal/clock_steps.h"
-#include "engine/heal/cut_off.h"
 #include "engine/due/delivery.h"
 #include "engine/drive.h"
 #include "engine/engine.h"
@@ -52,6 +51,7 @@
 #include "engine/heal/recovery.h"
 #include "engine/report.h"
 #include "engine/heal/restore.h"
+#include "engine/heal/shards.h"
 #include "engine/submit.h"
 #include "engine/timers.h"
 #include "engine/heal/trouble.h"
@@ -73,7 +73,7 @@ struct engine {
 	struct lead lead;
 	struct trouble trouble;
 	struct lease lease;
-	struct cut_off cut_off;
+	struct shards shards;
 	struct claims claims;
 	struct delivery delivery;
 	struct maintenance maintenance;

@@ -28,7 +28,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
 	if (engine->timers.overdue.first)
 		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
-	stats.recovering = !recovery_is_over(&engine->recovery) || engine->cut_off.count > 0;
+	stats.recovering = !recovery_is_over(&engine->recovery) || engine->shards.refused > 0;
 	driven_journal(engine->store, &stats.journal);
 	stats.is_owner = engine->ownership.role == DW_OWNER;
 	stats.size = size;
@@ -50,7 +50,7 @@ void report_held(struct engine *engine, const struct timer *timer)
 
 bool engine_may_fire(const struct engine *engine)
 {
-	return engine->ownership.role == DW_OWNER && lease_holds(engine);
+	return engine->ownership.role == DW_OWNER && lease_find_over(engine) < 0;
 }
 
 /* away_health returns the health while the journal takes new operations. */
@@ -58,7 +58,7 @@ static enum health away_health(const struct engine *engine)
 {
 	if (engine->ownership.role != DW_OWNER)
 		return HEALTH_JOURNALS;
-	return engine->env.fires_away && lease_holds(engine) ? HEALTH_FIRES : HEALTH_HOLDS;
+	return engine->env.fires_away && lease_find_over(engine) < 0 ? HEALTH_FIRES : HEALTH_HOLDS;
 }
 
 static enum health standby_health(const struct ownership *ownership)
@@ -86,7 +86,7 @@ enum health engine_health(const struct engine *engine)
 		return standby_health(&engine->ownership);
 	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
 		return HEALTH_LOADS;
-	return lease_holds(engine) ? HEALTH_OK : HEALTH_LEASE;
+	return lease_find_over(engine) < 0 ? HEALTH_OK : HEALTH_LEASE;
 }
 
 uint64_t engine_outage(const struct engine *engine)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "port/driven.h"
 #include "timer/record.h"
 #include "topic/gather.h"
 #include "topic/ready.h"
@@ -68,9 +69,19 @@ int timer_adopt(struct engine *engine, const struct record *record, const void *
 		return DW_ENOMEM;
 	}
 	timer->topic->timer_count++;
+	timer->shard = (uint8_t)driven_shard_of(engine->store, timer->id);
 	engine->timers.rules.in_use |= timer->recurs;
 	*ret_timer = timer;
 	return DW_OK;
+}
+
+struct timer *timer_place(struct engine *engine, const char *id)
+{
+	struct timer *timer = timer_new_place(&engine->alloc, id);
+
+	if (timer)
+		timer->shard = (uint8_t)driven_shard_of(engine->store, id);
+	return timer;
 }
 
 static bool counts(const struct timer *timer)
@@ -192,9 +203,10 @@ void timer_suspend(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
 	topic_tried(timer);
-	list_push(&engine->timers.suspended, timer, PLACE_SUSPENDED);
+	list_push(&engine->shards.all[timer->shard].suspended, timer, PLACE_SUSPENDED);
+	engine->shards.suspended++;
 	if (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED)
-		keep(&engine->report, timer, TOPIC_CUT_OFF);
+		keep(&engine->report, timer, TOPIC_SUSPENDED);
 }
 
 void timer_await_limit(struct engine *engine, struct timer *timer, dw_usec at)
@@ -269,7 +281,8 @@ void timer_disarm(struct engine *engine, struct timer *timer)
 		list_remove(&engine->timers.unscheduled, timer);
 		break;
 	case PLACE_SUSPENDED:
-		list_remove(&engine->timers.suspended, timer);
+		list_remove(&engine->shards.all[timer->shard].suspended, timer);
+		engine->shards.suspended--;
 		break;
 	case PLACE_OVERDUE:
 		list_remove(&engine->timers.overdue, timer);

@@ -28,10 +28,9 @@ struct timers {
 	struct schedule work; /* due timers that wait for a worker; exists only with workers */
 	/* Timers for which no schedule had memory; every turn tries again. */
 	struct timer_list unscheduled;
-	struct timer_list suspended; /* due timers in a part of the store that is cut off */
-	struct timer_list overdue;   /* due timers of a paused handle, in order; not claimed */
-	uint64_t claimed;            /* timers in state CLAIMED */
-	struct rules rules;          /* the rules of recurring timers */
+	struct timer_list overdue; /* due timers of a paused handle, in order; not claimed */
+	uint64_t claimed;          /* timers in state CLAIMED */
+	struct rules rules;        /* the rules of recurring timers */
 };
 
 int timers_init(struct engine *);
@@ -51,6 +50,9 @@ static inline bool timers_have_work(const struct timers *timers)
 /* timer_adopt makes a timer from a body and its record, and sets its topic. The timer is not in the
  * index yet. It returns DW_OK or DW_ENOMEM. */
 int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
+
+/* timer_place makes only a place for the id. It returns NULL if there is no memory. */
+struct timer *timer_place(struct engine *, const char *id);
 
 /* timer_release frees a timer that is not in the index. */
 void timer_release(struct engine *, struct timer *);
@@ -80,7 +82,7 @@ void timer_doubt(struct engine *, struct timer *);
  * now. */
 void timer_await_limit(struct engine *, struct timer *, dw_usec at);
 
-/* timer_suspend puts a timer into the list of timers that wait for their part of the store. */
+/* timer_suspend puts a timer into the list of timers that wait for their shard. */
 void timer_suspend(struct engine *, struct timer *);
 
 /* timer_await_resume puts a timer into the list of timers that came due during a pause. */

@@ -100,7 +100,7 @@ static void deliver(struct engine *engine, dw_usec now)
 	}
 	give_work(engine);
 	fire(engine);
-	lease_watch(engine, now);
+	lease_watch(engine);
 }
 
 /* ---- When the next turn is needed ---------------------------------------------------------- */
@@ -110,7 +110,7 @@ static bool has_work_left(const struct engine *engine)
 	const struct submit *submit = &engine->submit;
 
 	return engine->walk.holds_up || submit->answers.count > 0 || engine->drive.posts_left ||
-	       engine->events.first || submit->urgent.count > 0 || engine->cut_off.recheck > 0 ||
+	       engine->events.first || submit->urgent.count > 0 || engine->shards.more ||
 	       (!engine->drive.closing && registry_may_deliver(engine) && claim_has_more(engine)) ||
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
@@ -133,7 +133,7 @@ static dw_usec deliver_wake(const struct engine *engine, dw_usec now)
 	if (engine->drive.closing || engine->delivery.paused || !registry_may_deliver(engine))
 		return at;
 	if (engine->maintenance.purging == 0)
-		at = fire_wake(engine, now);
+		at = fire_wake(engine);
 	if (engine->submit.urgent_inflight >= URGENT_MAX)
 		return at;
 	if (engine->timers.overdue.first)
@@ -192,8 +192,7 @@ static void work(struct engine *engine, dw_usec now)
 	drain_posts(engine);
 	if (engine->timers.unscheduled.first)
 		lifecycle_reschedule(engine);
-	if (engine->cut_off.recheck > 0)
-		lifecycle_recheck(engine);
+	lifecycle_recheck(engine);
 	ownership_round(engine, now);
 	restore_round(engine, now);
 	recovery_round(engine, now);
@@ -220,7 +219,7 @@ static int turn(struct engine *engine)
 	driven_turn(engine->store, before);
 	trouble_begin(engine);
 	trouble_tell(engine);
-	cut_off_watch(engine);
+	shards_watch(engine);
 	notify_round(engine);
 	if (!walk_is_on(&engine->walk))
 		work(engine, now);
@@ -231,6 +230,7 @@ static int turn(struct engine *engine)
 		engine->drive.in_turn = false;
 		return DW_EFORK;
 	}
+	lease_look(engine);
 	report_round(engine, now);
 	submit_round(engine);
 	trouble_watch_slow(engine);
@@ -252,5 +252,5 @@ int engine_turn(struct engine *engine)
 
 dw_usec engine_next_firing(const struct engine *engine)
 {
-	return lease_holds(engine) ? schedule_wake(&engine->timers.fire) : DW_NEVER;
+	return schedule_wake(&engine->timers.fire);
 }

@@ -43,7 +43,7 @@ enum timer_place {
 	PLACE_WORK,
 	PLACE_WAITING,     /* waits until its topic has a handler, or its queue has room */
 	PLACE_UNSCHEDULED, /* no schedule had memory for it */
-	PLACE_SUSPENDED,   /* its part of the store is cut off */
+	PLACE_SUSPENDED,   /* its shard may not start it now */
 	PLACE_OVERDUE      /* due while the handle is paused */
 };
 
@@ -71,6 +71,7 @@ struct timer {
 	/* How long the delivery under way waited on purpose, in a pause or for its batch; us. */
 	float waited;
 	uint16_t failures; /* failures of the store in a row */
+	uint8_t shard;     /* of the store; it is that of the id */
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;

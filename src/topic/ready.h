@@ -25,10 +25,10 @@ void topic_runs(const struct timer *);
 /* Why a due timer is in no list of its topic. */
 enum topic_keep {
 	TOPIC_NOT_KEPT,
-	TOPIC_OVERDUE,  /* they came due while the handle is paused */
-	TOPIC_CUT_OFF,  /* their part of the store is cut off */
-	TOPIC_ZONELESS, /* the zone of their rule is not known */
-	TOPIC_REFUSED,  /* their messages are too large for the store now */
+	TOPIC_OVERDUE,   /* they came due while the handle is paused */
+	TOPIC_SUSPENDED, /* their shard is refused, or its lease is over */
+	TOPIC_ZONELESS,  /* the zone of their rule is not known */
+	TOPIC_REFUSED,   /* their messages are too large for the store now */
 	TOPIC_KEPTS
 };
 

@@ -1,6 +1,7 @@
 #include "support/leased.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "support/ask.h"
 #include "support/cmocka.h"
@@ -18,6 +19,18 @@ void leased_say(struct leased *leased, dw_op *op, int status)
 }
 
 /* ---- Operations ---------------------------------------------------------------------------- */
+
+static unsigned shards(const dw_store *store)
+{
+	(void)store;
+	return LEASED_SHARDS;
+}
+
+static unsigned shard_of(const dw_store *store, const char *id)
+{
+	(void)store;
+	return (unsigned)(unsigned char)(id[0] - 'a') % LEASED_SHARDS;
+}
 
 static bool is_owners(const dw_op *op)
 {
@@ -74,11 +87,29 @@ static void own(struct leased *leased, dw_op *op)
 	leased_say(leased, op, DW_OK);
 }
 
+/* refuses answers an operation on a shard that is refused, or is another's. */
+static bool refuses(struct leased *leased, dw_op *op)
+{
+	const struct leased_shard *its = op->id && leased->type.shards
+					     ? &leased->shards[shard_of(&leased->store, op->id)]
+					     : NULL;
+
+	if (its && its->refused)
+		leased_say(leased, op, DW_ESTORE);
+	else if (its && its->foreign && is_owners(op))
+		leased_say(leased, op, DW_EFENCED);
+	else
+		return false;
+	return true;
+}
+
 static void take(struct leased *leased, dw_op *op)
 {
 	dw_store *inner = leased->harness->store;
 
 	op->next = NULL;
+	if (refuses(leased, op))
+		return;
 	if (op->kind == DW_OP_OWN)
 		own(leased, op);
 	else if (leased->fenced && is_owners(op))
@@ -137,14 +168,57 @@ static dw_usec due(const dw_store *store)
 
 static dw_usec lease(const dw_store *store, unsigned shard)
 {
-	(void)shard;
-	return ((const struct leased *)store)->lease;
+	const struct leased *leased = (const struct leased *)store;
+	const struct leased_shard *its = &leased->shards[shard];
+
+	if (!leased->type.shards)
+		return leased->lease;
+	return its->refused || its->foreign || leased->fenced ? INT64_MIN : its->lease;
 }
 
 static int trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	(void)snprintf(ret_words, size, LEASED_TROUBLE); /* it fits */
 	return ((const struct leased *)store)->trouble;
+}
+
+/* ---- Shards -------------------------------------------------------------------------------- */
+
+static int take_shard(dw_store *store, dw_shard_news *ret_news)
+{
+	struct leased *leased = leased_of(store);
+
+	if (leased->news_count == 0)
+		return 0;
+	*ret_news = leased->news[0];
+	leased->news_count--;
+	memmove(leased->news, leased->news + 1, leased->news_count * sizeof *leased->news);
+	return 1;
+}
+
+static void tell_news(struct leased *leased, dw_shard_news news)
+{
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		news.refused += leased->shards[i].refused;
+	assert_true(leased->news_count < LEASED_SHARDS * 2);
+	leased->news[leased->news_count++] = news;
+	leased->harness->woken = 1;
+}
+
+void leased_refuse(struct leased *leased, unsigned shard)
+{
+	leased->shards[shard].refused = true;
+	tell_news(leased, (dw_shard_news){.number = shard,
+					  .state = DW_SHARD_REFUSED,
+					  .status = DW_ESTORE,
+					  .words = LEASED_REFUSAL});
+}
+
+void leased_tell_shard(struct leased *leased, unsigned shard, dw_shard_state state)
+{
+	leased->shards[shard].refused = false;
+	leased->shards[shard].foreign = state == DW_SHARD_FOREIGN;
+	tell_news(leased, (dw_shard_news){.number = shard, .state = state});
 }
 
 /* ---- The test's side ----------------------------------------------------------------------- */
@@ -165,6 +239,17 @@ void leased_keep_topics(struct leased *leased)
 	leased->type.keeps_topics = 1;
 	leased->store.type = &leased->type;
 	leased->harness->woken = 1;
+}
+
+void leased_divide(struct leased *leased)
+{
+	leased->type = *leased->store.type;
+	leased->type.shards = shards;
+	leased->type.shard_of = shard_of;
+	leased->type.take_shard = take_shard;
+	leased->store.type = &leased->type;
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		leased->shards[i].lease = DW_NEVER;
 }
 
 struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))

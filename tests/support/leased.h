@@ -10,6 +10,16 @@
 
 #define LEASED_PATIENCE DW_SECONDS(4)
 #define LEASED_TROUBLE "nobody is there"
+#define LEASED_REFUSAL "NOPERM no right"
+
+#define LEASED_SHARDS 4
+
+/* One shard of a store that has several. */
+struct leased_shard {
+	dw_usec lease;
+	bool refused; /* the server refuses what is asked of it */
+	bool foreign; /* another process has it */
+};
 
 struct leased {
 	dw_store store; /* must be first: the public view */
@@ -33,6 +43,9 @@ struct leased {
 	struct op_queue kept;
 	dw_op *parked; /* the INBOX operation that waits */
 	dw_store_class type;
+	struct leased_shard shards[LEASED_SHARDS];
+	dw_shard_news news[LEASED_SHARDS * 2]; /* news that the engine has not taken yet */
+	size_t news_count;
 };
 
 /* leased_new makes a harness. leased_free() frees it. leased_begin makes one with a handler for
@@ -44,6 +57,16 @@ void leased_end(struct leased *);
 
 /* leased_keep_topics: from now on the store keeps topics. The engine reads their settings then. */
 void leased_keep_topics(struct leased *);
+
+/* leased_divide gives the store LEASED_SHARDS shards. The first letter of an id says which one it
+ * is in: "a" is in shard 0. Their leases hold. */
+void leased_divide(struct leased *);
+
+/* leased_refuse: from now on the server refuses what is asked of the shard. leased_tell_shard tells
+ * the engine the state of a shard; with DW_SHARD_OWNED and DW_SHARD_FOREIGN it is so from now on.
+ * The next turn takes the news. */
+void leased_refuse(struct leased *, unsigned shard);
+void leased_tell_shard(struct leased *, unsigned shard, dw_shard_state);
 
 /* leased_fence: another process takes over the store. leased_fenced: the engine also notices. */
 void leased_fence(struct leased *);

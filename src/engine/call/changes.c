@@ -28,7 +28,7 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 	if (index_count(&engine->timers.index) >= engine->env.timers_max)
 		return engine_fail(engine, DW_ELIMIT, "there are %zu timers: options.timers_max",
 				   engine->env.timers_max);
-	head = fresh ? fresh : timer_new_place(&engine->alloc, id);
+	head = fresh ? fresh : timer_place(engine, id);
 	if (!head || index_add(&engine->timers.index, head) != DW_OK) {
 		if (head && !fresh)
 			timer_release(engine, head);

@@ -3,6 +3,7 @@
 #include "engine/core.h"
 #include "engine/rule/put_off.h"
 #include "engine/due/urgent.h"
+#include "port/driven.h"
 #include "topic/returns.h"
 
 #define RESCHEDULED_A_TURN 512u
@@ -271,19 +272,33 @@ void lifecycle_reschedule(struct engine *engine)
 	}
 }
 
+/* next_suspended returns the first suspended timer that may go on, in the order of deadlines over
+ * all shards. */
+static struct timer *next_suspended(const struct engine *engine)
+{
+	unsigned count = engine->shards.suspended > 0 ? driven_shards(engine->store) : 0;
+	struct timer *first = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct engine_shard *shard = &engine->shards.all[i];
+		struct timer *timer = shard->suspended.first;
+
+		if (!timer || shard->refused || !lease_holds(engine, i))
+			continue;
+		if (!first || timer_is_before(timer, first))
+			first = timer;
+	}
+	return first;
+}
+
 void lifecycle_recheck(struct engine *engine)
 {
-	uint64_t *left = &engine->cut_off.recheck;
+	struct timer *timer = next_suspended(engine);
 
-	for (uint32_t i = 0; i < RESCHEDULED_A_TURN && *left != 0; i++, --*left) {
-		struct timer *timer = engine->timers.suspended.first;
-
-		if (!timer) {
-			*left = 0;
-			return;
-		}
+	for (uint32_t i = 0; timer && i < RESCHEDULED_A_TURN; i++) {
 		timer_disarm(engine, timer);
-		if (!cut_off_holds(engine, timer))
-			lifecycle_resume(engine, timer);
+		lifecycle_resume(engine, timer);
+		timer = next_suspended(engine);
 	}
+	engine->shards.more = timer != NULL;
 }

@@ -22,7 +22,7 @@ bool lifecycle_is_open(const struct timer *, uint64_t generation, uint32_t attem
 /* lifecycle_reschedule arms timers for which the schedules had no memory before. */
 void lifecycle_reschedule(struct engine *);
 
-/* lifecycle_recheck looks at timers that waited for a part of the store, and lets them go on. */
+/* lifecycle_recheck lets suspended timers go on whose shards may start them again. */
 void lifecycle_recheck(struct engine *);
 
 #endif

@@ -16,7 +16,7 @@
 /* leave_out takes a gathered timer out of the batch if it may not start now. */
 static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	if (cut_off_holds(engine, timer))
+	if (lease_suspend(engine, timer))
 		return;
 	if (timer->busy) { /* the answer to its operation arms it again */
 		timer_disarm(engine, timer);

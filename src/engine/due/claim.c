@@ -112,7 +112,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 		return false;
 	if (timer->busy) /* the answer to its operation arms it again */
 		return true;
-	if (cut_off_holds(engine, timer))
+	if (shards_suspend(engine, timer))
 		return true;
 	if (timer->topic->is_full || !topic_handler(&engine->topics, timer->topic))
 		await_handler(engine, timer);
@@ -154,7 +154,7 @@ static void claim_waiting(struct engine *engine, struct timer *timer)
 	timer_disarm(engine, timer);
 	if (timer->busy) /* the answer to its operation arms it again */
 		return;
-	if (cut_off_holds(engine, timer) || occurrence_must_wait(engine, timer))
+	if (shards_suspend(engine, timer) || occurrence_must_wait(engine, timer))
 		return;
 	topic_tries(timer);
 	send_claim(engine, timer);

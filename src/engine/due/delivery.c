@@ -12,13 +12,12 @@
 
 /* A timer that a purge deletes in the store must not start after that, even while the answer is on
  * its way, because a client could have used its id again. A handler may have forked, and this may
- * be the child: therefore the process is compared. The lease is looked at last, because it must
- * hold when the handler starts. */
+ * be the child: therefore the process is compared. lease_suspend() looks at the lease of each
+ * timer. */
 bool delivery_may_start(const struct engine *engine)
 {
 	return !engine->drive.closing && !engine->delivery.paused &&
-	       engine->maintenance.purging == 0 && engine->drive.pid == getpid() &&
-	       lease_holds(engine);
+	       engine->maintenance.purging == 0 && engine->drive.pid == getpid();
 }
 
 bool delivery_is_late(const struct timer *timer, dw_usec now)
@@ -289,9 +288,9 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 }
 
 /* may_begin is like delivery_may_start(), but for a delivery that the program already holds. */
-static bool may_begin(const struct engine *engine)
+static bool may_begin(const struct engine *engine, const struct timer *timer)
 {
-	return engine->maintenance.purging == 0 && lease_holds(engine);
+	return engine->maintenance.purging == 0 && lease_holds(engine, timer->shard);
 }
 
 int engine_started(struct engine *engine, const dw_token *token)
@@ -302,10 +301,11 @@ int engine_started(struct engine *engine, const dw_token *token)
 	    timer->head.attempt != token->attempt)
 		return engine_fail(engine, DW_ESTALE,
 				   "no delivery of this token waits for its start");
-	if (!may_begin(engine))
-		return engine_fail(engine, DW_ESTALE,
-				   "the delivery may not start: the lease is over, or a purge "
-				   "is under way");
+	if (!may_begin(engine, timer))
+		return engine_fail(
+		    engine, DW_ESTALE,
+		    "the delivery may not start: the lease of its shard is over, or a purge "
+		    "is under way");
 	if (timer->topic->settings.paused & DW_PAUSE_DELIVERY)
 		return engine_fail(engine, DW_ESTALE,
 				   "the delivery may not start: topic %s is paused",

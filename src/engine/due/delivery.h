@@ -21,7 +21,8 @@ struct delivery {
 	dw_usec held_until;
 };
 
-/* delivery_may_start returns true if a handler may start at this moment. */
+/* delivery_may_start returns true if handlers may start at this moment, as far as the shards of
+ * their timers allow it. */
 bool delivery_may_start(const struct engine *);
 
 /* delivery_is_late returns true if the timer is later than its late_after. delivery_bury_late makes

@@ -33,7 +33,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 
 	if (timer->gathered)
 		return batches_ready(engine, timer, now, from_work);
-	if (cut_off_holds(engine, timer)) {
+	if (lease_suspend(engine, timer)) {
 		return 1;
 	} else if (timer->backing_off || timer->state == TIMER_PENDING) {
 		timer->backing_off = false;
@@ -105,15 +105,11 @@ uint32_t fire_next(struct engine *engine)
 	return 1 + fire_next_work(engine);
 }
 
-dw_usec fire_wake(const struct engine *engine, dw_usec now)
+dw_usec fire_wake(const struct engine *engine)
 {
 	dw_usec at = schedule_wake(&engine->timers.fire);
 
 	if (timers_have_work(&engine->timers) && workers_have_room(engine))
 		at = usec_min(at, schedule_wake(&engine->timers.work));
-	if (at > now || lease_holds(engine))
-		return at;
-	/* The store wakes the engine when the lease is renewed. Until lease_watch() has told the
-	 * program that timers wait, this looks whether a timer is due. */
-	return engine->lease.notified ? DW_NEVER : usec_add(now, LEASE_LOOK);
+	return at;
 }

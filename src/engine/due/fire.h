@@ -23,6 +23,6 @@ uint32_t fire_next_work(struct engine *);
 void fire_claimed(struct engine *, struct timer *, dw_usec now);
 
 /* fire_wake returns when a handler may have to start; wall time. */
-dw_usec fire_wake(const struct engine *, dw_usec now);
+dw_usec fire_wake(const struct engine *);
 
 #endif

@@ -2,64 +2,136 @@
 
 #include "port/driven.h"
 
-/* lease_of returns when the first lease of the shards ends that are ours. */
-static dw_usec lease_of(const dw_store *store)
+#define LOOK_EVERY DW_MILLISECONDS(50) /* time between two looks at all leases */
+
+/* covers returns true if the lease covers this moment. */
+static bool covers(dw_usec lease, dw_usec steady)
 {
-	unsigned count = driven_shards(store);
-	dw_usec until = INT64_MIN;
-
-	for (unsigned i = 0; i < count; i++) {
-		dw_usec lease = driven_lease(store, i);
-
-		if (lease != INT64_MIN && (until == INT64_MIN || lease < until))
-			until = lease;
-	}
-	return until;
+	return lease == DW_NEVER || steady < lease;
 }
 
-bool lease_holds(const struct engine *engine)
+bool lease_holds(const struct engine *engine, unsigned shard)
 {
 	dw_usec lease;
 
 	if (engine->ownership.role != DW_OWNER)
 		return true; /* a client has no lease, and starts no timers */
-	lease = lease_of(engine->store);
+	lease = driven_lease(engine->store, shard);
 	return lease == DW_NEVER || engine_steady(engine) < lease;
+}
+
+bool lease_suspend(struct engine *engine, struct timer *timer)
+{
+	bool may_go_on =
+	    !engine->shards.all[timer->shard].refused && lease_holds(engine, timer->shard);
+
+	if (may_go_on || timer->busy || timer->state == TIMER_HELD)
+		return false;
+	timer_suspend(engine, timer);
+	return true;
+}
+
+/* ---- All leases ---------------------------------------------------------------------------- */
+
+/* is_over returns true if the shard is ours, and its lease is over. */
+static bool is_over(const struct engine *engine, unsigned shard, dw_usec steady)
+{
+	return !engine->shards.all[shard].refused &&
+	       !covers(driven_lease(engine->store, shard), steady);
+}
+
+int lease_find_over(const struct engine *engine)
+{
+	unsigned count = driven_shards(engine->store);
+	dw_usec steady = engine_steady(engine);
+
+	if (engine->ownership.role != DW_OWNER ||
+	    (!engine->lease.is_over && steady < engine->lease.first_end))
+		return -1;
+	for (unsigned i = 0; i < count; i++)
+		if (is_over(engine, i, steady))
+			return (int)i;
+	return -1;
+}
+
+void lease_look(struct engine *engine)
+{
+	struct lease *lease = &engine->lease;
+	unsigned count = driven_shards(engine->store);
+	dw_usec steady;
+
+	if (engine->ownership.role != DW_OWNER)
+		return;
+	steady = engine_steady(engine);
+	if (count > 1 && !lease->is_over && steady < lease->look_at)
+		return;
+	lease->first_end = DW_NEVER;
+	lease->is_over = false;
+	for (unsigned i = 0; i < count; i++) {
+		dw_usec until = driven_lease(engine->store, i);
+
+		if (covers(until, steady))
+			lease->first_end = usec_min(lease->first_end, until);
+		else
+			lease->is_over |= !engine->shards.all[i].refused;
+	}
+	lease->look_at = usec_min(lease->first_end, usec_add(steady, LOOK_EVERY));
+}
+
+/* is_waited_for returns true if due timers wait for the lease of the shard. A store may hold starts
+ * up for a moment, which does not count. */
+static bool is_waited_for(const struct engine *engine, unsigned shard, dw_usec steady)
+{
+	return engine->shards.all[shard].suspended.first && is_over(engine, shard, steady) &&
+	       steady >= usec_add(driven_lease(engine->store, shard), LEASE_LOOK);
+}
+
+static void tell_over(struct engine *engine, unsigned first, unsigned over)
+{
+	dw_event event = {.kind = DW_EVENT_LEASE, .count = first};
+
+	if (driven_shards(engine->store) == 1)
+		event_raise(engine, &event,
+			    "the lease is over: due timers wait until it is renewed");
+	else
+		event_raise(engine, &event,
+			    "the lease of shard %u%s is over: due timers wait until it is renewed",
+			    first, over > 1 ? ", and of others," : "");
+}
+
+void lease_watch(struct engine *engine)
+{
+	unsigned count = driven_shards(engine->store);
+	dw_usec steady = engine->shards.suspended > 0 ? engine_steady(engine) : 0;
+	unsigned first = 0, over = 0, waits = 0;
+
+	if (engine->ownership.role != DW_OWNER)
+		return;
+	for (unsigned i = 0; engine->shards.suspended > 0 && i < count; i++) {
+		waits += engine->shards.all[i].suspended.first && is_over(engine, i, steady);
+		if (is_waited_for(engine, i, steady) && over++ == 0)
+			first = i;
+	}
+	if (waits == 0)
+		engine->lease.notified = false;
+	if (over == 0 || engine->lease.notified || engine->drive.closing)
+		return;
+	engine->lease.notified = true;
+	tell_over(engine, first, over);
 }
 
 dw_usec lease_wake(const struct engine *engine, dw_usec now)
 {
-	dw_usec lease, steady;
+	const struct lease *lease = &engine->lease;
+	dw_usec at = DW_NEVER;
 
 	if (engine->ownership.role != DW_OWNER)
-		return DW_NEVER;
-	lease = lease_of(engine->store);
-	if (lease == DW_NEVER)
-		return DW_NEVER;
-	steady = engine_steady(engine);
-	return steady < lease ? usec_add(now, usec_sub(lease, steady)) : DW_NEVER;
-}
-
-static bool is_due(struct timers *timers, dw_usec now)
-{
-	return schedule_is_due(&timers->fire, now) ||
-	       (timers_have_work(timers) && schedule_is_due(&timers->work, now));
-}
-
-void lease_watch(struct engine *engine, dw_usec now)
-{
-	dw_event event = {.kind = DW_EVENT_LEASE};
-
-	if (lease_holds(engine)) {
-		engine->lease.notified = false;
-		return;
-	}
-	/* A store may hold starts up for a moment. */
-	if (engine_steady(engine) < usec_add(lease_of(engine->store), LEASE_LOOK))
-		return;
-	if (engine->lease.notified || engine->drive.closing || engine->delivery.paused ||
-	    !is_due(&engine->timers, now))
-		return;
-	engine->lease.notified = true;
-	event_raise(engine, &event, "the lease is over: due timers wait until it is renewed");
+		return at;
+	if (lease->first_end != DW_NEVER)
+		at = usec_add(now, usec_max(usec_sub(lease->first_end, engine_steady(engine)), 0));
+	/* The store wakes the engine when a lease is renewed. Until lease_watch() has told the
+	 * program that timers wait, this looks whether they still do. */
+	if (lease->is_over && engine->shards.suspended > 0 && !lease->notified)
+		at = usec_min(at, usec_add(now, LEASE_LOOK));
+	return at;
 }

@@ -1,5 +1,5 @@
-/* Watches the lease on the ownership of the store. A handler may start only while the lease
- * holds. */
+/* Watches the leases on the shards of the store. A handler may start only while the lease of its
+ * timer's shard holds. */
 #ifndef DW_ENGINE_LEASE_H
 #define DW_ENGINE_LEASE_H
 
@@ -10,24 +10,39 @@
 #define LEASE_LOOK DW_MILLISECONDS(1)
 
 struct engine;
+struct timer;
 
 struct lease {
-	bool notified; /* the program was told that the lease is over */
+	bool notified;     /* the program was told that a lease is over */
+	dw_usec look_at;   /* steady; when all leases are looked at again */
+	dw_usec first_end; /* steady; when the first of the leases ends that held then */
+	bool is_over;      /* a lease of ours was over then */
 };
 
-bool lease_holds(const struct engine *);
+/* lease_holds returns true if timers of the shard may start at this moment. */
+bool lease_holds(const struct engine *, unsigned shard);
 
-/* lease_watch tells the program, once, that due timers wait for the lease. */
-void lease_watch(struct engine *, dw_usec now);
+/* lease_suspend looks at a timer that has come out of its schedule. If timers of its shard may not
+ * start, it suspends the timer and returns true. */
+bool lease_suspend(struct engine *, struct timer *);
 
-/* lease_wake returns when the lease ends. A turn is needed then, so that the handle's health shows
- * it. */
+/* lease_look notes when the first lease ends. Not every turn looks at all leases, because a store
+ * may have many. lease_wake returns when the first lease ends. A turn is needed then, so that the
+ * handle's health shows it. */
+void lease_look(struct engine *);
 dw_usec lease_wake(const struct engine *, dw_usec now);
+
+/* lease_find_over returns the number of the first shard of ours whose lease is over, or -1. A shard
+ * that is refused does not count. */
+int lease_find_over(const struct engine *);
+
+/* lease_watch tells the program, once, that due timers wait for a lease. */
+void lease_watch(struct engine *);
 
 /* lease_begin is called when this engine has just become the owner. */
 static inline void lease_begin(struct lease *lease)
 {
-	lease->notified = false;
+	*lease = (struct lease){.notified = false};
 }
 
 #endif

@@ -32,9 +32,9 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 
 	engine->trouble.succeeds = false;
 	engine->trouble.failed_at = engine_steady(engine);
-	/* If this lasts, trouble_begin() tells the reason. If a part is cut off, the program knows
-	 * it already. */
-	if (cut_off_covers(engine, id) ||
+	/* If this lasts, trouble_begin() tells the reason. If its shard is refused, the program
+	 * knows it already. */
+	if (shards_refuse(engine, id) ||
 	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++;
 	else

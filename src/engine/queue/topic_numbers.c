@@ -11,9 +11,9 @@
 
 /* The timers of a topic that are due and have not started. */
 struct due {
-	/* Timers in a part that is cut off, and timers whose zone is not known. They wait whatever
-	 * the state of the topic is. */
-	uint64_t cut_off, zoneless;
+	/* Timers whose shard may not start them, and timers whose zone is not known. They wait
+	 * whatever the state of the topic is. */
+	uint64_t suspended, zoneless;
 	/* Timers, included in others, that the store refuses because they are too large. */
 	uint64_t refused;
 	uint64_t others;
@@ -35,7 +35,7 @@ static struct due due_of(const struct topic *topic, dw_usec now)
 	const struct topic_kept *refused = &topic->kept[TOPIC_REFUSED];
 	const struct timer *ready =
 	    topic->ready && topic->ready->head.due <= now ? topic->ready : NULL;
-	struct due due = {.cut_off = topic->kept[TOPIC_CUT_OFF].count,
+	struct due due = {.suspended = topic->kept[TOPIC_SUSPENDED].count,
 			  .zoneless = topic->kept[TOPIC_ZONELESS].count,
 			  .refused = refused->count,
 			  .others = topic->waiting_count + topic->gathered_count + overdue->count +
@@ -58,10 +58,10 @@ static struct due due_of(const struct topic *topic, dw_usec now)
 
 static void count_due(const struct topic *topic, const struct due *due, dw_topic_info *info)
 {
-	info->due = due->cut_off + due->zoneless + due->others;
+	info->due = due->suspended + due->zoneless + due->others;
 	info->oldest = due->oldest;
-	if (due->cut_off > 0)
-		note_oldest(topic->kept[TOPIC_CUT_OFF].first, &info->oldest);
+	if (due->suspended > 0)
+		note_oldest(topic->kept[TOPIC_SUSPENDED].first, &info->oldest);
 	if (due->zoneless > 0)
 		note_oldest(topic->kept[TOPIC_ZONELESS].first, &info->oldest);
 	if (due->waiting) {
@@ -102,7 +102,7 @@ static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
 {
 	if (is_paused(engine, topic))
 		return DW_WAITS_PAUSED;
-	if (!lease_holds(engine) || (due->others == 0 && due->cut_off > 0))
+	if (due->others == 0 && due->suspended > 0)
 		return DW_WAITS_STORE;
 	if (due->others == 0)
 		return DW_WAITS_ZONE;
@@ -232,10 +232,10 @@ static void add_waiting(struct topic *topic, void *user)
 	dw_waits waits = waits_of(engine, topic, &due, now);
 
 	if (waits == DW_WAITS_PAUSED) {
-		waiting->counts[waits] += due.cut_off + due.zoneless + due.others;
+		waiting->counts[waits] += due.suspended + due.zoneless + due.others;
 		return;
 	}
-	waiting->counts[DW_WAITS_STORE] += due.cut_off;
+	waiting->counts[DW_WAITS_STORE] += due.suspended;
 	waiting->counts[DW_WAITS_ZONE] += due.zoneless;
 	if (waits == DW_WAITS_WORKERS && due.others > 0 && usec_sub(now, due.oldest) < BUSY_AFTER)
 		waiting->changes = true; /* they start in a moment, or are counted next time */

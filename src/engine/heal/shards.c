@@ -1,17 +1,17 @@
-#include "engine/heal/cut_off.h"
+#include "engine/heal/shards.h"
 
 #include "engine/core.h"
 #include "port/driven.h"
 
-bool cut_off_covers(const struct engine *engine, const char *id)
+bool shards_refuse(const struct engine *engine, const char *id)
 {
-	return engine->cut_off.count > 0 && id &&
-	       engine->cut_off.refused[driven_shard_of(engine->store, id)];
+	return engine->shards.refused > 0 && id &&
+	       engine->shards.all[driven_shard_of(engine->store, id)].refused;
 }
 
-bool cut_off_holds(struct engine *engine, struct timer *timer)
+bool shards_suspend(struct engine *engine, struct timer *timer)
 {
-	if (timer->busy || timer->state == TIMER_HELD || !cut_off_covers(engine, timer->id))
+	if (!engine->shards.all[timer->shard].refused || timer->busy || timer->state == TIMER_HELD)
 		return false;
 	timer_suspend(engine, timer);
 	return true;
@@ -23,7 +23,6 @@ static void shard_back(struct engine *engine, const dw_shard_news *news)
 {
 	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = news->number};
 
-	engine->cut_off.recheck = engine->timers.suspended.count;
 	if (engine->ownership.role == DW_OWNER)
 		recovery_need(&engine->recovery);
 	event_raise(engine, &event, "shard %u is in use again: its timers start again",
@@ -39,15 +38,15 @@ static void shard_refused(struct engine *engine, const dw_shard_news *news)
 		    news->number, news->words);
 }
 
-void cut_off_watch(struct engine *engine)
+void shards_watch(struct engine *engine)
 {
 	dw_shard_news news;
 
 	while (driven_take_shard(engine->store, &news)) {
 		bool is_refused = news.state == DW_SHARD_REFUSED;
 
-		engine->cut_off.count = news.refused;
-		engine->cut_off.refused[news.number] = is_refused;
+		engine->shards.refused = news.refused;
+		engine->shards.all[news.number].refused = is_refused;
 		(is_refused ? shard_refused : shard_back)(engine, &news);
 	}
 }
