@@ -5,6 +5,7 @@
 #include "engine/due/batches.h"
 #include "engine/core.h"
 #include "engine/heal/damaged.h"
+#include "engine/heal/loss.h"
 #include "engine/queue/messages.h"
 #include "engine/queue/registry.h"
 #include "engine/queue/takes.h"
@@ -130,6 +131,17 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	}
 }
 
+/* read_again_if_past is called before the answer changes the timer. An operation of an earlier term
+ * may have changed the stored timer after this term's owner has read it. */
+static void read_again_if_past(struct engine *engine, const struct timer *timer, const dw_op *op)
+{
+	bool is_done = op->status == DW_OK || op->status == DW_EUNKNOWN;
+
+	if (is_done && engine->shards.all[timer->shard].owned &&
+	    !shards_is_current(&engine->shards, timer->shard, op))
+		recovery_need(&engine->recovery);
+}
+
 static void answered(struct engine *engine, dw_op *op)
 {
 	struct timer *head;
@@ -137,8 +149,8 @@ static void answered(struct engine *engine, dw_op *op)
 	account(engine, op);
 	if (op->flags & DW_OP_MENDED)
 		report_repair(engine);
-	if (op->status == DW_EFENCED && ownership_is_current(&engine->ownership, op))
-		ownership_lose(engine, DW_EFENCED);
+	if (op->status == DW_EFENCED)
+		ownership_fenced(engine, op);
 	if (store_answered(engine, op))
 		return;
 	if (op->kind == DW_OP_BURY && op->reason == DW_REASON_CORRUPT) {
@@ -147,6 +159,8 @@ static void answered(struct engine *engine, dw_op *op)
 	}
 	head = index_find(&engine->timers.index, op->id);
 	assert(head && head->busy);
+	(void)loss_meets(engine, head); /* it is busy, so it stays */
+	read_again_if_past(engine, head, op);
 	head->busy = head->judging = false;
 	if (head->claiming)
 		batches_claimed(engine, head);

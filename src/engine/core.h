@@ -17,13 +17,15 @@
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set
  *	zones                           the rules of a zone have changed
  *	modes                           a put is made, and merged with what is stored
- *	lifecycle, claim                what a timer does next; claiming ahead of the deadline
+ *	lifecycle, loss, claim          what a timer does next; the timers of a lost shard;
+ *	                                claiming ahead of the deadline
  *	queries, dead_letters           get, list, status; dead letters
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters
  *	occurrences                     of recurring timers: the first, the next, the missed
- *	trouble, submit, lease          the store fails; queues to it; may a handler start
- *	shards, walk, handlers          shards that are refused; the handlers of topics
+ *	trouble, lease                  the store fails; may a handler start
+ *	shards, walk, handlers          whose the shards are, and which are refused; handlers
+ *	submit                          queues to the store
  *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
  *	rules                           of recurring timers: parsed, with their zones

@@ -4,6 +4,7 @@
 #include "engine/answers.h"
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
+#include "engine/heal/loss.h"
 #include "engine/due/notify.h"
 #include "engine/due/urgent.h"
 #include "engine/due/workers.h"
@@ -42,11 +43,14 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 void engine_attach(struct engine *engine, dw_store *store)
 {
 	engine->store = store;
+	engine->shards.count = driven_shards(store);
 	if (engine->ownership.role == DW_OWNER && !driven_owns(store)) {
 		/* The server is away, so this engine cannot own the store yet. */
 		engine->ownership.role = DW_CLIENT;
 		engine->ownership.standby = true;
 	}
+	if (engine->ownership.role == DW_OWNER)
+		shards_own(engine, 0);
 	engine_touch(engine);
 }
 
@@ -73,7 +77,7 @@ static void close_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->busy)
+	if (timer->busy || loss_meets(engine, timer))
 		return; /* the answer to its operation goes on with it */
 	if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);

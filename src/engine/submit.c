@@ -32,7 +32,7 @@ void submit_round(struct engine *engine)
 		struct ticket *ticket = ticket_of(op);
 
 		ticket->sent = steady;
-		ticket->term = engine->ownership.term;
+		ticket->term = engine->shards.terms;
 		ticket->batch = urgent_count;
 	}
 	engine->stats.store_operations += batch.count;
@@ -101,17 +101,24 @@ static bool is_owners(const dw_op *op)
 	}
 }
 
-static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *inflight, unsigned term)
+/* refuse answers the queued operations on this shard, or on all, that only an owner may ask for.
+ * The answers are of the term that has ended. */
+static void refuse(struct engine *engine, struct op_queue *queue, uint32_t *inflight, int shard)
 {
+	struct submit *submit = &engine->submit;
 	dw_op *op = op_queue_take(queue);
 
 	while (op) {
 		dw_op *next = op->next;
 
-		op->flags &= ~(DW_OP_CLAIMED | DW_OP_WITHDRAWN);
-		if (is_owners(op)) {
+		bool is_meant = shard < 0 || (op->id && driven_shard_of(engine->store, op->id) ==
+							    (unsigned)shard);
+
+		if (is_meant)
+			op->flags &= ~(DW_OP_CLAIMED | DW_OP_WITHDRAWN);
+		if (is_meant && is_owners(op)) {
 			op->status = DW_EFENCED;
-			ticket_of(op)->term = term;
+			ticket_of(op)->term = 0;
 			*inflight +=
 			    !op_is_parked(op); /* counted as if submitted: see submit_answered() */
 			op_queue_push(&submit->answers, op);
@@ -122,10 +129,16 @@ static void refuse(struct submit *submit, struct op_queue *queue, uint32_t *infl
 	}
 }
 
-void submit_refuse_owners(struct submit *submit, unsigned term)
+void submit_refuse_all(struct engine *engine)
 {
-	refuse(submit, &submit->urgent, &submit->urgent_inflight, term);
-	refuse(submit, &submit->ordinary, &submit->ordinary_inflight, term);
+	refuse(engine, &engine->submit.urgent, &engine->submit.urgent_inflight, -1);
+	refuse(engine, &engine->submit.ordinary, &engine->submit.ordinary_inflight, -1);
+}
+
+void submit_refuse_shard(struct engine *engine, unsigned shard)
+{
+	refuse(engine, &engine->submit.urgent, &engine->submit.urgent_inflight, (int)shard);
+	refuse(engine, &engine->submit.ordinary, &engine->submit.ordinary_inflight, (int)shard);
 }
 
 static void free_ops(struct alloc *alloc, dw_op *op)

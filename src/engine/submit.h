@@ -32,9 +32,11 @@ void submit_round(struct engine *);
 void submit_collect(struct engine *);
 void submit_answered(struct engine *, const dw_op *);
 
-/* submit_refuse_owners answers DW_EFENCED to queued operations that only an owner may ask for. The
- * others stay in the queues, and go to the store as operations of a client. */
-void submit_refuse_owners(struct submit *, unsigned term);
+/* submit_refuse_all answers DW_EFENCED to queued operations that only an owner may ask for. The
+ * others stay in the queues, and go to the store as operations of a client. submit_refuse_shard
+ * does so for the operations on ids of one shard. */
+void submit_refuse_all(struct engine *);
+void submit_refuse_shard(struct engine *, unsigned shard);
 
 /* submit_has_room returns true if the store takes another ordinary operation. */
 bool submit_has_room(const struct engine *);

@@ -7,6 +7,7 @@
 #include "engine/due/fire.h"
 #include "engine/call/lifecycle.h"
 #include "engine/due/notify.h"
+#include "engine/heal/loss.h"
 #include "engine/due/workers.h"
 #include "engine/rule/zones.h"
 #include "port/driven.h"
@@ -111,6 +112,7 @@ static bool has_work_left(const struct engine *engine)
 
 	return engine->walk.holds_up || submit->answers.count > 0 || engine->drive.posts_left ||
 	       engine->events.first || submit->urgent.count > 0 || engine->shards.more ||
+	       engine->shards.drops > 0 ||
 	       (!engine->drive.closing && registry_may_deliver(engine) && claim_has_more(engine)) ||
 	       (submit->ordinary.count > 0 && submit_has_room(engine));
 }
@@ -202,6 +204,7 @@ static void work(struct engine *engine, dw_usec now)
 	derive_round(engine);
 	takes_round(engine, now);
 	deliver(engine, now);
+	loss_round(engine);
 }
 
 /* turn does everything but arm the next turn. */

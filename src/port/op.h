@@ -15,7 +15,7 @@ struct ticket {
 	dw_usec sent;   /* steady; when the operation was submitted */
 	uint64_t batch; /* number of urgent operations submitted with it */
 	bool urgent;    /* firing waits for it */
-	unsigned term;  /* the term of the ownership in which it was submitted */
+	unsigned term;  /* the last term that had begun when it was submitted */
 };
 
 static inline struct ticket *ticket_of(dw_op *op)

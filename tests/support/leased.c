@@ -241,7 +241,7 @@ void leased_keep_topics(struct leased *leased)
 	leased->harness->woken = 1;
 }
 
-void leased_divide(struct leased *leased)
+static void divide(struct leased *leased)
 {
 	leased->type = *leased->store.type;
 	leased->type.shards = shards;
@@ -252,7 +252,8 @@ void leased_divide(struct leased *leased)
 		leased->shards[i].lease = DW_NEVER;
 }
 
-struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
+static struct harness *make(struct leased *leased, void (*set)(struct engine_env *),
+			    bool is_divided)
 {
 	struct harness *harness = harness_make(set);
 
@@ -260,9 +261,16 @@ struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env 
 				  .harness = harness,
 				  .lease = DW_NEVER,
 				  .due = DW_NEVER};
+	if (is_divided)
+		divide(leased);
 	engine_attach(harness->engine, &leased->store);
 	harness_turn(harness);
 	return harness;
+}
+
+struct harness *leased_new(struct leased *leased, void (*set)(struct engine_env *))
+{
+	return make(leased, set, false);
 }
 
 void leased_fence(struct leased *leased)
@@ -299,14 +307,22 @@ void leased_free(struct leased *leased)
 	harness_free(leased->harness);
 }
 
-struct harness *leased_begin(struct leased *leased)
+static struct harness *begin(struct harness *h)
 {
-	struct harness *h = leased_new(leased, NULL);
-
 	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
 	harness_pass(h, DW_SECONDS(1)); /* all timers are loaded and reported */
 	assert_int_equal(engine_check(h->engine), 0);
 	return h;
+}
+
+struct harness *leased_begin(struct leased *leased)
+{
+	return begin(make(leased, NULL, false));
+}
+
+struct harness *leased_begin_divided(struct leased *leased)
+{
+	return begin(make(leased, NULL, true));
 }
 
 void leased_end(struct leased *leased)

@@ -58,9 +58,9 @@ void leased_end(struct leased *);
 /* leased_keep_topics: from now on the store keeps topics. The engine reads their settings then. */
 void leased_keep_topics(struct leased *);
 
-/* leased_divide gives the store LEASED_SHARDS shards. The first letter of an id says which one it
- * is in: "a" is in shard 0. Their leases hold. */
-void leased_divide(struct leased *);
+/* leased_begin_divided is leased_begin on a store of LEASED_SHARDS shards. The first letter of an
+ * id says which one it is in: "a" is in shard 0. Their leases hold. */
+struct harness *leased_begin_divided(struct leased *);
 
 /* leased_refuse: from now on the server refuses what is asked of the shard. leased_tell_shard tells
  * the engine the state of a shard; with DW_SHARD_OWNED and DW_SHARD_FOREIGN it is so from now on.

@@ -23,19 +23,20 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 			     const dw_op *op)
 {
 	struct timer *fresh = call->fresh;
-	bool claimed = op->head.state == DW_CLAIMED && ownership_is_current(&engine->ownership, op);
+	bool is_current = shards_is_current(&engine->shards, head->shard, op);
+	bool claimed = op->head.state == DW_CLAIMED && is_current;
 
 	if (fresh != head && is_ahead(head, op->head.generation))
 		return head;
 	call->fresh = NULL;
 	fresh->storing = false;
 	fresh->head = op->head;
-	fresh->unsure = false;
+	fresh->unsure = !is_current;
 	fresh->provisional = op->level == DW_JOURNALED;
 	fresh->purged = false;
 	if (fresh != head)
 		call_answer_stale(engine, timer_replace(engine, head, fresh));
-	if (engine->ownership.role == DW_OWNER)
+	if (engine->shards.all[fresh->shard].owned)
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	else
 		fresh->head.generation =
@@ -45,9 +46,10 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 
 /* leaves_earlier returns true if an earlier timer with this id may still start. Only a client needs
  * to know, because an owner knows its own claims. */
-static bool leaves_earlier(const struct ownership *ownership, const dw_head *head)
+static bool leaves_earlier(const struct engine *engine, const struct timer *timer,
+			   const dw_head *head)
 {
-	return ownership->role != DW_OWNER && head->open;
+	return !engine->shards.all[timer->shard].owned && head->open;
 }
 
 /* vacate is called when the put was refused. The put's timer object stays as an empty place for the
@@ -80,8 +82,8 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 
 	vacate(head, call);
 	call->generation = its ? its->head.generation : 0;
-	call->earlier = its && leaves_earlier(&engine->ownership, &its->head);
-	if (!ownership_is_current(&engine->ownership, op))
+	call->earlier = its && leaves_earlier(engine, head, &its->head);
+	if (!shards_is_current(&engine->shards, head->shard, op))
 		return head;
 	/* This comes before the row is learnt: if learning fails, the old timer still must not
 	 * start. */
@@ -143,7 +145,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	if (modes_again(engine, head, call, op))
 		return;
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(&engine->ownership, &op->head);
+	call->earlier = leaves_earlier(engine, head, &op->head);
 	if (op->status == DW_OK && op->flags & DW_OP_DONE)
 		head = learn_done(engine, head, call, op);
 	else if (op->status == DW_OK)
@@ -184,7 +186,7 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT || is_promised(op);
 
 	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
-	    ownership_is_current(&engine->ownership, op)) {
+	    shards_is_current(&engine->shards, head->shard, op)) {
 		timer_drop(engine, head);
 	}
 	engine->stats.cancelled += op->status == DW_OK;
@@ -220,10 +222,10 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	bool current = ownership_is_current(&engine->ownership, op) && !is_newer(head, op);
+	bool current = shards_is_current(&engine->shards, head->shard, op) && !is_newer(head, op);
 
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(&engine->ownership, &op->head);
+	call->earlier = leaves_earlier(engine, head, &op->head);
 	if ((op->status == DW_OK || is_promised(op)) && current)
 		learn_moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)

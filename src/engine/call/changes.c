@@ -4,6 +4,7 @@
 #include "engine/call/arguments.h"
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
+#include "engine/heal/loss.h"
 #include "engine/call/modes.h"
 #include "engine/rule/occurrences.h"
 #include "timer/record.h"
@@ -20,6 +21,7 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 	struct timer *head;
 
 	walk_meets(engine, id);
+	loss_meets_id(engine, id);
 	head = index_find(&engine->timers.index, id);
 	if (head) {
 		*ret_head = head;
@@ -197,6 +199,7 @@ int engine_settle(struct engine *engine, const dw_token *token, dw_verdict verdi
 	if (status != DW_OK)
 		return status;
 	walk_meets(engine, token->id);
+	loss_meets_id(engine, token->id);
 	head = index_find(&engine->timers.index, token->id);
 	if (!lifecycle_is_open(head, token->generation, token->attempt))
 		return engine_fail(engine, DW_ESTALE, "this delivery of %s is not held any more",

@@ -25,6 +25,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 {
 	dw_op *op = call->op;
 	dw_usec soon = usec_add(engine_now(engine), submit_lead(engine));
+	bool owned = engine->shards.all[timer->shard].owned;
 
 	if (timer->state == TIMER_CLAIMED && !(op->flags & DW_OP_NEW))
 		op->flags |= DW_OP_WITHDRAWN;
@@ -33,10 +34,10 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		; /* the operation names a generation already */
 	else if (timer->state != TIMER_ABSENT)
 		op->head.generation = timer->head.generation;
-	else if (engine->ownership.role == DW_OWNER && recovery_is_over(&engine->recovery))
+	else if (owned && recovery_is_over(&engine->recovery))
 		op->flags |= DW_OP_ABSENT;
 	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
-	if (engine->ownership.role == DW_OWNER && !engine->drive.closing && op->head.due <= soon &&
+	if (owned && !engine->drive.closing && op->head.due <= soon &&
 	    !call->fresh->topic->is_full && topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
 	send_call(&engine->submit, timer, call);
@@ -69,7 +70,7 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 		call->op->head.generation = timer->head.generation;
 	/* The timer has not started, so its claim is taken back. This also covers a claim whose
 	 * answer was lost. */
-	if (engine->ownership.role == DW_OWNER)
+	if (engine->shards.all[timer->shard].owned)
 		call->op->flags |= DW_OP_WITHDRAWN;
 	send_call(&engine->submit, timer, call);
 }

@@ -6,6 +6,13 @@
 
 /* ---- Purge --------------------------------------------------------------------------------- */
 
+/* is_read_later returns true if the shard of the timer was lost and gained after the purge was
+ * sent. Then the timer was read after the purge. Therefore it stays. */
+static bool is_read_later(const struct engine *engine, const struct timer *timer)
+{
+	return engine->shards.all[timer->shard].term > engine->maintenance.term;
+}
+
 /* purge_forget drops a timer that the purge has deleted in the store, unless it is being delivered.
  * If the timer has an operation under way, its answer comes after the purge and will change the
  * timer. If that answer is a failure, the timer must be claimed before it may start, and the claim
@@ -14,6 +21,8 @@ static void purge_forget(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
+	if (is_read_later(engine, timer))
+		return;
 	timer->purged = timer->state != TIMER_ABSENT;
 	if (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED)
 		return;
@@ -32,7 +41,7 @@ static void purge_doubt(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->state != TIMER_CLAIMED)
+	if (timer->state != TIMER_CLAIMED || is_read_later(engine, timer))
 		return;
 	timer_doubt(engine, timer);
 	lifecycle_resume(engine, timer);
@@ -55,8 +64,7 @@ void maintenance_purged(struct engine *engine, dw_op *op)
 	call->level = op->level;
 	call->status = op->status;
 	engine->maintenance.purged = call;
-	/* When the ownership was lost and won again after the purge was sent, the timers in memory
-	 * were read after the purge. Therefore they stay. */
+	engine->maintenance.term = ticket_of(op)->term;
 	if (!ownership_is_current(&engine->ownership, op) ||
 	    (op->status != DW_OK && op->status != DW_EUNKNOWN))
 		purge_forgotten(engine);

@@ -100,7 +100,7 @@ static bool may_take(const struct engine *engine, const struct timer *head, cons
 	bool waits =
 	    row->head.state == DW_PENDING ||
 	    (head->state == TIMER_CLAIMED && head->head.generation == row->head.generation) ||
-	    (engine->ownership.role != DW_OWNER && row->head.due > engine_now(engine));
+	    (!engine->shards.all[head->shard].owned && row->head.due > engine_now(engine));
 
 	return waits && record_of_row(row, ret_record) == DW_OK && !record_rule(row->body, &rule);
 }

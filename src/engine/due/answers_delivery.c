@@ -164,7 +164,7 @@ void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
 {
 	struct call *settling = NULL;
 
-	if (!ownership_is_current(&engine->ownership, op)) {
+	if (!shards_is_current(&engine->shards, timer->shard, op)) {
 		past_answered(engine, timer, op);
 		return;
 	}

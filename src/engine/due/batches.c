@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/due/workers.h"
+#include "engine/heal/loss.h"
 #include "topic/gather.h"
 
 /* A batch that waits for claims looks again after this time. The last answer to a claim starts it
@@ -13,17 +14,20 @@
 
 /* ---- Which timers are in it ---------------------------------------------------------------- */
 
-/* leave_out takes a gathered timer out of the batch if it may not start now. */
-static void leave_out(struct engine *engine, struct timer *timer, dw_usec now)
+/* leave_out takes a gathered timer out of the batch if it may not start now, and returns true. */
+static bool leave_out(struct engine *engine, struct timer *timer, dw_usec now)
 {
-	if (lease_suspend(engine, timer))
-		return;
-	if (timer->busy) { /* the answer to its operation arms it again */
-		timer_disarm(engine, timer);
-	} else if (delivery_is_late(timer, now)) {
-		timer_disarm(engine, timer);
+	bool is_late;
+
+	if (loss_meets(engine, timer) || lease_suspend(engine, timer))
+		return true;
+	is_late = !timer->busy && delivery_is_late(timer, now);
+	if (!timer->busy && !is_late) /* the answer to an operation arms the timer again */
+		return false;
+	timer_disarm(engine, timer);
+	if (is_late)
 		delivery_bury_late(engine, timer);
-	}
+	return true;
 }
 
 /* The number and size of the first timers in a topic's list. */
@@ -41,8 +45,7 @@ static struct load sift(struct engine *engine, struct topic *topic, dw_usec now)
 
 	for (struct timer *timer = topic->gathered; timer; timer = next) {
 		next = timer->next;
-		leave_out(engine, timer, now);
-		if (!timer->gathered)
+		if (leave_out(engine, timer, now))
 			continue;
 		load.size += timer->data_size;
 		if (++load.count == topic->handler.batch_max)

@@ -5,6 +5,7 @@
 #include "engine/call/lifecycle.h"
 #include "engine/rule/occurrences.h"
 #include "engine/due/urgent.h"
+#include "engine/heal/loss.h"
 #include "topic/gather.h"
 #include "topic/order.h"
 
@@ -96,7 +97,8 @@ bool claim_keep_next(struct engine *engine, dw_usec now)
 	if (!timer)
 		return false;
 	timer->place = PLACE_NONE;
-	if (!timer->busy) /* the answer to its operation arms it again */
+	/* The answer to the operation of a busy timer arms it again. */
+	if (!timer->busy && !loss_meets(engine, timer))
 		timer_await_resume(engine, timer);
 	return true;
 }
@@ -112,7 +114,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 		return false;
 	if (timer->busy) /* the answer to its operation arms it again */
 		return true;
-	if (shards_suspend(engine, timer))
+	if (loss_meets(engine, timer) || shards_suspend(engine, timer))
 		return true;
 	if (timer->topic->is_full || !topic_handler(&engine->topics, timer->topic))
 		await_handler(engine, timer);
@@ -152,7 +154,7 @@ static struct round next_round(const struct topic *topic, dw_usec now)
 static void claim_waiting(struct engine *engine, struct timer *timer)
 {
 	timer_disarm(engine, timer);
-	if (timer->busy) /* the answer to its operation arms it again */
+	if (timer->busy || loss_meets(engine, timer)) /* an answer arms a busy timer again */
 		return;
 	if (shards_suspend(engine, timer) || occurrence_must_wait(engine, timer))
 		return;
@@ -318,7 +320,7 @@ static void sweep(struct engine *engine, struct schedule *schedule, uint32_t *le
 	for (uint32_t i = 0; i < TURN_SWEEP_MAX && *left != 0; i++) {
 		struct timer *timer = schedule_at(schedule, --*left);
 
-		if (!timer)
+		if (!timer || loss_meets(engine, timer))
 			continue;
 		if (timer->gathered)
 			gather_again(engine, timer);

@@ -290,7 +290,8 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 /* may_begin is like delivery_may_start(), but for a delivery that the program already holds. */
 static bool may_begin(const struct engine *engine, const struct timer *timer)
 {
-	return engine->maintenance.purging == 0 && lease_holds(engine, timer->shard);
+	return engine->maintenance.purging == 0 && engine->shards.all[timer->shard].owned &&
+	       lease_holds(engine, timer->shard);
 }
 
 int engine_started(struct engine *engine, const dw_token *token)

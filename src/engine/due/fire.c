@@ -8,15 +8,22 @@
 #include "engine/queue/messages.h"
 #include "engine/rule/occurrences.h"
 #include "engine/due/urgent.h"
+#include "engine/heal/loss.h"
 #include "engine/due/workers.h"
 
-static void expire_hold(struct engine *engine, struct timer *timer)
+/* expire_hold ends a hold that was not settled in time. Without a lease another owner may have
+ * ended the delivery, so the hold waits for the lease. */
+static void expire_hold(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	dw_event event = {.kind = DW_EVENT_HOLD_EXPIRED,
 			  .status = DW_ETIMEOUT,
 			  .id = timer->id,
 			  .topic = timer->topic->name};
 
+	if (!lease_allows(engine, timer)) {
+		timer_arm_fire(&engine->timers, timer, usec_add(now, RETRY_STORE));
+		return;
+	}
 	event_raise(engine, &event, "%s was held and not settled: it is delivered again",
 		    timer->id);
 	report_held(engine, timer);
@@ -31,6 +38,8 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	const struct handler *handler =
 	    timer->topic ? topic_handler(&engine->topics, timer->topic) : NULL;
 
+	if (loss_meets(engine, timer))
+		return 1;
 	if (timer->gathered)
 		return batches_ready(engine, timer, now, from_work);
 	if (lease_suspend(engine, timer)) {
@@ -39,7 +48,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 		timer->backing_off = false;
 		lifecycle_resume(engine, timer);
 	} else if (timer->state == TIMER_HELD) {
-		expire_hold(engine, timer);
+		expire_hold(engine, timer, now);
 	} else if (timer->busy) {
 		return 1; /* the answer to its operation arms it again */
 	} else if (!handler) {

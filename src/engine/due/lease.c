@@ -14,18 +14,20 @@ bool lease_holds(const struct engine *engine, unsigned shard)
 {
 	dw_usec lease;
 
-	if (engine->ownership.role != DW_OWNER)
+	if (!engine->shards.all[shard].owned)
 		return true; /* a client has no lease, and starts no timers */
 	lease = driven_lease(engine->store, shard);
 	return lease == DW_NEVER || engine_steady(engine) < lease;
 }
 
+bool lease_allows(const struct engine *engine, const struct timer *timer)
+{
+	return !engine->shards.all[timer->shard].refused && lease_holds(engine, timer->shard);
+}
+
 bool lease_suspend(struct engine *engine, struct timer *timer)
 {
-	bool may_go_on =
-	    !engine->shards.all[timer->shard].refused && lease_holds(engine, timer->shard);
-
-	if (may_go_on || timer->busy || timer->state == TIMER_HELD)
+	if (timer->busy || timer->state == TIMER_HELD || lease_allows(engine, timer))
 		return false;
 	timer_suspend(engine, timer);
 	return true;
@@ -36,7 +38,7 @@ bool lease_suspend(struct engine *engine, struct timer *timer)
 /* is_over returns true if the shard is ours, and its lease is over. */
 static bool is_over(const struct engine *engine, unsigned shard, dw_usec steady)
 {
-	return !engine->shards.all[shard].refused &&
+	return engine->shards.all[shard].owned && !engine->shards.all[shard].refused &&
 	       !covers(driven_lease(engine->store, shard), steady);
 }
 
@@ -70,10 +72,10 @@ void lease_look(struct engine *engine)
 	for (unsigned i = 0; i < count; i++) {
 		dw_usec until = driven_lease(engine->store, i);
 
-		if (covers(until, steady))
+		if (engine->shards.all[i].owned && covers(until, steady))
 			lease->first_end = usec_min(lease->first_end, until);
 		else
-			lease->is_over |= !engine->shards.all[i].refused;
+			lease->is_over |= is_over(engine, i, steady);
 	}
 	lease->look_at = usec_min(lease->first_end, usec_add(steady, LOOK_EVERY));
 }

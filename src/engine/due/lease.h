@@ -22,6 +22,9 @@ struct lease {
 /* lease_holds returns true if timers of the shard may start at this moment. */
 bool lease_holds(const struct engine *, unsigned shard);
 
+/* lease_allows returns true if the shard of the timer is not refused, and its lease holds. */
+bool lease_allows(const struct engine *, const struct timer *);
+
 /* lease_suspend looks at a timer that has come out of its schedule. If timers of its shard may not
  * start, it suspends the timer and returns true. */
 bool lease_suspend(struct engine *, struct timer *);

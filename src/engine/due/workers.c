@@ -5,6 +5,7 @@
 
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
+#include "engine/heal/loss.h"
 
 bool workers_have_room(const struct engine *engine)
 {
@@ -138,7 +139,7 @@ void job_judge(struct engine *engine, struct job *job)
 
 		if (job->started)
 			delivery_tell(engine, &job->firings[i], job->verdicts[i], job->took);
-		if (!is_out(timer, token))
+		if (loss_meets(engine, timer) || !is_out(timer, token))
 			continue;
 		if (job->started)
 			delivery_judge(engine, timer, job->verdicts[i], job->retry_in[i]);

@@ -1,6 +1,7 @@
 #include "engine/heal/damaged.h"
 
 #include "engine/core.h"
+#include "port/driven.h"
 
 const char *damaged_flaw(const dw_row *row, char room[RECORD_WORDS_SIZE])
 {
@@ -16,7 +17,7 @@ static void bury(struct engine *engine, const char *id, uint64_t generation)
 {
 	dw_op *op;
 
-	if (engine->ownership.role != DW_OWNER || engine->drive.closing)
+	if (!engine->shards.all[driven_shard_of(engine->store, id)].owned || engine->drive.closing)
 		return;
 	op = op_new(&engine->alloc, DW_OP_BURY, id, NULL, 0);
 	if (!op)

@@ -1,7 +1,8 @@
 #include "engine/heal/ownership.h"
 
 #include "engine/core.h"
-#include "engine/call/lifecycle.h"
+#include "engine/heal/loss.h"
+#include "port/driven.h"
 
 #define STANDBY_EVERY DW_SECONDS(1) /* time between two requests for the ownership */
 
@@ -14,8 +15,7 @@ static void ownership_drop(struct timer *timer, void *user)
 	if (timer->state == TIMER_ABSENT)
 		return;
 	engine->ownership.dropped += timer->state != TIMER_FIRING;
-	call_answer_stale(engine, timer_forget(engine, timer));
-	lifecycle_resume(engine, timer);
+	loss_drop(engine, timer);
 }
 
 static void ownership_dropped(struct engine *engine)
@@ -38,18 +38,34 @@ void ownership_lose(struct engine *engine, int status)
 {
 	static const struct walker dropper = {ownership_drop, ownership_dropped};
 
-	engine->ownership.term++;
+	shards_lose_all(&engine->shards);
+	engine->ownership.term = engine->shards.terms;
+	engine->ownership.was_owner = true;
 	engine->ownership.role = DW_CLIENT;
 	engine->ownership.standby = true;
 	recovery_stop(&engine->recovery);
 	registry_stop(&engine->recovery.registry);
 	engine->ownership.at = engine_now(engine);
 	restore_stop(&engine->restore);
-	submit_refuse_owners(&engine->submit, engine->ownership.term - 1);
+	submit_refuse_all(engine);
 	engine->ownership.lost_by = status;
 	engine->ownership.refused_by = status == DW_ENEWER ? DW_ENEWER : DW_EOWNED;
 	engine->ownership.dropped = 0;
 	walk_begin(&engine->walk, &dropper);
+}
+
+void ownership_fenced(struct engine *engine, const dw_op *op)
+{
+	bool is_current =
+	    op->id ? shards_is_current(&engine->shards, driven_shard_of(engine->store, op->id), op)
+		   : ownership_is_current(&engine->ownership, op);
+
+	if (!is_current)
+		return;
+	if (op->id && driven_owns(engine->store))
+		shards_lose_fenced(engine, op->id);
+	if (!op->id || !driven_owns(engine->store) || engine->shards.lost_last)
+		ownership_lose(engine, DW_EFENCED);
 }
 
 /* ---- Giving way to a newer durawheel ------------------------------------------------------- */
@@ -71,6 +87,8 @@ void ownership_give_way(struct engine *engine)
 {
 	dw_op *op;
 
+	if (engine->shards.lost_last)
+		ownership_lose(engine, DW_EFENCED);
 	if (engine->restore.writing)
 		return; /* only this process knows the timers that are not written yet */
 	op = recovery_take_newer(&engine->recovery);
@@ -95,6 +113,7 @@ static void ask(struct engine *engine)
 	if (!op)
 		return; /* without memory, the next turn asks */
 	engine->ownership.asked = true;
+	(void)shards_begin_term(&engine->shards); /* of each shard that it brings */
 	submit_push(&engine->submit, op, false);
 }
 
@@ -137,8 +156,9 @@ void ownership_answered(struct engine *engine, const dw_op *op)
 	engine->ownership.newer_notified = false;
 	engine->ownership.standby = false;
 	engine->ownership.role = DW_OWNER;
+	shards_own(engine, ticket_of_const(op)->term);
 	lease_begin(&engine->lease);
 	recovery_begin(&engine->recovery);
 	event_raise(engine, &event, "this %s owns the store now",
-		    engine->ownership.term > 0 ? "process" : "standby");
+		    engine->ownership.was_owner ? "process" : "standby");
 }

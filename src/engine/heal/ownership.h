@@ -1,9 +1,5 @@
-/* The ownership of the store: gained, lost, or given back to a newer durawheel.
- *
- * A term is the time between two losses of the ownership. An operation of an earlier term may be
- * answered in this one. Such an answer says what was done, but not what is stored now, because
- * another owner has worked in between. So the caller gets the answer, but the answer changes no
- * timer. */
+/* The ownership of the store: gained, lost, or given back to a newer durawheel. This is about the
+ * handle, which is an owner while a shard is its own; about one timer, ask shards.h. */
 #ifndef DW_ENGINE_OWNERSHIP_H
 #define DW_ENGINE_OWNERSHIP_H
 
@@ -19,7 +15,8 @@ struct ownership {
 	bool standby;        /* a client that asks for the ownership */
 	bool asked;          /* an OWN or DISOWN is not answered yet */
 	dw_usec at;          /* wall clock; when a standby asks next */
-	unsigned term;       /* how often the ownership was lost; numbers the terms */
+	bool was_owner;      /* this handle was the owner before */
+	unsigned term;       /* the first term (shards.h) since the last loss */
 	bool newer_notified; /* the program was told about timers of a newer durawheel */
 	uint64_t dropped;    /* timers that the last loss has dropped from memory */
 	int lost_by;         /* the status of the last loss */
@@ -31,7 +28,7 @@ struct ownership {
 void ownership_lose(struct engine *, int status);
 
 /* ownership_give_way gives the ownership back if a timer of a newer durawheel was read, because
- * this version cannot deliver it. */
+ * this version cannot deliver it. It also ends the ownership when the last shard is lost. */
 void ownership_give_way(struct engine *);
 
 /* ownership_round lets a standby ask for the ownership. ownership_answered handles the answer. */
@@ -39,11 +36,14 @@ void ownership_round(struct engine *, dw_usec now);
 dw_usec ownership_wake(const struct engine *);
 void ownership_answered(struct engine *, const dw_op *);
 
-/* ownership_is_current returns true if this engine is the owner, and the operation was sent in the
- * current term. */
+/* ownership_fenced is called when the store has answered DW_EFENCED. */
+void ownership_fenced(struct engine *, const dw_op *);
+
+/* ownership_is_current returns true if this engine is an owner, and was one without a break since
+ * the operation was sent, which is about no timer. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
-	return ownership->role == DW_OWNER && ticket_of_const(op)->term == ownership->term;
+	return ownership->role == DW_OWNER && ticket_of_const(op)->term >= ownership->term;
 }
 
 /* ownership_hurry lets a waiting standby ask now, because the wall clock was set. */

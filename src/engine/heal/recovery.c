@@ -126,12 +126,14 @@ static void report_unreadable(struct engine *engine)
 	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
-static bool learn_page(struct engine *engine, const dw_row *row)
+static bool learn_page(struct engine *engine, const dw_op *op)
 {
+	const dw_row *row = op->rows;
+
 	for (int i = 0; row; row = row->next, i++) {
 		if (i % FETCHED_AHEAD == 0)
 			fetch_ahead(&engine->timers, row);
-		if (learn_row(engine, row) != DW_OK)
+		if (shards_row_is_current(engine, op, row) && learn_row(engine, row) != DW_OK)
 			return false;
 	}
 	return true;
@@ -162,7 +164,7 @@ void recovery_scanned(struct engine *engine, dw_op *op)
 	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
 	if (!last)
 		ask_ahead(engine, rest);
-	if (!learn_page(engine, op->rows)) {
+	if (!learn_page(engine, op)) {
 		*cursor = before; /* if there is no memory, the page is read again */
 		engine->recovery.page = NULL;
 		postpone(engine);
@@ -202,7 +204,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 	if (op->status != DW_OK || !ownership_is_current(&engine->ownership, op))
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
-		if (learn_row(engine, row) != DW_OK)
+		if (shards_row_is_current(engine, op, row) && learn_row(engine, row) != DW_OK)
 			return; /* if there is no memory, the next audit brings the row */
 }
 
@@ -229,6 +231,9 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 	for (const dw_row *row = op->rows; row; row = row->next) {
 		/* An empty id says that settings of topics have changed. */
 		bool tells = row->id[0] == '\0';
+		/* The row of a shard that was lost stays in the inbox. */
+		if (!tells && !shards_row_is_current(engine, op, row))
+			continue;
 		/* After the acknowledgement the store may overwrite the timer without reading it,
 		 * so memory must know it first. */
 		bool learnt = tells || learn_row(engine, row) == DW_OK;

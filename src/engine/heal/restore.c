@@ -53,7 +53,7 @@ static void restore_timer(struct timer *timer, void *user)
 	struct engine *engine = user;
 
 	if (timer->state != TIMER_ABSENT && !timer->storing && !timer->purged &&
-	    driven_is_lost(engine->store, timer->id))
+	    engine->shards.all[timer->shard].owned && driven_is_lost(engine->store, timer->id))
 		write_again(engine, timer);
 }
 
@@ -62,6 +62,8 @@ void restore_written(struct engine *engine, const dw_op *op)
 	if (!ownership_is_current(&engine->ownership, op))
 		return;
 	engine->restore.under_way--;
+	if (!shards_is_current(&engine->shards, driven_shard_of(engine->store, op->id), op))
+		return;
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
 	else if (op->status != DW_OK &&

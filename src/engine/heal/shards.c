@@ -17,36 +17,167 @@ bool shards_suspend(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* shard_back is called when the shard is in use again. Memory may have an old state of its timers,
- * and a scan may have left the shard out. So the store is scanned again. */
-static void shard_back(struct engine *engine, const dw_shard_news *news)
+bool shards_row_is_current(const struct engine *engine, const dw_op *op, const dw_row *row)
 {
-	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = news->number};
+	const struct shards *shards = &engine->shards;
 
-	if (engine->ownership.role == DW_OWNER)
-		recovery_need(&engine->recovery);
-	event_raise(engine, &event, "shard %u is in use again: its timers start again",
-		    news->number);
+	/* Nothing has changed since the operation was sent. */
+	if (ticket_of_const(op)->term == shards->terms && shards->owned == shards->count)
+		return true;
+	return shards_is_current(shards, driven_shard_of(engine->store, row->id), op);
 }
 
-static void shard_refused(struct engine *engine, const dw_shard_news *news)
+/* ---- Gaining and losing -------------------------------------------------------------------- */
+
+void shards_own(struct engine *engine, unsigned term)
 {
+	struct shards *shards = &engine->shards;
+
+	shards->owned = 0;
+	shards->lost_last = false;
+	for (unsigned i = 0; i < shards->count; i++) {
+		struct engine_shard *shard = &shards->all[i];
+
+		shard->owned = driven_lease(engine->store, i) != INT64_MIN;
+		shard->term = term;
+		shards->owned += shard->owned;
+	}
+}
+
+void shards_lose_all(struct shards *shards)
+{
+	unsigned term = shards_begin_term(shards);
+
+	for (unsigned i = 0; i < DW_SHARDS_MAX; i++) {
+		struct engine_shard *shard = &shards->all[i];
+
+		shard->owned = shard->drops = shard->gained = false;
+		shard->term = term;
+	}
+	shards->owned = shards->drops = 0;
+	shards->lost_last = false;
+}
+
+void shards_lose(struct engine *engine, unsigned number)
+{
+	struct shards *shards = &engine->shards;
+	struct engine_shard *shard = &shards->all[number];
+
+	shard->gained = false;
+	if (!shard->owned)
+		return;
+	shard->owned = false;
+	shard->term = shards_begin_term(shards);
+	shard->drops = true;
+	shards->owned--;
+	shards->drops++;
+	shards->bucket = 0; /* the round begins again, and finds the timers of all lost shards */
+	shards->lost_last = shards->owned == 0;
+	submit_refuse_shard(engine, number);
+}
+
+void shards_lose_fenced(struct engine *engine, const char *id)
+{
+	struct shards *shards = &engine->shards;
+
+	for (unsigned i = 0; i < shards->count; i++)
+		if (!shards->all[i].refused && driven_lease(engine->store, i) == INT64_MIN)
+			shards_lose(engine, i);
+	shards_lose(engine, driven_shard_of(engine->store, id));
+}
+
+void shards_gain(struct engine *engine, unsigned number)
+{
+	struct shards *shards = &engine->shards;
+	struct engine_shard *shard = &shards->all[number];
+
+	shard->gained = shard->drops;
+	if (shard->drops)
+		return;
+	if (!shard->owned) {
+		shard->owned = true;
+		shard->term = shards_begin_term(shards);
+		shards->owned++;
+	}
+	recovery_need(&engine->recovery);
+}
+
+/* ---- News ---------------------------------------------------------------------------------- */
+
+/* renumber is called when a client hears that the store has another number of shards. */
+static void renumber(struct timer *timer, void *user)
+{
+	struct engine *engine = user;
+	bool is_suspended = timer->place == PLACE_SUSPENDED;
+
+	if (is_suspended)
+		timer_disarm(engine, timer);
+	timer->shard = (uint8_t)driven_shard_of(engine->store, timer->id);
+	if (!is_suspended)
+		return;
+	timer_arm_fire(&engine->timers, timer, engine_now(engine));
+	timer->backing_off = true;
+}
+
+static void watch_count(struct engine *engine)
+{
+	unsigned count = driven_shards(engine->store);
+
+	if (engine->shards.count == count || engine->ownership.role == DW_OWNER)
+		return;
+	engine->shards.count = count;
+	index_each(&engine->timers.index, renumber, engine);
+}
+
+static void note_refused(struct engine *engine, const dw_shard_news *news)
+{
+	struct engine_shard *shard = &engine->shards.all[news->number];
 	dw_event event = {
 	    .kind = DW_EVENT_SHARD_FAILED, .status = news->status, .count = news->number};
 
+	if (shard->refused)
+		return;
+	shard->refused = true;
+	engine->shards.refused++;
 	event_raise(engine, &event, "shard %u cannot be used, and its timers wait: %s",
 		    news->number, news->words);
+}
+
+static void note_accepted(struct engine *engine, unsigned number)
+{
+	struct engine_shard *shard = &engine->shards.all[number];
+	dw_event event = {.kind = DW_EVENT_SHARD_BACK, .count = number};
+
+	if (!shard->refused)
+		return;
+	shard->refused = false;
+	engine->shards.refused--;
+	event_raise(engine, &event, "shard %u is in use again: its timers start again", number);
+}
+
+static void take_news(struct engine *engine, const dw_shard_news *news)
+{
+	if (news->state == DW_SHARD_REFUSED) {
+		note_refused(engine, news);
+		return;
+	}
+	note_accepted(engine, news->number);
+	/* The namespace of a client may have other shards now, of which none is refused. */
+	for (unsigned i = 0; news->refused == 0 && engine->shards.refused > 0; i++)
+		note_accepted(engine, i);
+	if (engine->ownership.role != DW_OWNER)
+		return;
+	if (news->state == DW_SHARD_FOREIGN)
+		shards_lose(engine, news->number);
+	else /* memory may have an old state of its timers, so they are read again */
+		shards_gain(engine, news->number);
 }
 
 void shards_watch(struct engine *engine)
 {
 	dw_shard_news news;
 
-	while (driven_take_shard(engine->store, &news)) {
-		bool is_refused = news.state == DW_SHARD_REFUSED;
-
-		engine->shards.refused = news.refused;
-		engine->shards.all[news.number].refused = is_refused;
-		(is_refused ? shard_refused : shard_back)(engine, &news);
-	}
+	watch_count(engine);
+	while (driven_take_shard(engine->store, &news))
+		take_news(engine, &news);
 }

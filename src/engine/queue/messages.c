@@ -92,7 +92,7 @@ void messages_fired(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (op->status == DW_OK)
 		takes_pushed(engine, op->topic, 1);
-	if (!ownership_is_current(&engine->ownership, op) ||
+	if (!shards_is_current(&engine->shards, timer->shard, op) ||
 	    timer->head.generation != op->head.generation) {
 		lifecycle_resume(engine, timer);
 		return;

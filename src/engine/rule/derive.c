@@ -12,6 +12,8 @@ static void visit(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
+	if (!engine->shards.all[timer->shard].owned)
+		return;
 	if (timer->busy || timer->state != TIMER_PENDING) {
 		/* It may come back with the time that a clock ahead has given it. */
 		if (timer->recurs && timer->head.due > usec_add(engine_now(engine), DERIVED_AGAIN))

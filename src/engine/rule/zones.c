@@ -73,7 +73,7 @@ static void zone_visit(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (!timer->recurs || timer->busy)
+	if (!timer->recurs || timer->busy || !engine->shards.all[timer->shard].owned)
 		return;
 	if (submit_is_urgent_full(&engine->submit))
 		engine->timers.rules.unfinished = true;

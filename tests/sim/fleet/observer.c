@@ -19,7 +19,7 @@ static void note_loss(struct process *process)
 {
 	struct knowledge *knowledge = &process->observer.knowledge;
 
-	knowledge->losses++;
+	terms_lost(&knowledge->terms);
 	memset(knowledge->known, 0, sizeof knowledge->known);
 	losses_owner_told(process);
 }
@@ -34,6 +34,7 @@ static void observer_submit(dw_store *store, dw_op *batch)
 		      op->kind * 10 + observer->process->instance.number,
 		      (int64_t)op->head.generation);
 		order_submitted(sim, op);
+		terms_sent(&observer->knowledge.terms, op);
 		if (op->kind == DW_OP_DISOWN)
 			note_loss(observer->process);
 		if (op->kind == DW_OP_LOSS)
@@ -61,7 +62,7 @@ static void learn(struct process *process, const dw_op *op)
 	    op->kind == DW_OP_SCAN ? ticket_of_const(op)->call != NULL : op->kind == DW_OP_GET;
 
 	if (!engine_is_owner(process->instance.engine) ||
-	    ticket_of_const(op)->term != knowledge->losses || listed || op->kind == DW_OP_DEAD_SCAN)
+	    !terms_is_current(&knowledge->terms, op) || listed || op->kind == DW_OP_DEAD_SCAN)
 		return;
 	newer_met(process, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
@@ -99,10 +100,10 @@ static dw_op *observer_collect(dw_store *store)
 			if (sim->bug == BUG_NEWER_DAMAGED && r->status == DW_ENEWER)
 				r->status = DW_ECORRUPT;
 		}
-		if (op->status == DW_EFENCED && ticket_of(op)->term == observer->knowledge.losses)
+		if (op->status == DW_EFENCED && terms_is_current(&observer->knowledge.terms, op))
 			note_loss(observer->process);
 		learn(observer->process, op);
-		order_collected(sim, op, ticket_of(op)->term == observer->knowledge.losses);
+		order_collected(sim, op, terms_is_current(&observer->knowledge.terms, op));
 	}
 	return all;
 }

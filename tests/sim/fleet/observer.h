@@ -4,6 +4,7 @@
 
 #include "durawheel/store.h"
 #include "sim/core/promises.h"
+#include "sim/core/terms.h"
 
 struct process;
 
@@ -11,9 +12,9 @@ struct process;
 struct knowledge {
 	uint64_t known[NAMES_MAX]; /* the last generation that it learnt of as the owner */
 	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
-	unsigned losses;           /* how often it learnt that it lost the ownership */
-	dw_usec told_of_loss_at;   /* steady: it was last told of lost data */
-	dw_usec leased;            /* steady: end of the lease that its store promised */
+	struct terms terms;
+	dw_usec told_of_loss_at; /* steady: it was last told of lost data */
+	dw_usec leased;          /* steady: end of the lease that its store promised */
 };
 
 struct observer {

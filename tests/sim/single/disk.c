@@ -320,6 +320,7 @@ static void disk_submit(dw_store *store, dw_op *batch)
 	for (dw_op *op = batch; op; op = op->next) {
 		op->level = DW_STORED;
 		order_submitted(disk->sim, op);
+		terms_sent(&disk->own.terms, op);
 	}
 	op_queue_append(&disk->submitted, batch);
 	if (disk->apply_at == DW_NEVER)
@@ -333,7 +334,7 @@ static dw_op *disk_collect(dw_store *store)
 	for (dw_op *op = disk->answers.first; op; op = op->next) {
 		if (op->status == DW_EFENCED)
 			ownership_told(&disk->own);
-		order_collected(disk->sim, op, ticket_of(op)->term == disk->own.losses);
+		order_collected(disk->sim, op, terms_is_current(&disk->own.terms, op));
 	}
 	return op_queue_take(&disk->answers);
 }

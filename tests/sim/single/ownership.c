@@ -67,7 +67,7 @@ void ownership_told(struct ownership *own)
 	if (own->standing != STANDING_FENCED)
 		return;
 	own->standing = STANDING_CLIENT;
-	own->losses++;
+	terms_lost(&own->terms);
 }
 
 static void lapse(struct ownership *own)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "durawheel/store.h"
+#include "sim/core/terms.h"
 
 struct single;
 
@@ -22,7 +23,7 @@ struct ownership {
 	struct single *single;
 	enum standing standing;
 	uint64_t token;
-	unsigned losses;    /* how often the engine learnt that it lost the ownership */
+	struct terms terms; /* of the engine */
 	uint32_t takeovers; /* second_owner.count when this ownership began */
 	dw_usec renew_at;   /* steady */
 	dw_usec told;       /* steady: the end of the lease as the engine knows it */

@@ -7,17 +7,6 @@
 #include "engine/call/numbers.h"
 #include "support/leased.h"
 
-static struct harness *divided_begin(struct leased *leased)
-{
-	struct harness *h = leased_new(leased, NULL);
-
-	leased_divide(leased);
-	assert_int_equal(engine_on(h->engine, "t", harness_handler, h), DW_OK);
-	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(engine_check(h->engine), 0);
-	return h;
-}
-
 /* put_each puts a timer of each shard: "a" to "d". */
 static void put_each(struct harness *h, dw_usec delay)
 {
@@ -57,7 +46,7 @@ static void assert_row(const struct harness *h, size_t count)
 static void others_fire_while_a_shard_is_refused(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	put_each(h, DW_SECONDS(1));
@@ -78,7 +67,7 @@ static void others_fire_while_a_shard_is_refused(void **state)
 static void timers_of_a_shard_that_is_back_start_once_and_in_order(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	put_row(h, 30, DW_SECONDS(1));
@@ -99,7 +88,7 @@ static void timers_of_a_shard_that_is_back_start_once_and_in_order(void **state)
 static void claimed_timers_of_a_refused_shard_wait(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	put_each(h, DW_MILLISECONDS(1)); /* stored as claimed */
@@ -118,7 +107,7 @@ static void claimed_timers_of_a_refused_shard_wait(void **state)
 static void others_fire_when_the_lease_of_one_shard_is_over(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	put_row(h, 30, DW_SECONDS(1));
@@ -139,7 +128,7 @@ static void others_fire_when_the_lease_of_one_shard_is_over(void **state)
 static void timers_of_all_shards_start_in_order_after_an_outage(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
@@ -164,7 +153,7 @@ static void timers_of_all_shards_start_in_order_after_an_outage(void **state)
 static void cancel_reaches_a_timer_that_waits_for_its_lease(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	(void)harness_put(h, "b", DW_SECONDS(1));
@@ -182,7 +171,7 @@ static void cancel_reaches_a_timer_that_waits_for_its_lease(void **state)
 static void work_begins_by_the_lease_of_its_own_shard(void **state)
 {
 	struct leased leased;
-	struct harness *h = divided_begin(&leased);
+	struct harness *h = leased_begin_divided(&leased);
 
 	(void)state;
 	h->verdict = DW_HOLD_UNSTARTED;
@@ -197,6 +186,186 @@ static void work_begins_by_the_lease_of_its_own_shard(void **state)
 	leased_end(&leased);
 }
 
+/* ---- Losing and gaining -------------------------------------------------------------------- */
+
+static void loss_of_a_shard_drops_only_its_timers(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	harness_turn(h);
+	assert_int_equal(harness_stats(h).timers, 3);
+	assert_true(engine_is_owner(h->engine));
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 0);
+	assert_int_equal(engine_check(h->engine), 0);
+	harness_pass(h, DW_SECONDS(20));
+	assert_int_equal(h->start_count, 3);
+	assert_int_equal(harness_starts_of(h, "b"), 0);
+	(void)harness_put(h, "b", 0); /* as a client's */
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_result(h, "b").status, DW_OK);
+	assert_int_equal(harness_starts_of(h, "b"), 0);
+	leased_end(&leased);
+}
+
+static void loss_of_the_last_shard_is_a_loss_of_the_store(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		leased_tell_shard(&leased, i, DW_SHARD_FOREIGN);
+	leased.fenced = true;
+	harness_turn(h);
+	assert_false(engine_is_owner(h->engine));
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_int_equal(harness_stats(h).timers, 0);
+	assert_true(leased.asked[DW_OP_OWN] > 0);
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		leased.shards[i].foreign = false;
+	leased.is_free = true;
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 4);
+	leased_end(&leased);
+}
+
+static void gained_shard_is_read_and_fires(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	harness_pass(h, DW_SECONDS(1));
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_stats(h).timers, 4);
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(h->start_count, 4);
+	assert_int_equal(harness_starts_of(h, "b"), 1);
+	leased_end(&leased);
+}
+
+/* The news of the loss and of the gain come in one turn. */
+static void shard_that_is_lost_and_gained_is_read_again(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 4);
+	leased_end(&leased);
+}
+
+/* Another owner may have worked in between, so the claim of the earlier term does not count. */
+static void claim_of_an_earlier_term_starts_nothing(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	(void)harness_put(h, "b", DW_SECONDS(1));
+	harness_turn(h);
+	leased.keeps = true;
+	harness_pass(h, DW_SECONDS(2)); /* its claim is under way */
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	harness_turn(h);
+	assert_int_equal(harness_stats(h).timers, 0);
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_turn(h);
+	leased_speak(&leased);
+	leased.keeps = true;
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(h->start_count, 0);
+	leased_speak(&leased);
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(h->starts[0].attempt, 2);
+	leased_end(&leased);
+}
+
+/* A put that was sent as a client is answered in the term of an owner. */
+static void put_of_an_earlier_term_is_read_again(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+	int scans;
+
+	(void)state;
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	harness_turn(h);
+	leased.keeps = true;
+	(void)harness_put(h, "b", DW_SECONDS(1));
+	harness_turn(h);
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_pass(h, DW_MILLISECONDS(500));
+	scans = leased.asked[DW_OP_SCAN];
+	leased_speak(&leased);
+	harness_pass(h, DW_SECONDS(5));
+	assert_true(leased.asked[DW_OP_SCAN] > scans);
+	assert_int_equal(harness_starts_of(h, "b"), 1);
+	leased_end(&leased);
+}
+
+static void call_meets_a_timer_of_a_lost_shard_at_once(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+	uint64_t left;
+
+	(void)state;
+	for (int i = 0; i < 9000; i++) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "%c%04d", i % 2 ? 'a' : 'b', i); /* it fits */
+		(void)harness_put(h, id, DW_HOURS(1) + i);
+		if (i % 1000 == 0)
+			harness_turn(h);
+	}
+	harness_turn(h);
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	assert_int_equal(engine_turn(h->engine), DW_OK);
+	left = harness_stats(h).timers;
+	assert_true(left > 4500 && left < 9000);
+	(void)harness_put(h, "a", 0);
+	for (int i = 0; i < 9000; i += 2) {
+		char id[16];
+
+		(void)snprintf(id, sizeof id, "b%04d", i); /* it fits */
+		(void)harness_cancel(h, id);
+	}
+	assert_int_equal(harness_stats(h).timers, 4500);
+	harness_turn(h);
+	assert_int_equal(engine_check(h->engine), 0);
+	assert_int_equal(harness_starts_of(h, "a"), 1);
+	leased_end(&leased);
+}
+
+static void fenced_operation_loses_only_its_shard(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	leased.shards[1].foreign = true; /* the store has not told it */
+	harness_pass(h, DW_SECONDS(20));
+	assert_true(engine_is_owner(h->engine));
+	assert_int_equal(h->start_count, 3);
+	assert_int_equal(harness_stats(h).timers, 0);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -207,6 +376,14 @@ int main(void)
 	    cmocka_unit_test(timers_of_all_shards_start_in_order_after_an_outage),
 	    cmocka_unit_test(cancel_reaches_a_timer_that_waits_for_its_lease),
 	    cmocka_unit_test(work_begins_by_the_lease_of_its_own_shard),
+	    cmocka_unit_test(loss_of_a_shard_drops_only_its_timers),
+	    cmocka_unit_test(loss_of_the_last_shard_is_a_loss_of_the_store),
+	    cmocka_unit_test(gained_shard_is_read_and_fires),
+	    cmocka_unit_test(shard_that_is_lost_and_gained_is_read_again),
+	    cmocka_unit_test(claim_of_an_earlier_term_starts_nothing),
+	    cmocka_unit_test(put_of_an_earlier_term_is_read_again),
+	    cmocka_unit_test(call_meets_a_timer_of_a_lost_shard_at_once),
+	    cmocka_unit_test(fenced_operation_loses_only_its_shard),
 	};
 
 	return cmocka_run_group_tests_name("engine_shards", tests, NULL, NULL);

@@ -1,0 +1,75 @@
+#include "engine/heal/loss.h"
+
+#include <stdio.h>
+
+#include "engine/call/lifecycle.h"
+#include "engine/core.h"
+
+#define BUCKETS_A_TURN 2048u /* each with about one timer; they take about a millisecond */
+
+void loss_drop(struct engine *engine, struct timer *timer)
+{
+	call_answer_stale(engine, timer_forget(engine, timer));
+	lifecycle_resume(engine, timer);
+}
+
+bool loss_meets(struct engine *engine, struct timer *timer)
+{
+	if (engine->shards.drops == 0 || !timer || !engine->shards.all[timer->shard].drops ||
+	    timer->state == TIMER_ABSENT)
+		return false;
+	engine->shards.dropped += timer->state != TIMER_FIRING;
+	loss_drop(engine, timer);
+	return true;
+}
+
+void loss_meets_id(struct engine *engine, const char *id)
+{
+	if (engine->shards.drops > 0)
+		(void)loss_meets(engine, index_find(&engine->timers.index, id));
+}
+
+static void loss_visit(struct timer *timer, void *user)
+{
+	(void)loss_meets(user, timer);
+}
+
+static void tell_dropped(struct engine *engine)
+{
+	char line[DW_MESSAGE_SIZE];
+
+	(void)snprintf(line, sizeof line,
+		       "lost shards to another process: %llu timers dropped from memory",
+		       (unsigned long long)engine->shards.dropped);
+	if (engine->env.on_log)
+		engine->env.on_log(DW_LOG_WARN, line, engine->env.on_log_user);
+	engine->shards.dropped = 0;
+}
+
+/* finish is called when memory has no timer of a lost shard any more. */
+static void finish(struct engine *engine)
+{
+	struct shards *shards = &engine->shards;
+
+	shards->drops = 0;
+	tell_dropped(engine);
+	for (unsigned i = 0; i < shards->count; i++) {
+		bool is_ours_again = shards->all[i].gained;
+
+		shards->all[i].drops = shards->all[i].gained = false;
+		if (is_ours_again)
+			shards_gain(engine, i);
+	}
+}
+
+void loss_round(struct engine *engine)
+{
+	struct shards *shards = &engine->shards;
+
+	for (uint32_t i = 0; shards->drops > 0 && i < BUCKETS_A_TURN; i++) {
+		if (index_visit(&engine->timers.index, shards->bucket, loss_visit, engine))
+			shards->bucket++;
+		else
+			finish(engine);
+	}
+}
