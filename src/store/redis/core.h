@@ -19,7 +19,7 @@
  *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    replies become answers; commands of a lost connection are looked up
  *	write.c      operations on one timer, as script calls
- *	key_types.c  a key of a wrong type cuts its shard off
+ *	cut_off.c    the server refuses a shard
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	lease.c      the leases: acquired, renewed, given back
@@ -57,7 +57,7 @@
 #include "store/redis/heal/check.h"
 #include "store/redis/timer/dispatch.h"
 #include "store/redis/timer/fresh.h"
-#include "store/redis/heal/key_types.h"
+#include "store/redis/heal/cut_off.h"
 #include "store/redis/timer/known.h"
 #include "store/redis/page/later.h"
 #include "store/redis/owner/layout.h"

@@ -59,12 +59,12 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 		repair_soon(store, shard);
 	if (marks & SHARD_HANDSHAKE && shard->channel.handshake != HANDSHAKE_ASKED)
 		handshake_begin(store, shard);
-	if (marks & SHARD_WRONG_TYPE)
-		key_types_look(store, shard);
+	if (marks & SHARD_REFUSES)
+		cut_off_look(store, shard);
 	if (marks & SHARD_MENDED)
 		lease_mended(store, shard);
 	if (marks & SHARD_OURS)
-		key_types_end(store, shard);
+		cut_off_end(store, shard);
 	if (marks & SHARD_READY)
 		dispatch_shard(store, shard);
 }
@@ -117,7 +117,7 @@ void redis_work(struct redis_store *store)
 	inbox_work(store);
 	repair_work(store);
 	confirm_work(store);
-	key_types_work(store);
+	cut_off_work(store);
 	topics_work(store);
 	scan_work(store);
 	dispatch_all(store);
@@ -196,7 +196,7 @@ static unsigned redis_shard_of(const dw_store *base, const char *id)
 
 static int redis_take_shard(dw_store *base, dw_shard_news *ret_news)
 {
-	return key_types_take(redis_of(base), ret_news);
+	return cut_off_take(redis_of(base), ret_news);
 }
 
 /* redis_recall gives up operations for which the caller does not want to wait. The owner's own
@@ -221,7 +221,7 @@ static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 	const struct shard *shard = shard_of(store, id);
 
 	store->now = steady(store);
-	replay->fence = store->ownership.role == DW_OWNER ? shard->lease.fence : 0;
+	replay->fence = shard_is_ours(shard) ? shard->lease.fence : 0;
 	replay->jump = shard->lease.jump;
 	replay->step = shard->lease.step;
 	if (clock_is_known(&store->clock)) {
@@ -243,8 +243,9 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
 	const struct server_clock *clock = &store->clock;
-	const char *era = store->ownership.role == DW_OWNER ? store->shards[0].lease.incarnation
-							    : store->layout.era;
+	const struct shard *first = store->shards;
+	const char *era =
+	    first && shard_is_ours(first) ? first->lease.incarnation : store->layout.era;
 
 	*ret_origin = (dw_origin){.floor = clock->floor};
 	(void)snprintf(ret_origin->address, sizeof ret_origin->address, "%s", store->url.name);
@@ -288,6 +289,10 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	bool fatal;
 	const char *why = link_trouble(store->pipeline.link, &fatal);
 
+	if (store->pipeline.connection && !why[0] && cut_off_all(store)) {
+		(void)snprintf(ret_words, size, "%s", cut_off_all(store));
+		return DW_ESTORE;
+	}
 	if (store->pipeline.connection && !why[0]) {
 		if (store->now < usec_add(store->scripts.refused_at, REFUSAL_AGE))
 			(void)snprintf(ret_words, size, "%s", store->scripts.refusal);
@@ -314,7 +319,7 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
-	at = usec_min(at, usec_min(key_types_due(store), confirm_due(store)));
+	at = usec_min(at, usec_min(cut_off_due(store), confirm_due(store)));
 	at = usec_min(at, suspect_due(&store->completion));
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);

@@ -267,11 +267,11 @@ static void go_on(struct redis_store *store, struct store_check *check, const st
 static void check_types(struct redis_store *store, struct store_check *check,
 			const struct reply *reply)
 {
-	char words[KEY_TYPES_WORDS];
+	char words[CUT_OFF_WORDS];
 
 	check->strange = 0;
 	for (unsigned i = 0; i < KEY_COUNT; i++) {
-		if (!key_types_differ(reply, i, words))
+		if (!cut_off_type_differs(reply, i, words))
 			continue;
 		check->strange |= KEY_BIT(i);
 		flaw(&store->alloc, check, store->shards[check->shard].keys.name[i], 0, words);

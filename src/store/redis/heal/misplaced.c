@@ -38,7 +38,7 @@ void misplaced_row(struct redis_store *store, struct shard *shard, dw_row *row)
 
 	if (!misplaced_is(store, shard, row->id) || row->status == DW_ENEWER)
 		return;
-	if (store->ownership.role == DW_OWNER) {
+	if (shard_is_ours(shard)) {
 		complain(store,
 			 "timer %s is in the wrong shard (%u): it becomes a dead letter (CORRUPT)",
 			 row->id, shard->number);

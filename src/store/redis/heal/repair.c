@@ -123,9 +123,9 @@ static void repair_page_answered(struct redis_store *store, struct redis_request
 
 	request_free(&store->alloc, request);
 	repair->under_way = false;
-	if (store->ownership.role == DW_OWNER && failure == FAILURE_NONE)
+	if (shard_is_ours(shard) && failure == FAILURE_NONE)
 		take_page(store, shard, reply);
-	else if (store->ownership.role == DW_OWNER && failure != FAILURE_AGAIN)
+	else if (shard_is_ours(shard) && failure != FAILURE_AGAIN)
 		end_shard(store, shard); /* the next pass tries again */
 	repair->at = usec_add(store->now, failure == FAILURE_NONE ? pace(store) : PAUSE);
 }
@@ -159,7 +159,7 @@ void repair_work(struct redis_store *store)
 	if (repair->number >= store->shard_count) /* the namespace has fewer shards now */
 		*repair = (struct repair){.at = repair->at};
 	shard = &store->shards[repair->number];
-	if (shard_is_cut_off(shard))
+	if (shard_is_cut_off(shard) || !shard_is_ours(shard))
 		*repair =
 		    (struct repair){.at = repair->at, .number = next_of(store, shard->number)};
 	if (shard->channel.handshake != HANDSHAKE_DONE || shard->rebuild.state != REBUILD_NONE)

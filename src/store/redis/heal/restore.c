@@ -13,6 +13,9 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
+/* Time between two attempts to acquire a shard that another process has. */
+#define TAKE_EVERY DW_SECONDS(1)
+
 /* delete_again deletes the timers that have a tombstone, before the engine writes other timers. A
  * timer that became a dead letter is not deleted, because its letter may be lost, too. */
 static void delete_again(struct redis_store *store, struct shard *shard)
@@ -73,7 +76,7 @@ void restore_tell(struct redis_store *store)
 
 void restore_write(struct redis_store *store, struct shard *shard)
 {
-	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_NONE)
+	if (!shard_is_ours(shard) || shard->rebuild.state != REBUILD_NONE)
 		return;
 	note_acquired(store, shard);
 	restore_tell(store);
@@ -119,12 +122,38 @@ void restore_lose(struct redis_store *store)
 		return;
 	store->handover.is_coming = false;
 	answer_withheld(store);
-	lease_lose(store);
-	copies_forget(store);
-	for (unsigned i = 0; i < store->shard_count; i++)
+	store->ownership.role = DW_CLIENT;
+	suspect_release(store, true);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		lease_lose(store, &store->shards[i]);
 		store->shards[i].rebuild = (struct rebuild){0};
+	}
+	copies_forget(store);
 	inbox_end(store, DW_EFENCED);
 	restore_end(store, DW_EFENCED);
+}
+
+static bool has_others(const struct redis_store *store, const struct shard *lost)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (i != lost->number && shard_is_ours(&store->shards[i]))
+			return true;
+	return false;
+}
+
+/* lose gives one shard up. The store tries to acquire it again a second later. Without any other
+ * shard the ownership of the namespace is lost. */
+static void lose(struct redis_store *store, struct shard *shard)
+{
+	if (!has_others(store, shard)) {
+		restore_lose(store);
+		return;
+	}
+	complain(store, "shard %u is lost: another process has it, or had it", shard->number);
+	lease_lose(store, shard);
+	shard->rebuild = (struct rebuild){0};
+	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
+	shard_add(&store->sets.untold, shard->number);
 }
 
 void restore_work(struct redis_store *store)
@@ -167,6 +196,7 @@ static void hand_over(struct redis_store *store)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
+		shard->lease.is_ours = false;
 		shard->channel.handshake = HANDSHAKE_NONE;
 		shard->channel.acked = 0;
 		refuse_fenced_all(store, shard);
@@ -224,12 +254,31 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
+/* gained is called when the owner has acquired a shard that it did not have. Memory knows nothing
+ * of it, so nothing is written: the engine reads it. */
+static void gained(struct redis_store *store, struct shard *shard)
+{
+	shard->rebuild = (struct rebuild){0};
+	shard_add(&store->sets.untold, shard->number);
+	handshake_done(store, shard, 0);
+	cut_off_end(store, shard);
+	/* The engine gets the answers to its operations as a client first. */
+	answer_known(store);
+}
+
 /* reacquired is called when this store has acquired the shard again. If the shard was emptied (it
  * has a new incarnation), all its timers are newer than every tombstone, so nothing is deleted
  * again. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
+	bool is_gained = !shard_is_ours(shard);
+
+	shard->lease.is_ours = true;
 	token_extend(store, shard, sent);
+	if (is_gained) {
+		gained(store, shard);
+		return;
+	}
 	note_acquired(store, shard);
 	if (!emptied)
 		delete_again(store, shard);
@@ -248,6 +297,17 @@ static void reacquire_later(struct redis_store *store, struct shard *shard)
 	    usec_min(store->ownership.renew_at, usec_add(store->now, PAUSE));
 }
 
+/* stay_client is called when another process has a shard that is not ours. Meanwhile this store is
+ * a client there. */
+static void stay_client(struct redis_store *store, struct shard *shard)
+{
+	shard->rebuild.state = REBUILD_NONE;
+	shard->channel.handshake = HANDSHAKE_NONE;
+	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
+	shard_mark(store, shard, SHARD_HANDSHAKE);
+	cut_off_end(store, shard);
+}
+
 /* is_held is called when another token has the shard, or when the shard's last fence is another
  * one. If that fence is lower than ours, the server was set back to before our acquisition. Then
  * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
@@ -257,11 +317,11 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 	uint64_t fence = (uint64_t)reply_number(&reply->items[5]);
 	bool proves_nothing = token_is_dead(reply) || token_is_ours(store, shard, token);
 
-	if (shard->lease.fence == 0 && !proves_nothing)
-		reacquire_later(store, shard); /* the lease of the last owner has not run out yet */
-	else if (shard->lease.fence > 0 &&
+	if (!shard_is_ours(shard) && !proves_nothing)
+		stay_client(store, shard);
+	else if (shard_is_ours(shard) &&
 		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard)))
-		restore_lose(store); /* the new owner has all the data */
+		lose(store, shard); /* the new owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
 		reacquire(store, shard, token->bytes, fence);
 	else
@@ -290,10 +350,12 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		is_held(store, shard, reply);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
 		is_held_by_another(store, shard); /* the other owner has another number of shards */
-	} else if (failure == FAILURE_AGAIN || failure == FAILURE_FULL) {
+	} else if (failure != FAILURE_NONE) {
 		reacquire_later(store, shard);
+	} else if (shard_is_ours(shard)) {
+		lose(store, shard);
 	} else {
-		restore_lose(store);
+		stay_client(store, shard);
 	}
 }
 
@@ -322,8 +384,8 @@ static void reacquire(struct redis_store *store, struct shard *shard, const char
 void restore_fenced(struct redis_store *store, struct shard *shard)
 {
 	if (shard->rebuild.state != REBUILD_ACQUIRING && shard->rebuild.state != REBUILD_HELD &&
-	    store->ownership.role == DW_OWNER)
-		restore_lose(store);
+	    shard_is_ours(shard))
+		lose(store, shard);
 }
 
 void restore_begin(struct redis_store *store, struct shard *shard)
@@ -332,11 +394,11 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	    shard->rebuild.state == REBUILD_HELD)
 		return;
 	shard->rebuild.is_unsure = false;
-	if (token_is_over(store, shard)) {
-		restore_lose(store);
+	if (shard_is_ours(shard) && token_is_over(store, shard)) {
+		lose(store, shard);
 		return;
 	}
-	if (shard->lease.fence > 0)
+	if (shard_is_ours(shard))
 		complain(store,
 			 "shard %u lost data (emptied or set back): rewriting it from memory",
 			 shard->number);
@@ -345,5 +407,5 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	shard->channel.acked = 0;
 	store->ownership.renew_at =
 	    store->now; /* other shards probably lost data too; a renewal shows which */
-	reacquire(store, shard, shard->lease.token, shard->lease.fence);
+	reacquire(store, shard, shard_is_ours(shard) ? shard->lease.token : "", shard->lease.fence);
 }

@@ -54,7 +54,7 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 	       (shard->tombstones.first->at + TOMBSTONE_AGE < store->now ||
 		shard->tombstones.count >= TOMBSTONES_MAX / store->shard_count))
 		drop_first(&store->alloc, shard);
-	if (store->ownership.role != DW_OWNER || generation == 0)
+	if (!shard_is_ours(shard) || generation == 0)
 		return;
 	tombstone = alloc_new(&store->alloc, sizeof *tombstone + id_size);
 	if (!tombstone)

@@ -123,7 +123,7 @@ static void inbox_answered(struct redis_store *store, struct redis_request *requ
 		shard_expect_news(&store->sets, shard);
 		store->inbox.is_whole = false;
 	}
-	if (failure == FAILURE_FENCED && store->ownership.role == DW_OWNER &&
+	if (failure == FAILURE_FENCED && shard_is_ours(shard) &&
 	    shard->channel.handshake == HANDSHAKE_DONE)
 		handshake_begin(store, shard);
 	else if (failure != FAILURE_NONE && shard->channel.pause_until <= store->now)
@@ -179,7 +179,8 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 
 static bool may_read(const struct redis_store *store, const struct shard *shard)
 {
-	return !shard->inbox.is_read && shard->channel.handshake == HANDSHAKE_DONE &&
+	return shard_is_ours(shard) && !shard->inbox.is_read &&
+	       shard->channel.handshake == HANDSHAKE_DONE &&
 	       store->now >= shard->channel.pause_until && !shard_is_cut_off(shard);
 }
 

@@ -1,5 +1,5 @@
-/* Acquires, renews and gives back the leases. The owner has a lease on every shard. All are
- * acquired at once, renewed together, and lost together. */
+/* Acquires, renews and gives back the leases. An owner has a lease on every shard but those that
+ * are cut off. It acquires all at once, and each that it has lost or could not have by itself. */
 #include "store/redis/owner/lease.h"
 
 #include <inttypes.h>
@@ -21,7 +21,8 @@ static void set_owner(struct redis_store *store)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard->lease.fence > 0)
+		shard->lease.is_ours = shard->lease.fence > 0;
+		if (shard_is_ours(shard))
 			handshake_done(store, shard, 0);
 		else
 			shard->channel.handshake = HANDSHAKE_NONE; /* the shard is cut off */
@@ -112,28 +113,49 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 	refuse(&store->ownership, DW_EOWNED, words);
 }
 
-/* next_shards acquires the other shards after the first one. The first shard is the arbiter:
- * whoever has it may take the others. */
-static void next_shards(struct redis_store *store, const struct shard *shard)
+/* acquire_arbiter acquires the first shard that is not cut off. It is the arbiter: whoever has it
+ * may take the others. */
+static void acquire_arbiter(struct redis_store *store)
 {
-	if (shard->number != 0 || store->ownership.acquisition.status != DW_OK)
-		return;
-	for (unsigned i = 1; i < store->shard_count; i++)
-		acquire_shard(store, &store->shards[i], "");
+	struct acquisition *acquisition = &store->ownership.acquisition;
+	unsigned *arbiter = &acquisition->arbiter;
+
+	while (*arbiter < store->shard_count && shard_is_cut_off(&store->shards[*arbiter]))
+		++*arbiter;
+	if (*arbiter < store->shard_count)
+		acquire_shard(store, &store->shards[*arbiter], "");
+	else
+		refuse(&store->ownership, DW_ESTORE, store->shards[0].cut.words);
 }
 
-static void acquire_types_answered(struct redis_store *store, struct redis_request *request,
-				   const struct reply *reply)
+/* next_shards acquires the other shards when the arbiter is acquired. */
+static void next_shards(struct redis_store *store, const struct shard *shard)
+{
+	const struct acquisition *acquisition = &store->ownership.acquisition;
+
+	if (shard->number != acquisition->arbiter || acquisition->status != DW_OK)
+		return;
+	for (unsigned i = acquisition->arbiter + 1; i < store->shard_count; i++)
+		if (!shard_is_cut_off(&store->shards[i]))
+			acquire_shard(store, &store->shards[i], "");
+}
+
+/* acquire_looked is called when types.lua has told why the shard refused to be acquired. */
+static void acquire_looked(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
 {
 	struct shard *shard = request->shard;
-	char words[DW_MESSAGE_SIZE];
+	bool was_wrong_type = request->context != NULL;
 
 	store->ownership.acquisition.left--;
-	if (!key_types_learn(store, shard, reply)) {
+	if (cut_off_learn(store, shard, reply)) {
+		if (shard->number == store->ownership.acquisition.arbiter)
+			acquire_arbiter(store);
+	} else if (was_wrong_type) {
 		acquire_shard(store, shard, "");
-	} else if (shard->number == 0) {
-		key_types_name(shard, words);
-		refuse(&store->ownership, DW_ESTORE, words);
+	} else {
+		note_passing(&store->ownership, reply_passes(reply));
+		refuse(&store->ownership, DW_ESTORE, store->scripts.refusal);
 	}
 	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
@@ -150,11 +172,12 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 		acquisition_ended(store);
 }
 
-/* ask_types asks which key has a wrong type. If it is a key of the first shard, the acquisition
- * fails. Any other shard with such a key is cut off. */
-static bool ask_types(struct redis_store *store, struct shard *shard)
+/* look asks why the shard refuses to be acquired. A shard that is cut off is left out. */
+static bool look(struct redis_store *store, struct shard *shard, bool is_wrong_type)
 {
-	if (key_types_ask(store, shard, acquire_types_answered, acquire_lost) != DW_OK)
+	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
+	if (request_post(store, shard, acquire_looked, acquire_lost,
+			 is_wrong_type ? store : NULL) != DW_OK)
 		return false;
 	store->ownership.acquisition.left++;
 	return true;
@@ -192,8 +215,9 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	enum failure failure = call_failed(store, request, reply);
 
 	store->ownership.acquisition.left--;
-	if (reply_fails(reply, "WRONGTYPE") && ask_types(store, shard)) {
-		/* acquire_types_answered decides what happens. */
+	if (reply->kind == REPLY_ERROR && call_is_of_shard(reply) &&
+	    look(store, shard, reply_fails(reply, "WRONGTYPE"))) {
+		/* acquire_looked decides what happens. */
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, "");
 	} else if (failure != FAILURE_NONE) {
@@ -246,7 +270,7 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*acquisition = (struct acquisition){.active = true, .op = op};
-	acquire_shard(store, &store->shards[0], "");
+	acquire_arbiter(store);
 	if (acquisition->left == 0)
 		acquisition_ended(store);
 }
@@ -273,7 +297,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	enum failure failure = call_failed(store, request, reply);
 
 	shard->lease.is_renewing = false;
-	if (store->ownership.role != DW_OWNER || !request->as_owner || failure == FAILURE_AGAIN ||
+	if (!shard_is_ours(shard) || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
 		/* The lease stays as it is. The next renewal comes long before it is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
@@ -318,9 +342,13 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 
 static void renew_shard(struct redis_store *store, struct shard *shard)
 {
+	if (shard->cut.state == CUT_OFF)
+		return;
+	if (!shard_is_ours(shard))
+		shard_take(store, shard);
 	if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
-	else if (shard->channel.handshake == HANDSHAKE_DONE && shard->types.state != TYPES_WRONG)
+	else if (shard_is_ours(shard) && shard->channel.handshake == HANDSHAKE_DONE)
 		lease_renew(store, shard);
 }
 
@@ -342,26 +370,21 @@ void lease_mended(struct redis_store *store, struct shard *shard)
 	if (store->ownership.role == DW_OWNER)
 		renew_shard(store, shard);
 	else
-		key_types_end(store, shard);
+		cut_off_end(store, shard);
 }
 
 /* ---- Losing and giving back ------------------------------------------------------------------ */
 
-void lease_lose(struct redis_store *store)
+void lease_lose(struct redis_store *store, struct shard *shard)
 {
-	store->ownership.role = DW_CLIENT;
-	suspect_release(store, true);
-	for (unsigned i = 0; i < store->shard_count; i++) {
-		struct shard *shard = &store->shards[i];
-
-		refuse_fenced_all(store, shard);
-		if (store->pipeline.connection && shard->channel.handshake == HANDSHAKE_DONE)
-			release(store, shard);
-		shard->lease.fence = 0;
-		shard->lease.until = 0;
-		shard->channel.handshake = HANDSHAKE_NONE;
-		shard->channel.acked = 0;
-	}
+	shard->lease.is_ours = false;
+	refuse_fenced_all(store, shard);
+	if (store->pipeline.connection && shard->channel.handshake == HANDSHAKE_DONE)
+		release(store, shard);
+	shard->lease.fence = 0;
+	shard->lease.until = 0;
+	shard->channel.handshake = HANDSHAKE_NONE;
+	shard->channel.acked = 0;
 }
 
 void lease_give_back(struct redis_store *store)

@@ -1,4 +1,4 @@
-/* The leases of the owner. It has one on every shard. */
+/* The leases of the owner: one for each shard. */
 #ifndef DW_STORE_REDIS_LEASE_H
 #define DW_STORE_REDIS_LEASE_H
 
@@ -15,14 +15,16 @@ struct shard;
 struct acquisition {
 	bool active;
 	unsigned left; /* number of shards that have not replied yet */
-	dw_op *op;     /* the OWN operation to answer; NULL if the store is being opened */
+	/* The shard that is acquired before the others: the first one that is not cut off. */
+	unsigned arbiter;
+	dw_op *op; /* the OWN operation to answer; NULL if the store is being opened */
 	int status;
 	bool passes; /* the reason for the failure will pass by itself */
 	char words[DW_MESSAGE_SIZE];
 };
 
 struct redis_ownership {
-	dw_role role;
+	dw_role role;   /* an owner has, or tries to have, all shards: see shard_is_ours() */
 	bool was_owner; /* this store is the owner, or has been */
 	dw_usec lease;
 	dw_usec renew_at; /* when the leases are renewed next (steady clock) */
@@ -42,13 +44,13 @@ void lease_acquire(struct redis_store *, dw_op *);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 
-/* lease_mended is called when the keys of a shard that is cut off have their types again. An owner
+/* lease_mended is called when the server takes commands of a shard again that is cut off. An owner
  * renews its lease; for a client the shard is in use again. */
 void lease_mended(struct redis_store *, struct shard *);
 
-/* lease_lose answers an owner's operations with DW_EFENCED, and gives the leases back.
- * lease_give_back only gives the leases back. */
-void lease_lose(struct redis_store *);
+/* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives its lease back.
+ * lease_give_back only gives all leases back. */
+void lease_lose(struct redis_store *, struct shard *);
 void lease_give_back(struct redis_store *);
 
 #endif

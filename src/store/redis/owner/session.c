@@ -71,7 +71,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 	enum failure failure = call_failed(store, request, reply);
 	uint64_t mark;
 
-	if (store->ownership.role != DW_OWNER) {
+	if (!shard_is_ours(shard)) {
 		/* The ownership was lost meanwhile. The next handshake is a client's. */
 	} else if (failure == FAILURE_NONE && is_ours(&store->names, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
@@ -171,7 +171,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 
-	if (store->ownership.role == DW_OWNER) {
+	if (shard_is_ours(shard)) {
 		/* This store became the owner meanwhile. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, reply_number(&reply->items[3]));
@@ -211,17 +211,11 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 
 void handshake_begin(struct redis_store *store, struct shard *shard)
 {
-	bool owner = store->ownership.role == DW_OWNER;
+	bool owner = shard_is_ours(shard);
 
 	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
-	    shard->types.state == TYPES_WRONG)
+	    shard->cut.state == CUT_OFF || shard_take(store, shard))
 		return;
-	if (owner &&
-	    /* The shard was cut off when the other shards were acquired. */
-	    shard->lease.fence == 0) {
-		shard_mark(store, shard, SHARD_SUSPECT);
-		return;
-	}
 	if ((owner ? begin_as_owner : begin_as_client)(store, shard) == DW_OK)
 		shard->channel.handshake = HANDSHAKE_ASKED;
 	else

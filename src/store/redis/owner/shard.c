@@ -59,6 +59,24 @@ int shard_make_keys(struct redis_store *store, struct shard *shard)
 	return DW_OK;
 }
 
+bool shard_take(struct redis_store *store, struct shard *shard)
+{
+	if (store->ownership.role != DW_OWNER || shard_is_ours(shard) || store->stopped ||
+	    shard->in_doubt.requests.first || store->now < shard->lease.again_at)
+		return false;
+	if (shard->channel.under_way == 0)
+		shard_mark(store, shard, SHARD_SUSPECT);
+	return true;
+}
+
+struct shard *shard_first(const struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (!shard_is_cut_off(&store->shards[i]))
+			return &store->shards[i];
+	return NULL;
+}
+
 void shard_add(struct shard_set *set, unsigned number)
 {
 	set->bits[number / 64] |= UINT64_C(1) << number % 64;

@@ -8,7 +8,7 @@
 #include "store/redis/timer/completion.h"
 #include "store/redis/timer/confirm.h"
 #include "store/redis/owner/inbox.h"
-#include "store/redis/heal/key_types.h"
+#include "store/redis/heal/cut_off.h"
 #include "store/redis/owner/layout.h"
 #include "store/redis/owner/lease.h"
 #include "store/redis/wire/pipeline.h"
@@ -37,7 +37,7 @@ enum key {
  * marks after it has taken the replies, and calls the part behind the arrow. */
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
-	SHARD_WRONG_TYPE = 1 << 1,  /* a key has another type than ours -> key_types */
+	SHARD_REFUSES = 1 << 1,     /* a command of the shard was refused -> cut_off */
 	SHARD_FENCED = 1 << 2, /* another owner has the shard, in the same incarnation -> restore */
 	SHARD_SUSPECT = 1 << 3,    /* the shard was emptied or set back -> restore */
 	SHARD_SURE = 1 << 4,       /* the shard is still ours and has lost nothing -> restore */
@@ -45,8 +45,8 @@ enum shard_mark {
 	SHARD_UNEVEN = 1 << 6,     /* the shard has more entries than values, or fewer -> repair */
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
-	SHARD_MENDED = 1 << 9,     /* the shard's keys have the right types again -> lease */
-	/* The shard's types are right and its lease was renewed -> key_types. */
+	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
+	/* The server takes commands, and the lease was renewed -> cut_off. */
 	SHARD_OURS = 1 << 10
 };
 
@@ -67,6 +67,7 @@ struct shard_sets {
 	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
 	struct shard_set cut_off;
 	unsigned cut_off_count;
+	unsigned looks; /* shards that types.lua is asked about now (cut_off.h) */
 	/* Shards that were cut off or came back; the engine does not know it yet. */
 	struct shard_set untold;
 };
@@ -83,7 +84,7 @@ struct shard {
 	struct shard_keys keys;       /* shard.h */
 	struct channel channel;       /* pipeline.h */
 	struct shard_lease lease;     /* token.h */
-	struct shard_types types;     /* key_types.h */
+	struct shard_cut cut;         /* cut_off.h */
 	struct shard_queues queues;   /* completion.h */
 	struct in_doubt in_doubt;     /* completion.h */
 	struct confirm confirm;       /* confirm.h */
@@ -98,6 +99,14 @@ struct shard {
 };
 
 struct shard *shard_of(struct redis_store *, const char *id);
+
+/* shard_take acquires a shard that the owner does not have, when its commands under way are
+ * answered. Returns true if nothing must be sent to the shard until then. */
+bool shard_take(struct redis_store *, struct shard *);
+
+/* shard_first returns the first shard that is not cut off. What an owner tells of the whole
+ * namespace is there. Returns NULL if all are cut off. */
+struct shard *shard_first(const struct redis_store *);
 
 /* shard_mark sets a mark, which the turn will read. shard_queued notes that an operation was put
  * into a queue of the shard. */
@@ -116,11 +125,18 @@ void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
 
-/* shard_is_cut_off returns true while a key of the shard has a wrong type. Then the shard is only
- * asked for its types. */
+/* shard_is_ours returns true if this store is the owner of the shard. In any other shard it is a
+ * client. */
+static inline bool shard_is_ours(const struct shard *shard)
+{
+	return shard->lease.is_ours;
+}
+
+/* shard_is_cut_off returns true while the server refuses what is asked of the shard. Then it is
+ * only asked whether it still does. */
 static inline bool shard_is_cut_off(const struct shard *shard)
 {
-	return shard->types.state != TYPES_RIGHT;
+	return shard->cut.state != CUT_NOT;
 }
 
 /* shard_make_keys makes the names of the shard's keys. Returns DW_OK or DW_ENOMEM. */

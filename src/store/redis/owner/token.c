@@ -45,34 +45,34 @@ static dw_usec end_of(const struct redis_ownership *ownership, dw_usec sent)
 void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 {
 	shard->lease.until = end_of(&store->ownership, sent);
-	if (shard->types.state == TYPES_MENDED)
+	if (shard->cut.state == CUT_MENDED)
 		shard_mark(store, shard, SHARD_OURS);
 }
 
 dw_usec token_until(const struct redis_store *store, unsigned number)
 {
 	const struct shard *shard = &store->shards[number];
-	bool is_ours = store->ownership.role == DW_OWNER && !shard_is_cut_off(shard);
-
-	return is_ours ? shard->lease.until : INT64_MIN;
+	return shard_is_ours(shard) && !shard_is_cut_off(shard) ? shard->lease.until : INT64_MIN;
 }
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	/* For a shard that is cut off, the first shard's lease counts: nobody can acquire another
-	 * shard without the first one. */
-	const struct shard *proof = shard_is_cut_off(shard) ? &store->shards[0] : shard;
-
-	return store->now >= proof->lease.until;
+	return store->now >= shard->lease.until;
 }
 
 /* ---- The token ------------------------------------------------------------------------------- */
 
+/* A holder that has died on this machine has lost the lease before it ends. */
+bool token_has_holder(const struct reply *holder)
+{
+	const char *bar = strchr(holder->bytes, '|');
+
+	return holder->size > 0 && !(bar && identity_is_dead(bar + 1));
+}
+
 bool token_is_dead(const struct reply *held)
 {
-	const char *bar = strchr(held->items[3].bytes, '|');
-
-	return bar && identity_is_dead(bar + 1);
+	return held->items[3].size > 0 && !token_has_holder(&held->items[3]);
 }
 
 static bool has_nonce(const struct names *names, const struct reply *token)

@@ -34,9 +34,13 @@ struct server_clock {
 
 /* The owner's lease of one shard. */
 struct shard_lease {
+	bool is_ours;        /* this store is the owner of the shard */
 	uint64_t fence;      /* 0 if this store does not own the shard */
 	uint64_t told;       /* the highest fence that this store has had */
 	dw_usec asked_until; /* the lease that was asked for last ends no later (steady clock) */
+	/* An owner that has lost this shard, or could not acquire it, tries again then (steady
+	 * clock). */
+	dw_usec again_at;
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until; /* the lease is ours until then (steady clock) */
@@ -93,6 +97,9 @@ bool token_take(struct shard_sets *, struct shard *, const struct reply *);
  * again. */
 void token_note_version(struct shard *, uint64_t version);
 void token_note_row(struct shard *, const dw_row *);
+
+/* token_has_holder returns true if the words name a process that holds a shard. */
+bool token_has_holder(const struct reply *holder);
 
 /* token_is_dead returns true if the process that holds the shard does not exist any more. */
 bool token_is_dead(const struct reply *held);

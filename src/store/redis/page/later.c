@@ -110,7 +110,7 @@ bool later_needs_all(const dw_op *op)
 {
 	bool is_page = op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN;
 
-	return later_is_barrier(op) || op->kind == DW_OP_STATUS || (is_page && op->asked);
+	return later_is_barrier(op) || (is_page && op->asked);
 }
 
 void later_end_barrier(struct later *later, const dw_op *op)

@@ -100,20 +100,25 @@ static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 	return true;
 }
 
-/* take_owner reads the owner of the first shard, which is the owner of all shards. An owner that
- * has died on this machine is not shown, even while its lease still runs. */
+/* take_owner reads the owner of a shard. The one that has reported last is shown. An owner that has
+ * died on this machine is not shown, even while its lease still runs. */
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
+	dw_usec seen = usec_max(reply_number(&items[SEEN]), reply_number(&items[SINCE]));
 
-	(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
+	if (!gather->standby[0])
+		(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
+	if (gather->report && (report->kind != REPLY_BULK || seen <= gather->sum.owner_seen))
+		return true;
 	if (items[LEASE].kind != REPLY_BULK ||
 	    !take_holder(&items[HOLDER], gather->owner, sizeof gather->owner))
 		return true;
 	gather->sum.owner_since = reply_number(&items[SINCE]);
-	gather->sum.owner_seen = usec_max(reply_number(&items[SEEN]), gather->sum.owner_since);
+	gather->sum.owner_seen = seen;
 	if (report->kind != REPLY_BULK)
 		return true;
+	alloc_free(alloc, gather->report);
 	gather->report = alloc_new(alloc, report->size + 1);
 	if (gather->report)
 		memcpy(gather->report, report->bytes, report->size);
@@ -135,7 +140,7 @@ static bool take_status(struct alloc *alloc, struct redis_request *request,
 	sum->inbox += (uint64_t)reply_number(&items[INBOX]);
 	if (items[NEXT].kind == REPLY_BULK)
 		sum->next_due = usec_min(sum->next_due, strtoll(items[NEXT].bytes, NULL, 10));
-	return request->shard->number != 0 || take_owner(alloc, gather, items);
+	return take_owner(alloc, gather, items);
 }
 
 static void status_answered(struct redis_store *store, struct redis_request *request,
@@ -163,7 +168,7 @@ static int part_refused(struct redis_store *store, const struct redis_request *r
 
 	if (!request->as_owner)
 		return DW_ESTORE;
-	if (store->ownership.role != DW_OWNER)
+	if (!shard_is_ours(shard))
 		return DW_EFENCED;
 	if (failure == FAILURE_LOST)
 		restore_begin(store, shard);
@@ -179,7 +184,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 	enum failure failure = call_failed(store, request, reply);
 	bool done = failure == FAILURE_NONE;
 
-	call_number_done(&store->ownership, request, done);
+	call_number_done(request, done);
 	gather->begun = gather->begun || done;
 	if (done && gather->op->kind == DW_OP_REPORT && reply->count > 2)
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
@@ -204,7 +209,7 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 	dw_op *op = op_queue_pop(&request->ops);
 	enum failure failure = call_failed(store, request, reply);
 
-	call_number_done(&store->ownership, request, failure == FAILURE_NONE);
+	call_number_done(request, failure == FAILURE_NONE);
 	request_free(&store->alloc, request);
 	if (failure == FAILURE_NONE)
 		gather_begin(store, op);
@@ -222,14 +227,10 @@ static void report_lost(struct redis_store *store, struct redis_request *request
 
 static void begin_report(struct redis_store *store, dw_op *op)
 {
-	struct shard *shard = &store->shards[0];
+	struct shard *shard = shard_first(store);
 	struct redis_request *request;
 
-	if (store->ownership.role == DW_OWNER && shard_is_cut_off(shard)) {
-		gather_begin(store, op); /* this report is not stored; the next one will be */
-		return;
-	}
-	if (store->ownership.role != DW_OWNER || shard->channel.handshake != HANDSHAKE_DONE ||
+	if (!shard || !shard_is_ours(shard) || shard->channel.handshake != HANDSHAKE_DONE ||
 	    shard->channel.is_broken ||
 	    !(request = request_new(&store->alloc, shard, report_answered, report_lost))) {
 		answer(store, op, store->ownership.role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
@@ -310,6 +311,15 @@ static bool may_forget(const struct shard *shard)
 	       shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
+/* may_ask returns true if the shard has a part in the operation. A status leaves out shards that
+ * are cut off; nothing else begins while one is. */
+static bool may_ask(const dw_op *op, const struct shard *shard)
+{
+	if (op->kind == DW_OP_STATUS)
+		return !shard_is_cut_off(shard);
+	return op->kind != DW_OP_REPORT || may_forget(shard);
+}
+
 static void gather_begin(struct redis_store *store, dw_op *op)
 {
 	struct gather *gather = alloc_new(&store->alloc, sizeof *gather);
@@ -323,7 +333,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 	gather->left = 1; /* this function counts as a shard until every shard is asked */
 	gather->sum.next_due = DW_NEVER;
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (op->kind != DW_OP_REPORT || may_forget(&store->shards[i]))
+		if (may_ask(op, &store->shards[i]))
 			ask_shard(store, gather, &store->shards[i]);
 	gather_end(store, gather);
 }

@@ -5,7 +5,6 @@
 
 #include "durawheel/topic.h"
 #include "store/counts.h"
-#include "store/identity.h"
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/page/ends.h"
@@ -23,7 +22,6 @@ struct topic_call {
 	bool again;              /* a shard could not answer just now: all are asked again */
 	bool reads;              /* a change: the shards are asked for the settings before it */
 	bool changes;            /* a change that is not in all shards yet */
-	unsigned listed;         /* shards that have answered; they do in their order */
 	struct copies_told told; /* the settings that these have */
 	dw_row **tail;
 };
@@ -126,10 +124,11 @@ static void topic_part_lost(struct redis_store *store, struct redis_request *req
 	call_end(store, call);
 }
 
-/* post sends the command in pipeline.words as a part of the call. */
-static void post(struct redis_store *store, struct topic_call *call, request_answered *answered)
+/* post sends the command in pipeline.words as the shard's part of the call. */
+static void post(struct redis_store *store, struct topic_call *call, struct shard *shard,
+		 request_answered *answered)
 {
-	int status = request_post(store, NULL, answered, topic_part_lost, call);
+	int status = request_post(store, shard, answered, topic_part_lost, call);
 
 	call->left++;
 	if (status == DW_OK)
@@ -152,24 +151,18 @@ static struct topic_call *call_new_for(struct alloc *alloc, dw_op *op)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-/* has_owner: a holder that has died on this machine has lost the lease before it ends. */
-static bool has_owner(const struct reply *holder)
-{
-	const char *bar = strchr(holder->bytes, '|');
-
-	return holder->size > 0 && !(bar && identity_is_dead(bar + 1));
-}
-
-/* add_row: the owner tells its numbers to the first shard. */
-static bool add_row(struct alloc *alloc, struct topic_call *call, unsigned shard,
+/* add_row: the owner tells its numbers to the first shard in use. */
+static bool add_row(struct redis_store *store, struct topic_call *call, unsigned shard,
 		    const struct reply *items)
 {
 	if (items[0].size == 0 &&
-	    (call->op->kind != DW_OP_TOPIC_LIST || shard != 0 || !has_owner(&items[2])))
+	    (call->op->kind != DW_OP_TOPIC_LIST || &store->shards[shard] != shard_first(store) ||
+	     !token_has_holder(&items[2])))
 		return true;
 	if (items[0].size == 0)
-		return counts_add_rows(alloc, call->op, &call->tail, items[1].bytes, items[1].size);
-	return copies_read(alloc, &call->told.rows, shard, items, &items[2]);
+		return counts_add_rows(&store->alloc, call->op, &call->tail, items[1].bytes,
+				       items[1].size);
+	return copies_read(&store->alloc, &call->told.rows, shard, items, &items[2]);
 }
 
 static bool add_rows(struct redis_store *store, struct topic_call *call, unsigned shard,
@@ -180,7 +173,7 @@ static bool add_rows(struct redis_store *store, struct topic_call *call, unsigne
 	if (call->told.count < count)
 		call->told.count = count;
 	for (size_t i = 2; i < reply->count; i += 3)
-		if (!add_row(&store->alloc, call, shard, &reply->items[i]))
+		if (!add_row(store, call, shard, &reply->items[i]))
 			return false;
 	return true;
 }
@@ -189,7 +182,7 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 				const struct reply *reply)
 {
 	struct topic_call *call = request->context;
-	unsigned shard = call->listed++;
+	unsigned shard = request->shard->number;
 	enum failure failure = call_failed(store, request, reply);
 
 	request_free(&store->alloc, request);
@@ -207,22 +200,26 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	call_end(store, call);
 }
 
-/* send_list: the numbers of one topic are in the shard of its name, and the owner's in the first
- * one. */
+/* The numbers of a topic are in the shard of its name, the owner's in the first one in use. */
 static void send_list(struct redis_store *store, struct topic_call *call)
 {
 	const char *topic = call->op->topic ? call->op->topic : "";
+	const struct shard *first = shard_first(store);
 	char key[COPIES_KEY_SIZE];
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
-		bool has_numbers = !topic[0] || i == 0 || shard == shard_of(store, topic);
+		bool has_numbers = !topic[0] || shard == first || shard == shard_of(store, topic);
 
+		if (shard_is_cut_off(shard)) { /* the owner goes on with what it has read of it */
+			shard_add(&call->told.partial, i);
+			continue;
+		}
 		if (call->op->flags & DW_OP_CHANGES)
 			copies_ask_changes(store, shard, key);
 		else
 			copies_ask(store, shard, topic, has_numbers && !call->reads, key);
-		post(store, call, topic_list_answered);
+		post(store, call, shard, topic_list_answered);
 	}
 }
 
@@ -237,9 +234,8 @@ static void send_reading(struct redis_store *store, struct topic_call *call)
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
-/* copy_or_note_answered: of a copy, or of a consumer that is noted. If a copy has failed, the
- * settings have changed all the same, and the owner writes it later. A consumer that is not noted
- * looks each second. So a key of a wrong type is no failure of the call. */
+/* If a copy has failed, the settings have changed all the same, and the owner writes it later. A
+ * consumer that is not noted looks each second. So a key of a wrong type fails no call. */
 static void copy_or_note_answered(struct redis_store *store, struct redis_request *request,
 				  const struct reply *reply)
 {
@@ -266,11 +262,14 @@ static void copy(struct redis_store *store, struct topic_call *call, const struc
 	bool wakes = store->ownership.role != DW_OWNER;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
-		copies_begin_write(store, &store->shards[i], i == 0,
-				   wakes && i + 1 == store->shard_count, key);
+		struct shard *shard = &store->shards[i];
+
+		if (shard_is_cut_off(shard))
+			continue;
+		copies_begin_write(store, shard, i == 0, wakes && i + 1 == store->shard_count, key);
 		command_text(&store->pipeline.words, call->op->topic);
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
-		post(store, call, copy_or_note_answered);
+		post(store, call, shard, copy_or_note_answered);
 	}
 	end_change(&store->later, call);
 }
@@ -293,7 +292,7 @@ static void shard_is_empty(struct redis_store *store, struct topic_call *call)
 	struct shard *shard = shard_of(store, call->op->topic);
 
 	call->again = true;
-	if (store->ownership.role == DW_OWNER)
+	if (shard_is_ours(shard))
 		shard_mark(store, shard, SHARD_SUSPECT);
 	else
 		shard->channel.handshake = HANDSHAKE_NONE;
@@ -342,7 +341,7 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	command_bytes(words, newest ? newest->body : "", newest ? newest->body_size : 0);
 	if (sets)
 		command_number(words, (int64_t)call->told.count);
-	post(store, call, changed);
+	post(store, call, shard, changed);
 }
 
 /* counts_answered: the command is no script, so there is no refusal. */
@@ -359,14 +358,15 @@ static void counts_answered(struct redis_store *store, struct redis_request *req
 
 static void send_counts(struct redis_store *store, struct topic_call *call)
 {
+	struct shard *first = shard_first(store);
 	char key[96];
 
-	(void)snprintf(key, sizeof key, "{%s:00}:t", store->names.name);
+	(void)snprintf(key, sizeof key, "{%s:%02u}:t", store->names.name, first->number);
 	command_begin(&store->pipeline, COMMAND_HSET);
 	command_text(&store->pipeline.words, key);
 	command_text(&store->pipeline.words, COUNTS_FIELD);
 	command_bytes(&store->pipeline.words, call->op->body, call->op->body_size);
-	post(store, call, counts_answered);
+	post(store, call, first, counts_answered);
 }
 
 /* ---- Sending ------------------------------------------------------------------------------- */
@@ -376,8 +376,10 @@ static void send_await(struct redis_store *store, struct topic_call *call)
 	struct queue_room room;
 
 	for (unsigned i = 0; i < store->shard_count; i++) {
+		if (shard_is_cut_off(&store->shards[i]))
+			continue;
 		queue_call_begin_await(store, &store->shards[i], call->op, &room);
-		post(store, call, copy_or_note_answered);
+		post(store, call, &store->shards[i], copy_or_note_answered);
 	}
 }
 
@@ -419,7 +421,7 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 	if (!is_change(op))
 		return true;
 	shard = shard_of(store, op->topic);
-	if (store->ownership.role == DW_OWNER)
+	if (shard_is_ours(shard))
 		return shard->rebuild.state == REBUILD_NONE || shard->rebuild.state == REBUILD_TOLD;
 	if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
@@ -430,6 +432,8 @@ static bool is_cut_off(struct redis_store *store, const dw_op *op)
 {
 	const char *name = ends_asks(op) ? op->id : op->topic;
 
+	if (op->kind == DW_OP_TOPIC_COUNT)
+		return !shard_first(store);
 	return name && op->kind != DW_OP_TOPIC_LIST && shard_is_cut_off(shard_of(store, name));
 }
 

@@ -20,6 +20,8 @@ static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
  * the handshake. */
 static bool is_open(struct redis_store *store, struct shard *shard)
 {
+	if (shard_take(store, shard))
+		return false;
 	if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
 	return shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
@@ -38,8 +40,11 @@ static struct op_queue *next_queue(struct shard *shard)
 
 void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
-	if (shard_is_cut_off(shard))
-		answer_cut_off(store, shard);
+	if (shard_is_cut_off(shard)) {
+		if (store->sets.looks == 0) /* so the engine is told first */
+			answer_cut_off(store, shard);
+		return;
+	}
 	while (store->pipeline.connection && !store->stopped &&
 	       !store->ownership.acquisition.active && store->now >= shard->channel.pause_until) {
 		struct op_queue *queue = next_queue(shard);

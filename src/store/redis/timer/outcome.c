@@ -73,7 +73,7 @@ static void forget_answered(struct redis_store *store, struct redis_request *req
 	dw_op *op = op_queue_pop(&request->ops);
 	bool done = call_failed(store, request, reply) == FAILURE_NONE;
 
-	call_number_done(&store->ownership, request, done);
+	call_number_done(request, done);
 	if (done) {
 		op->count += (uint64_t)reply_number(&reply->items[1]);
 		request->shard->dead_count = (uint64_t)reply_number(&reply->items[2]);
@@ -320,10 +320,10 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 {
 	enum failure failure = call_failed(store, request, reply);
 
-	call_number_done(&store->ownership, request, failure == FAILURE_NONE);
+	call_number_done(request, failure == FAILURE_NONE);
 	if (failure == FAILURE_NONE)
 		take_items(store, request, reply);
-	else if (request->as_owner && store->ownership.role != DW_OWNER)
+	else if (request->as_owner && !shard_is_ours(request->shard))
 		refuse_fenced(store, request->shard, &request->ops);
 	else
 		refused(store, request, failure);
@@ -336,7 +336,7 @@ void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
 	suspect_lost(request);
-	if (request->as_owner == (store->ownership.role == DW_OWNER)) {
+	if (request->as_owner == shard_is_ours(request->shard)) {
 		request_push(&request->shard->in_doubt.requests, request);
 		shard_queued(&store->sets, request->shard);
 		return;

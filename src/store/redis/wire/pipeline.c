@@ -75,7 +75,7 @@ int request_send(struct redis_store *store, struct redis_request *request)
 	request->sent = store->now;
 	request->script = store->pipeline.script;
 	request->shape = store->pipeline.shape;
-	request->as_owner = store->ownership.role == DW_OWNER;
+	request->as_owner = request->shard && shard_is_ours(request->shard);
 	if (request->number) {
 		assert(request->shard->channel.next == request->number);
 		request->shard->channel.next++;

@@ -81,7 +81,7 @@ void call_add_key(struct pipeline *pipeline, const char *key)
 void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
 {
 	struct redis_command *words = &store->pipeline.words;
-	bool owner = store->ownership.role == DW_OWNER;
+	bool owner = shard_is_ours(shard);
 
 	command_text(words, owner ? "o" : "c");
 	if (owner)
@@ -155,6 +155,14 @@ static void pause_shard(struct redis_store *store, struct shard *shard)
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 }
 
+bool call_is_of_shard(const struct reply *error)
+{
+	bool passes = reply_fails(error, "TRYAGAIN") || reply_fails(error, "CLUSTERDOWN");
+
+	return passes || !(reply_passes(error) || reply_fails(error, "OOM") ||
+			   reply_fails(error, "NOSCRIPT") || reply_fails(error, "NOAUTH"));
+}
+
 static enum failure error_failed(struct redis_store *store, struct redis_request *request,
 				 const struct reply *reply)
 {
@@ -172,8 +180,9 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 			 "is free; raise maxmemory or remove keys");
 		return FAILURE_FULL;
 	}
+	if (request->shard && call_is_of_shard(reply))
+		shard_mark(store, request->shard, SHARD_REFUSES);
 	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
-		shard_mark(store, request->shard, SHARD_WRONG_TYPE);
 		pause_shard(store, request->shard);
 		return FAILURE_AGAIN;
 	}
@@ -216,13 +225,12 @@ enum failure call_failed(struct redis_store *store, struct redis_request *reques
 	return FAILURE_NONE;
 }
 
-void call_number_done(struct redis_ownership *ownership, struct redis_request *request,
-		      bool applied)
+void call_number_done(const struct redis_request *request, bool applied)
 {
 	struct shard *shard = request->shard;
 
 	shard->channel.under_way--;
-	if (request->as_owner != (ownership->role == DW_OWNER))
+	if (request->as_owner != shard_is_ours(shard))
 		return; /* the role has changed, and numbers of the old role do not count */
 	if (applied) {
 		shard->channel.acked = request->number;

@@ -9,8 +9,6 @@
 #include "store/redis/wire/script.h"
 #include "store/redis/wire/shape.h"
 
-struct redis_ownership;
-
 struct scripts {
 	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
 	bool unloadable; /* the server refused to load the last script that was sent to it */
@@ -55,7 +53,11 @@ void call_guard(struct redis_store *, const struct shard *, uint64_t number);
 /* call_failed says whether a reply is a refusal, and of which kind. */
 enum failure call_failed(struct redis_store *, struct redis_request *, const struct reply *);
 
+/* call_is_of_shard returns true if the reason of an error may be the shard alone: its keys, or its
+ * slot. Other errors are those of the server. */
+bool call_is_of_shard(const struct reply *error);
+
 /* call_number_done counts a numbered command as answered, whether it was applied or not. */
-void call_number_done(struct redis_ownership *, struct redis_request *, bool applied);
+void call_number_done(const struct redis_request *, bool applied);
 
 #endif

@@ -1,0 +1,226 @@
+#include "store/redis/heal/cut_off.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+
+#define LOOK_EVERY DW_SECONDS(1)
+#define PASSING_FOR DW_SECONDS(1) /* a refusal that may pass cuts the shard off after this time */
+
+static const char *const types[KEY_COUNT] = {
+    [KEY_LEASE] = "string", [KEY_META] = "hash", [KEY_Z] = "zset",       [KEY_H] = "hash",
+    [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset", [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
+    [KEY_SESSION] = "hash", [KEY_ENDS] = "hash", [KEY_UNTILS] = "zset"};
+
+bool cut_off_type_differs(const struct reply *reply, unsigned key, char *ret_words)
+{
+	const char *type = reply->items[key].bytes;
+
+	if (strcmp(type, types[key]) == 0 || strcmp(type, "none") == 0)
+		return false;
+	(void)snprintf(ret_words, CUT_OFF_WORDS,
+		       "is of the type %.20s instead of %s: rename or delete it", type, types[key]);
+	return true;
+}
+
+int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
+		request_lost *lost)
+{
+	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
+	return request_post(store, shard, answered, lost, NULL);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+/* look_ended lets the operations of shards that are cut off be answered when the last look has
+ * ended. */
+static void look_ended(struct redis_store *store, struct shard *shard)
+{
+	const struct shard_set *set = &store->sets.cut_off;
+
+	shard->cut.is_asked = false;
+	if (--store->sets.looks > 0)
+		return;
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		shard_mark(store, &store->shards[i], SHARD_READY);
+}
+
+static void why_answered(struct redis_store *store, struct redis_request *request,
+			 const struct reply *reply)
+{
+	look_ended(store, request->shard);
+	(void)cut_off_learn(store, request->shard, reply);
+	request_free(&store->alloc, request);
+}
+
+static void why_lost(struct redis_store *store, struct redis_request *request)
+{
+	look_ended(store, request->shard);
+	request_free(&store->alloc, request);
+}
+
+void cut_off_look(struct redis_store *store, struct shard *shard)
+{
+	if (shard->cut.is_asked || cut_off_ask(store, shard, why_answered, why_lost) != DW_OK)
+		return;
+	shard->cut.is_asked = true;
+	store->sets.looks++;
+}
+
+/* ---- Cutting off --------------------------------------------------------------------------- */
+
+static void look_at_others(struct redis_store *store, const struct shard *shard)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (i != shard->number && !shard_is_cut_off(&store->shards[i]))
+			cut_off_look(store, &store->shards[i]);
+}
+
+/* cut_off stops all commands of the shard. The operations that wait for it are answered when the
+ * engine is told, so that they hold nothing up. */
+static void cut_off(struct redis_store *store, struct shard *shard)
+{
+	if (shard->cut.state == CUT_NOT) {
+		complain(store, "shard %u is cut off: %s", shard->number, shard->cut.words);
+		store->sets.cut_off_count++;
+		shard->cut.look_at = usec_add(store->now, LOOK_EVERY);
+		shard_add(&store->sets.cut_off, shard->number);
+		shard_add(&store->sets.untold, shard->number);
+	}
+	shard->cut.state = CUT_OFF;
+	shard_mark(store, shard, SHARD_READY);
+}
+
+/* learn_refusal takes the reply of a server that refused types.lua. */
+static bool learn_refusal(struct redis_store *store, struct shard *shard, const struct reply *error)
+{
+	if (!call_is_of_shard(error) || pipeline_refuses(&store->pipeline))
+		return shard->cut.state == CUT_OFF;
+	if (shard->cut.refused_since == 0)
+		shard->cut.refused_since = store->now;
+	if (reply_passes(error) && store->now < usec_add(shard->cut.refused_since, PASSING_FOR))
+		return shard->cut.state == CUT_OFF;
+	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "the server refuses {%s:%02u}: %s",
+		       store->names.name, shard->number, error->bytes); /* long words are cut */
+	if (shard->cut.state == CUT_NOT)
+		look_at_others(store, shard); /* the server may refuse them all */
+	cut_off(store, shard);
+	return true;
+}
+
+/* learn_wrong_type returns true if a key of the shard has a wrong type. */
+static bool learn_wrong_type(struct redis_store *store, struct shard *shard,
+			     const struct reply *reply)
+{
+	char words[CUT_OFF_WORDS];
+
+	for (unsigned i = 0; i < KEY_COUNT; i++) {
+		if (!cut_off_type_differs(reply, i, words))
+			continue;
+		(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "the key %.80s %.100s",
+			       shard->keys.name[i], words); /* long words are cut */
+		cut_off(store, shard);
+		return true;
+	}
+	return false;
+}
+
+/* mended is called when the server takes commands of a shard again. It probably does so for the
+ * others, too, so they are asked now. */
+static void mended(struct redis_store *store, struct shard *shard)
+{
+	const struct shard_set *set = &store->sets.cut_off;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		store->shards[i].cut.look_at = usec_min(store->shards[i].cut.look_at, store->now);
+	shard->cut.state = CUT_MENDED;
+	shard_mark(store, shard, SHARD_MENDED);
+}
+
+bool cut_off_learn(struct redis_store *store, struct shard *shard, const struct reply *reply)
+{
+	if (reply->kind == REPLY_ERROR)
+		return learn_refusal(store, shard, reply);
+	shard->cut.refused_since = 0;
+	if (learn_wrong_type(store, shard, reply))
+		return true;
+	if (shard_is_cut_off(shard))
+		mended(store, shard);
+	return false;
+}
+
+void cut_off_end(struct redis_store *store, struct shard *shard)
+{
+	if (shard->cut.state != CUT_MENDED)
+		return;
+	shard->cut.state = CUT_NOT;
+	store->sets.cut_off_count--;
+	shard_remove(&store->sets.cut_off, shard->number);
+	shard_add(&store->sets.untold, shard->number);
+	shard_expect_news(&store->sets, shard);
+	shard->topic_changes = 0; /* its settings of topics are read again */
+	shard_mark(store, shard, SHARD_READY);
+}
+
+/* ---- Telling ------------------------------------------------------------------------------- */
+
+const char *cut_off_all(const struct redis_store *store)
+{
+	bool all = store->shard_count > 0 && store->sets.cut_off_count == store->shard_count;
+
+	return all ? store->shards[0].cut.words : NULL;
+}
+
+/* While all shards are cut off, nothing is told of any of them: the store is in trouble. Nor is it
+ * while some are looked at. */
+bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
+{
+	unsigned number = shard_next(&store->sets.untold, 0);
+	const struct shard *shard = &store->shards[number];
+
+	if (number >= store->shard_count || store->sets.looks > 0 || cut_off_all(store))
+		return false;
+	shard_remove(&store->sets.untold, number);
+	*ret_news =
+	    (dw_shard_news){.number = number,
+			    .state = shard_is_ours(shard) ? DW_SHARD_OWNED : DW_SHARD_FOREIGN,
+			    .refused = store->sets.cut_off_count};
+	if (shard_is_cut_off(shard)) {
+		ret_news->state = DW_SHARD_REFUSED;
+		ret_news->status = DW_ESTORE;
+		(void)snprintf(ret_news->words, sizeof ret_news->words, "%s", shard->cut.words);
+	}
+	return true;
+}
+
+/* ---- While shards are cut off --------------------------------------------------------------- */
+
+static bool can_look(const struct redis_store *store)
+{
+	return store->pipeline.connection && !store->stopped;
+}
+
+dw_usec cut_off_due(const struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.cut_off;
+	dw_usec at = DW_NEVER;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		at = usec_min(at, store->shards[i].cut.look_at);
+	return can_look(store) ? at : DW_NEVER;
+}
+
+void cut_off_work(struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.cut_off;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
+		struct shard *shard = &store->shards[i];
+
+		if (!can_look(store) || store->now < shard->cut.look_at)
+			continue;
+		shard->cut.look_at = usec_add(store->now, LOOK_EVERY);
+		cut_off_look(store, shard);
+	}
+}
