@@ -1,0 +1,211 @@
+/* A slot of a cluster's node moves, and what is asked of its shard is refused (TRYAGAIN). The timers
+ * of this shard wait, all others fire. */
+#include "support/cmocka.h"
+
+#include <arpa/inet.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "durawheel/durawheel.h"
+#include "store/redis/store.h"
+#include "support/redis_server.h"
+#include "support/viewer.h"
+
+enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH, MOVING = 7 };
+
+static const char name[] = "moving";
+
+struct node {
+	struct redis_server server;
+	char bus[8]; /* the port on which the nodes talk */
+	const char *options[5];
+	redisContext *redis;
+	char id[64];
+};
+
+static struct node source, target;
+
+static redisReply *ask(const struct node *node, const char *format, const char *word, int slot)
+{
+	redisReply *reply = redisCommand(node->redis, format, slot, word);
+
+	assert_non_null(reply);
+	if (reply->type == REDIS_REPLY_ERROR)
+		fail_msg("%s: %s", format, reply->str);
+	return reply;
+}
+
+static void tell(const struct node *node, const char *format, const char *word, int slot)
+{
+	freeReplyObject(ask(node, format, word, slot));
+}
+
+/* write_free_port writes a port that was free a moment ago. */
+static void write_free_port(char *ret_port, size_t size)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+	(void)close(fd);
+	(void)snprintf(ret_port, size, "%u", (unsigned)ntohs(address.sin_port));
+}
+
+static void start_node(struct node *node)
+{
+	redisReply *reply;
+
+	write_free_port(node->bus, sizeof node->bus);
+	node->options[0] = "--cluster-enabled";
+	node->options[1] = "yes";
+	node->options[2] = "--cluster-port";
+	node->options[3] = node->bus;
+	redis_server_start(&node->server, true, node->options);
+	node->redis = redisConnectUnix(node->server.path);
+	assert_non_null(node->redis);
+	reply = redisCommand(node->redis, "CLUSTER MYID");
+	assert_non_null(reply);
+	(void)snprintf(node->id, sizeof node->id, "%s", reply->str);
+	freeReplyObject(reply);
+}
+
+/* await_in waits until the node's answer has these words. */
+static void await_in(const struct node *node, const char *command, const char *words)
+{
+	for (int i = 0;; i++) {
+		redisReply *reply = redisCommand(node->redis, command);
+		bool found = reply && reply->str && strstr(reply->str, words);
+
+		freeReplyObject(reply);
+		if (found)
+			return;
+		assert_true(i < 60000);
+		(void)usleep(10000);
+	}
+}
+
+/* make_cluster gives all slots to the source. */
+static void make_cluster(void)
+{
+	redisReply *reply;
+
+	start_node(&source);
+	start_node(&target);
+	tell(&source, "CLUSTER ADDSLOTSRANGE 0 16383", "", 0);
+	reply = redisCommand(source.redis, "CLUSTER MEET 127.0.0.1 %u %s", target.server.port,
+			     target.bus);
+	assert_non_null(reply);
+	freeReplyObject(reply);
+	await_in(&source, "CLUSTER INFO", "cluster_state:ok");
+	await_in(&source, "CLUSTER NODES", target.id);
+}
+
+static int slot_of(unsigned shard)
+{
+	char key[32];
+	redisReply *reply;
+	int slot;
+
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", name, shard);
+	reply = redisCommand(source.redis, "CLUSTER KEYSLOT %s", key);
+	assert_non_null(reply);
+	slot = (int)reply->integer;
+	freeReplyObject(reply);
+	return slot;
+}
+
+static void open_owner(struct viewer *viewer)
+{
+	char url[TEMP_SIZE + 16];
+	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
+
+	(void)snprintf(url, sizeof url, "unix://%s", source.server.path);
+	if (viewer_open(viewer, &options) != DW_OK)
+		fail_msg("%s", viewer->message);
+	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
+}
+
+/* id_in returns the number-th id of the shard. */
+static const char *id_in(unsigned shard, unsigned number)
+{
+	static char id[16];
+	unsigned found = 0;
+
+	for (unsigned i = 0;; i++) {
+		(void)snprintf(id, sizeof id, "t%u", i);
+		if (crc16_of(id) % SHARDS == shard && found++ == number)
+			return id;
+	}
+}
+
+/* put_in_all puts EACH timers into each shard, due after the delay. */
+static void put_in_all(const struct viewer *viewer, dw_usec delay)
+{
+	for (unsigned i = 0; i < TIMERS; i++)
+		assert_int_equal(
+		    dw_after(viewer->d, "t", id_in(i % SHARDS, i / SHARDS), delay, NULL, 0), DW_OK);
+	viewer_sync(viewer, DW_OK);
+}
+
+/* fire_for fires timers of the shard for longer than the lease: one after the other, each after 100
+ * ms. */
+static int fire_for_longer_than_the_lease(const struct viewer *viewer, unsigned shard)
+{
+	int before = viewer->starts;
+
+	for (int i = 1; i <= 30; i++) {
+		assert_int_equal(
+		    dw_after(viewer->d, "t", id_in(shard, 90), DW_MILLISECONDS(100), NULL, 0),
+		    DW_OK);
+		viewer_await(viewer, &viewer->starts, before + i);
+	}
+	return 30;
+}
+
+static void its_timers_wait_and_all_others_fire(void **state)
+{
+	struct viewer viewer = {0};
+	int more;
+
+	(void)state;
+	open_owner(&viewer);
+	put_in_all(&viewer, DW_SECONDS(2));
+	tell(&source, "CLUSTER SETSLOT %d MIGRATING %s", target.id, slot_of(MOVING));
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
+	assert_non_null(strstr(viewer.trouble, "{moving:07}"));
+	assert_non_null(strstr(viewer.trouble, "TRYAGAIN"));
+	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
+	more = fire_for_longer_than_the_lease(&viewer, MOVING + 1);
+	assert_int_equal(viewer.events[DW_EVENT_STORE_FAILED], 0);
+	assert_int_equal(viewer.events[DW_EVENT_OWNER_LOST], 0);
+	tell(&source, "CLUSTER SETSLOT %d STABLE", "", slot_of(MOVING));
+	viewer_await(&viewer, &viewer.starts, TIMERS + more);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
+	viewer_sync(&viewer, DW_OK);
+	(void)fire_for_longer_than_the_lease(&viewer, MOVING);
+	assert_int_equal(viewer.starts, TIMERS + more + 30);
+	assert_int_equal(viewer.events[DW_EVENT_SHARD_FAILED], 1);
+	viewer_close(&viewer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(its_timers_wait_and_all_others_fire),
+	};
+	int failed;
+
+	make_cluster();
+	failed = cmocka_run_group_tests_name("redis_moving_slot", tests, NULL, NULL);
+	redisFree(source.redis);
+	redisFree(target.redis);
+	redis_server_end(&source.server);
+	redis_server_end(&target.server);
+	return failed;
+}
