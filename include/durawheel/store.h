@@ -102,7 +102,7 @@ typedef struct dw_row {
  *                    before, 0: all; head.state: a  limit: it was the last one, or PART: it has
  *                    bit for each state, 0: any;    looked at DW_SCAN_LOOKS timers)
  *                    RECURRING; BY_GENERATION
- *                    (without these)
+ *                    (without these); SHARDS
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
  * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
@@ -125,7 +125,7 @@ typedef struct dw_row {
  *                                                   LOSS says that all of it was pushed again
  * REPUSH             id, head, body: as known       DW_OK (head), DW_ESTALE (rows: a later one),
  *                                                   DW_ENOENT (a client has deleted it since)
- * AUDIT              due, limit                     DW_OK (rows in no order, of what was due
+ * AUDIT              due, limit; SHARDS             DW_OK (rows in no order, of what was due
  *                                                   before; count: 1, call again soon for the
  *                                                   rest); only of a store with is_lost
  * REPORT             body: the owner's counters     DW_OK (count: as BURY)
@@ -275,6 +275,9 @@ typedef enum dw_op_kind {
 #define DW_OP_CHANGES 65536u
 /* SCAN: only timers with a rule. */
 #define DW_OP_RECURRING 131072u
+/* SCAN without a topic, AUDIT, of an owner of some shards: body is a set of shards, and only timers
+ * in these are meant. The bit 1 << n % 8 of byte n / 8 stands for shard n. */
+#define DW_OP_SHARDS 262144u
 
 /* A store that leaves out timers answers a SCAN when it has looked at about this many, so that no
  * step takes long. It goes on where it has no place to name: amid equal deadlines, for example. */

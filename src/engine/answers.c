@@ -139,7 +139,7 @@ static void read_again_if_past(struct engine *engine, const struct timer *timer,
 
 	if (is_done && engine->shards.all[timer->shard].owned &&
 	    !shards_is_current(&engine->shards, timer->shard, op))
-		recovery_need(&engine->recovery);
+		shards_read_again(engine, timer->shard);
 }
 
 static void answered(struct engine *engine, dw_op *op)

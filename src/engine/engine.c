@@ -25,8 +25,6 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 	engine->ownership.standby = env->standby;
 	engine->stats.next_due = DW_NEVER;
 	clock_steps_init(engine);
-	if (env->role == DW_OWNER)
-		recovery_begin(&engine->recovery);
 	status = timers_init(engine);
 	if (status == DW_OK)
 		status = events_init(engine);
@@ -42,6 +40,8 @@ int engine_new(struct engine **ret_engine, const struct engine_env *env)
 
 void engine_attach(struct engine *engine, dw_store *store)
 {
+	bool is_first = !engine->store;
+
 	engine->store = store;
 	engine->shards.count = driven_shards(store);
 	if (engine->ownership.role == DW_OWNER && !driven_owns(store)) {
@@ -49,8 +49,10 @@ void engine_attach(struct engine *engine, dw_store *store)
 		engine->ownership.role = DW_CLIENT;
 		engine->ownership.standby = true;
 	}
-	if (engine->ownership.role == DW_OWNER)
+	if (engine->ownership.role == DW_OWNER && is_first) {
 		shards_own(engine, 0);
+		recovery_begin(engine);
+	}
 	engine_touch(engine);
 }
 

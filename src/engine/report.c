@@ -28,7 +28,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
 	if (engine->timers.overdue.first)
 		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
-	stats.recovering = !recovery_is_over(&engine->recovery) || engine->shards.refused > 0;
+	stats.recovering = engine->recovery.unread > 0 || engine->shards.refused > 0;
 	driven_journal(engine->store, &stats.journal);
 	stats.is_owner = engine->ownership.role == DW_OWNER;
 	stats.size = size;
@@ -84,7 +84,7 @@ enum health engine_health(const struct engine *engine)
 		return away_health(engine);
 	if (engine->ownership.standby)
 		return standby_health(&engine->ownership);
-	if (engine->ownership.role == DW_OWNER && !recovery_is_over(&engine->recovery))
+	if (engine->ownership.role == DW_OWNER && recovery_loads(engine))
 		return HEALTH_LOADS;
 	return lease_find_over(engine) < 0 ? HEALTH_OK : HEALTH_LEASE;
 }

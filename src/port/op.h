@@ -45,6 +45,15 @@ static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 	return op->head.due == 0 || due < op->head.due;
 }
 
+/* op_covers_shard returns true if a SCAN or an AUDIT is about timers of this shard, too. */
+static inline bool op_covers_shard(const dw_op *op, unsigned shard)
+{
+	const unsigned char *set = op->body;
+
+	return !(op->flags & DW_OP_SHARDS) ||
+	       (shard / 8 < op->body_size && set[shard / 8] & 1u << shard % 8);
+}
+
 /* op_looks returns how many timers a SCAN looks at, at most. */
 static inline size_t op_looks(const dw_op *op)
 {

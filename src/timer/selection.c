@@ -18,7 +18,8 @@ bool selection_has(const dw_op *op, const dw_row *row)
 	struct record record;
 	int status;
 
-	if (op->body_size > 0 && strncmp(row->id, op->body, op->body_size) != 0)
+	if (op->body_size > 0 && !(op->flags & DW_OP_SHARDS) &&
+	    strncmp(row->id, op->body, op->body_size) != 0)
 		return false;
 	if (!op->topic && !states && !recurring)
 		return true;

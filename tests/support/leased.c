@@ -40,6 +40,33 @@ static bool is_owners(const dw_op *op)
 	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
+/* leave_out takes the rows of other shards out of an answer. row_count still tells whether this was
+ * the last page. */
+static void leave_out(struct leased *leased, dw_op *op)
+{
+	struct alloc alloc = harness_alloc(leased->harness);
+	dw_row **link = &op->rows;
+
+	while (*link) {
+		dw_row *row = *link;
+
+		if (op_covers_shard(op, shard_of(&leased->store, row->id))) {
+			link = &row->next;
+			continue;
+		}
+		*link = row->next;
+		row->next = NULL;
+		rows_free(&alloc, row);
+	}
+}
+
+static void note_scan(struct leased *leased, const dw_op *op)
+{
+	leased->scanned = 0;
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		leased->scanned |= op_covers_shard(op, i) ? 1u << i : 0;
+}
+
 /* pull takes the answers of the inner store, without that of `get`, if it is not NULL. */
 static void pull(struct leased *leased, const dw_op *get)
 {
@@ -54,6 +81,8 @@ static void pull(struct leased *leased, const dw_op *get)
 			op->head.generation = 0;
 			op->status = DW_EUNKNOWN;
 		}
+		if (op->kind == DW_OP_SCAN)
+			leave_out(leased, op);
 		if (op != get)
 			op_queue_push(&leased->answers, op);
 		op = next;
@@ -134,6 +163,8 @@ static void submit(dw_store *store, dw_op *batch)
 		dw_op *next = batch->next;
 
 		leased->asked[batch->kind]++;
+		if (batch->kind == DW_OP_SCAN)
+			note_scan(leased, batch);
 		if (batch->kind == DW_OP_PUT)
 			leased->flags = batch->flags;
 		take(leased, batch);

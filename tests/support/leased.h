@@ -44,6 +44,7 @@ struct leased {
 	dw_op *parked; /* the INBOX operation that waits */
 	dw_store_class type;
 	struct leased_shard shards[LEASED_SHARDS];
+	unsigned scanned; /* a bit for each shard that the last SCAN was about */
 	dw_shard_news news[LEASED_SHARDS * 2]; /* news that the engine has not taken yet */
 	size_t news_count;
 };

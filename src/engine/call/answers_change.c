@@ -106,7 +106,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	if (!(op->flags & (DW_OP_NEW | DW_OP_EXACT)) && !engine->drive.closing)
 		again = call_make_internal(engine, call);
 	if (!again) {
-		recovery_need(&engine->recovery);
+		shards_read_again(engine, head->shard);
 		return;
 	}
 	again->fresh = call->fresh;
@@ -114,7 +114,7 @@ static void send_again(struct engine *engine, struct timer *head, struct call *c
 	again->op = op_new(&engine->alloc, DW_OP_PUT, op->id, op->body,
 			   op->body_size + strlen(op->topic) + 1);
 	if (!again->op) {
-		recovery_need(&engine->recovery);
+		shards_read_again(engine, head->shard);
 		call_answer(engine, again, DW_ENOMEM);
 		return;
 	}
@@ -151,7 +151,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	else if (op->status == DW_OK)
 		head = install(engine, head, call, op);
 	else if (call->internal)
-		recovery_need(&engine->recovery); /* the first attempt may be stored */
+		shards_read_again(engine, head->shard); /* the first attempt may be stored */
 	if (op->status == DW_EUNKNOWN || fenced) {
 		head->unsure = true;
 		doubt(engine, head, op);
@@ -192,7 +192,7 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	engine->stats.cancelled += op->status == DW_OK;
 	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
 		doubt(engine, head, op);
-		recovery_need(&engine->recovery);
+		shards_read_again(engine, head->shard);
 	}
 	lifecycle_resume(engine, head);
 	call_answer_stored(engine, call, op);
@@ -207,7 +207,7 @@ static void learn_moved(struct engine *engine, struct timer *head, const dw_op *
 		return;
 	if (op->rows || op->kind == DW_OP_REQUEUE || head->state == TIMER_ABSENT) {
 		if (!op->rows)
-			recovery_need(&engine->recovery);
+			shards_read_again(engine, head->shard);
 		timer_drop(engine, head);
 		head->head.generation = 0; /* so that the row counts as newer */
 		learn_rows(engine, op->rows);
@@ -233,7 +233,7 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 	engine->stats.moved += op->status == DW_OK && op->kind == DW_OP_MOVE;
 	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
 		doubt(engine, head, op);
-		recovery_need(&engine->recovery);
+		shards_read_again(engine, head->shard);
 	}
 	lifecycle_resume(engine, index_find(&engine->timers.index, op->id));
 	call_answer_stored(engine, call, op);

@@ -34,7 +34,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		; /* the operation names a generation already */
 	else if (timer->state != TIMER_ABSENT)
 		op->head.generation = timer->head.generation;
-	else if (owned && recovery_is_over(&engine->recovery))
+	else if (owned && recovery_is_over(&engine->recovery, timer->shard))
 		op->flags |= DW_OP_ABSENT;
 	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
 	if (owned && !engine->drive.closing && op->head.due <= soon &&

@@ -19,7 +19,7 @@ static bool is_known(const struct recovery *recovery, const struct timer *timer)
 {
 	const dw_head *head = &timer->head;
 
-	return recovery_is_over(recovery) && !timer->unsure && !timer->provisional &&
+	return recovery_is_over(recovery, timer->shard) && !timer->unsure && !timer->provisional &&
 	       timer->body_size > 0 && timer->body_size <= KNOWN_BODY_MAX &&
 	       head->state == DW_PENDING && head->attempt == 0 && head->retries == 0 &&
 	       head->crashes == 0 && head->open == 0;

@@ -4,6 +4,7 @@
 #include "engine/heal/damaged.h"
 #include "engine/call/lifecycle.h"
 #include "engine/rule/zones.h"
+#include "port/driven.h"
 #include "timer/record.h"
 
 /* learn_gone is called when a client has cancelled the timer. If the timer is busy, the answer to
@@ -17,6 +18,11 @@ static void learn_gone(struct engine *engine, struct timer *timer, const dw_row 
 	lifecycle_resume(engine, timer);
 }
 
+static void read_again(struct engine *engine, const dw_row *row)
+{
+	shards_read_again(engine, driven_shard_of(engine->store, row->id));
+}
+
 /* note_newer notes a row that a newer durawheel has written. Because of it the turn will give the
  * ownership back. */
 static void note_newer(struct engine *engine, const dw_row *row)
@@ -25,8 +31,7 @@ static void note_newer(struct engine *engine, const dw_row *row)
 		engine->recovery.newer =
 		    op_new(&engine->alloc, DW_OP_DISOWN, row->id, row->body, row->body_size);
 	if (!engine->recovery.newer)
-		recovery_need(
-		    &engine->recovery); /* without memory the next scan finds the row again */
+		read_again(engine, row); /* without memory the next scan finds it again */
 }
 
 /* note_difference compares a row with the timer of the same generation in memory. They differ if
@@ -64,8 +69,8 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	if (old)
 		call_answer_stale(engine, timer_replace(engine, old, timer));
 	timer->head = row->head;
-	timer->unsure = engine->recovery.state ==
-			RECOVERY_IDLE; /* outside of a scan a client has written the row */
+	/* Outside of a scan a client has written the row. */
+	timer->unsure = engine->recovery.scan_of[timer->shard] == 0;
 	engine->recovery.learnt++;
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
 	lifecycle_resume(engine, timer);
@@ -106,6 +111,5 @@ void learn_rows(struct engine *engine, const dw_row *row)
 {
 	for (; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			recovery_need(
-			    &engine->recovery); /* without memory the next scan brings it */
+			read_again(engine, row); /* without memory the next scan brings it */
 }

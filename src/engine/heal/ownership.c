@@ -87,6 +87,8 @@ void ownership_give_way(struct engine *engine)
 {
 	dw_op *op;
 
+	if (walk_is_on(&engine->walk))
+		return; /* its end comes first */
 	if (engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);
 	if (engine->restore.writing)
@@ -158,7 +160,7 @@ void ownership_answered(struct engine *engine, const dw_op *op)
 	engine->ownership.role = DW_OWNER;
 	shards_own(engine, ticket_of_const(op)->term);
 	lease_begin(&engine->lease);
-	recovery_begin(&engine->recovery);
+	recovery_begin(engine);
 	event_raise(engine, &event, "this %s owns the store now",
 		    engine->ownership.was_owner ? "process" : "standby");
 }

@@ -21,17 +21,17 @@
  * lacks. */
 
 /* has_loaded returns true if all timers that are due within `by` are loaded. */
-static bool has_loaded(const struct engine *engine, dw_usec by)
+static bool has_loaded(const struct engine *engine, const struct scan_state *scan, dw_usec by)
 {
-	const dw_cursor *soon = &engine->recovery.soon;
+	const dw_cursor *soon = &scan->soon;
 
 	return soon->ended || (soon->started && soon->due >= usec_add(engine_now(engine), by));
 }
 
 /* is_rest_next returns true if the next page must be read in the order of the generations. */
-static bool is_rest_next(const struct engine *engine)
+static bool is_rest_next(const struct engine *engine, const struct scan_state *scan)
 {
-	return driven_loads_by_generation(engine->store) && has_loaded(engine, LOAD_AHEAD);
+	return driven_loads_by_generation(engine->store) && has_loaded(engine, scan, LOAD_AHEAD);
 }
 
 static bool may_ask(const struct engine *engine)
@@ -39,60 +39,137 @@ static bool may_ask(const struct engine *engine)
 	return engine->ownership.role == DW_OWNER && !engine->drive.closing;
 }
 
-static void ask_page(struct engine *engine)
+/* A set of shards, as the body of an operation. */
+struct shard_bits {
+	unsigned char bytes[DW_SHARDS_MAX / 8];
+	unsigned count;
+};
+
+static void add_bit(struct shard_bits *set, unsigned shard)
 {
-	dw_op *op = op_new(&engine->alloc, DW_OP_SCAN, NULL, NULL, 0);
+	set->bytes[shard / 8] |= (unsigned char)(1u << shard % 8);
+	set->count++;
+}
+
+/* op_of_shards makes an operation about a set of shards. It names the set only if it is not the
+ * whole store. */
+static dw_op *op_of_shards(const struct engine *engine, dw_op_kind kind,
+			   const struct shard_bits *set)
+{
+	bool is_whole = set->count == engine->shards.count;
+	size_t size = (engine->shards.count + 7) / 8;
+	dw_op *op =
+	    op_new(&engine->alloc, kind, NULL, is_whole ? NULL : set->bytes, is_whole ? 0 : size);
+
+	if (op && !is_whole)
+		op->flags |= DW_OP_SHARDS;
+	return op;
+}
+
+static struct shard_bits shards_of(const struct engine *engine, const struct scan_state *scan)
+{
+	unsigned name = (unsigned)(scan - engine->recovery.scans) + 1;
+	struct shard_bits set = {.count = 0};
+
+	for (unsigned i = 0; i < engine->shards.count; i++)
+		if (engine->recovery.scan_of[i] == name)
+			add_bit(&set, i);
+	return set;
+}
+
+static void ask_page(struct engine *engine, struct scan_state *scan)
+{
+	struct shard_bits set = shards_of(engine, scan);
+	dw_op *op = op_of_shards(engine, DW_OP_SCAN, &set);
+	bool rest = is_rest_next(engine, scan);
 
 	if (!op)
 		return; /* asked in the next turn */
-	if (is_rest_next(engine))
-		op->flags = DW_OP_BY_GENERATION;
-	op->after = op->flags ? engine->recovery.rest : engine->recovery.soon;
+	op->flags |= rest ? DW_OP_BY_GENERATION : 0;
+	op->after = rest ? scan->rest : scan->soon;
 	op->limit = SCAN_LIMIT;
-	engine->recovery.state = RECOVERY_ASKED;
-	engine->recovery.page = op;
+	scan->state = RECOVERY_ASKED;
+	scan->page = op;
 	submit_push(&engine->submit, op, false);
 }
 
 /* ask_ahead lets the store read the next page while the engine learns this one. It does not do so
  * if the next page comes in the other order. That page may repeat a damaged row of this one, and
  * must be read after that row is buried. */
-static void ask_ahead(struct engine *engine, bool rest)
+static void ask_ahead(struct engine *engine, struct scan_state *scan, bool rest)
 {
-	if (!may_ask(engine) || is_rest_next(engine) != rest)
+	if (!may_ask(engine) || is_rest_next(engine, scan) != rest)
 		return;
-	ask_page(engine);
+	ask_page(engine, scan);
 	submit_round(engine);
 }
 
-void recovery_begin(struct recovery *recovery)
+/* ---- Which shards -------------------------------------------------------------------------- */
+
+void recovery_begin(struct engine *engine)
 {
-	recovery->state = RECOVERY_NEXT;
-	recovery->again = false;
-	recovery->soon = recovery->rest = (dw_cursor){0};
-	recovery->learnt = 0;
+	recovery_stop(&engine->recovery);
+	for (unsigned i = 0; i < engine->shards.count; i++)
+		if (engine->shards.all[i].owned)
+			recovery_need(&engine->recovery, i);
+	engine->recovery.hurries = true;
 }
 
-void recovery_stop(struct recovery *recovery)
+static bool may_read(const struct engine *engine, unsigned shard)
 {
-	recovery->state = RECOVERY_IDLE;
-	recovery->again = false;
+	return engine->recovery.wanted[shard] && engine->recovery.scan_of[shard] == 0 &&
+	       !engine->shards.all[shard].refused;
 }
 
-static void postpone(struct engine *engine)
+/* begin_scan starts a scan of all shards that are wanted and not being read. */
+static void begin_scan(struct engine *engine, struct scan_state *scan, dw_usec now)
 {
-	engine->recovery.state = RECOVERY_NEXT;
-	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE);
+	struct recovery *recovery = &engine->recovery;
+	unsigned name = (unsigned)(scan - recovery->scans) + 1;
+
+	for (unsigned i = 0; i < engine->shards.count; i++) {
+		if (!may_read(engine, i))
+			continue;
+		recovery->wanted[i] = false;
+		recovery->wanted_count--;
+		recovery->scan_of[i] = (uint8_t)name;
+		scan->shards++;
+	}
+	if (scan->shards == 0)
+		return; /* they are refused, or are being read */
+	scan->state = RECOVERY_NEXT;
+	scan->at = recovery->hurries ? 0 : usec_add(now, RETRY_STORE);
+	recovery->hurries = false;
 }
 
-static void finish(struct engine *engine)
+static void begin_wanted(struct engine *engine, dw_usec now)
 {
-	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = engine->recovery.learnt};
+	for (unsigned i = 0; i < SCANS_MAX; i++) {
+		struct scan_state *scan = &engine->recovery.scans[i];
 
-	engine->recovery.state = RECOVERY_IDLE;
+		if (scan->state != RECOVERY_IDLE)
+			continue;
+		begin_scan(engine, scan, now);
+		return;
+	}
+}
+
+static void postpone(const struct engine *engine, struct scan_state *scan)
+{
+	scan->state = RECOVERY_NEXT;
+	scan->at = usec_add(engine_now(engine), RETRY_STORE);
+}
+
+static void finish(struct engine *engine, struct scan_state *scan)
+{
+	dw_event event = {.kind = DW_EVENT_RECOVERED, .count = scan->learnt};
+	unsigned name = (unsigned)(scan - engine->recovery.scans) + 1;
+
+	for (unsigned i = 0; i < engine->shards.count; i++)
+		if (engine->recovery.scan_of[i] == name)
+			recovery_end_reading(&engine->recovery, i);
 	report_soon(&engine->report); /* the last report says that the engine is loading */
-	event_raise(engine, &event, "%llu timers loaded",
-		    (unsigned long long)engine->recovery.learnt);
+	event_raise(engine, &event, "%llu timers loaded", (unsigned long long)event.count);
 	if (index_count(&engine->timers.index) > engine->env.timers_max) {
 		event.kind = DW_EVENT_LIMIT;
 		event.status = DW_ELIMIT;
@@ -100,6 +177,8 @@ static void finish(struct engine *engine)
 			    "the store has more timers than options.timers_max: raise it");
 	}
 }
+
+/* ---- A page -------------------------------------------------------------------------------- */
 
 /* fetch_ahead brings the index entries of the next rows into the cache. Without it each of a
  * million ids would be a cache miss. */
@@ -115,15 +194,15 @@ static void fetch_ahead(const struct timers *timers, const dw_row *rows)
 
 /* report_unreadable tells the operator, and tries again later, because the store may be repaired
  * meanwhile. */
-static void report_unreadable(struct engine *engine)
+static void report_unreadable(struct engine *engine, struct scan_state *scan)
 {
 	dw_event event = {.kind = DW_EVENT_CORRUPT, .status = DW_ECORRUPT};
 
 	event_raise(engine, &event,
 		    "a part of the store is damaged and cannot be read: some timers are missing;"
 		    " trying to load them again");
-	engine->recovery.state = RECOVERY_NEXT;
-	engine->recovery.at = usec_add(engine_now(engine), RETRY_STORE_MAX);
+	scan->state = RECOVERY_NEXT;
+	scan->at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
 static bool learn_page(struct engine *engine, const dw_op *op)
@@ -139,38 +218,54 @@ static bool learn_page(struct engine *engine, const dw_op *op)
 	return true;
 }
 
-void recovery_scanned(struct engine *engine, dw_op *op)
+/* take_page takes a page that could be read. */
+static void take_page(struct engine *engine, struct scan_state *scan, const dw_op *op)
 {
 	bool rest = op->flags & DW_OP_BY_GENERATION;
-	dw_cursor *cursor = rest ? &engine->recovery.rest : &engine->recovery.soon;
+	dw_cursor *cursor = rest ? &scan->rest : &scan->soon;
 	dw_cursor before = *cursor;
+	uint64_t learnt = engine->recovery.learnt;
 	bool last;
 
-	if (op != engine->recovery.page || !ownership_is_current(&engine->ownership, op))
-		return;
-	if (op->status == DW_ECORRUPT) {
-		report_unreadable(engine);
-		return;
-	}
-	if (op->status != DW_OK) {
-		postpone(engine);
-		return;
-	}
-	engine->recovery.state = RECOVERY_NEXT;
-	if (rest && !has_loaded(engine, LOAD_AHEAD_MIN))
+	scan->state = RECOVERY_NEXT;
+	if (rest && !has_loaded(engine, scan, LOAD_AHEAD_MIN))
 		return; /* too late: earlier timers must be loaded first */
 	*cursor = op->after;
 	cursor->ended = op->row_count < op->limit;
 	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
 	if (!last)
-		ask_ahead(engine, rest);
+		ask_ahead(engine, scan, rest);
 	if (!learn_page(engine, op)) {
 		*cursor = before; /* if there is no memory, the page is read again */
-		engine->recovery.page = NULL;
-		postpone(engine);
-	} else if (last) {
-		finish(engine);
+		scan->page = NULL;
+		postpone(engine, scan);
+		last = false;
 	}
+	scan->learnt += engine->recovery.learnt - learnt;
+	if (last)
+		finish(engine, scan);
+}
+
+static struct scan_state *scan_of(struct recovery *recovery, const dw_op *page)
+{
+	for (unsigned i = 0; i < SCANS_MAX; i++)
+		if (recovery->scans[i].state == RECOVERY_ASKED && recovery->scans[i].page == page)
+			return &recovery->scans[i];
+	return NULL;
+}
+
+void recovery_scanned(struct engine *engine, dw_op *op)
+{
+	struct scan_state *scan = scan_of(&engine->recovery, op);
+
+	if (!scan || !ownership_is_current(&engine->ownership, op))
+		return;
+	if (op->status == DW_ECORRUPT)
+		report_unreadable(engine, scan);
+	else if (op->status != DW_OK)
+		postpone(engine, scan);
+	else
+		take_page(engine, scan, op);
 }
 
 /* ---- The audit ----------------------------------------------------------------------------- */
@@ -179,14 +274,19 @@ void recovery_scanned(struct engine *engine, dw_op *op)
  * Therefore a store that may lose data is asked for timers that are long overdue. */
 static bool may_audit(const struct engine *engine)
 {
-	return !engine->recovery.audit_asked && engine->recovery.state == RECOVERY_IDLE &&
+	return !engine->recovery.audit_asked && engine->recovery.unread < engine->shards.owned &&
 	       driven_may_lose(engine->store);
 }
 
 static void ask_audit(struct engine *engine)
 {
-	dw_op *op = op_new(&engine->alloc, DW_OP_AUDIT, NULL, NULL, 0);
+	struct shard_bits set = {.count = 0};
+	dw_op *op;
 
+	for (unsigned i = 0; i < engine->shards.count; i++)
+		if (engine->shards.all[i].owned && recovery_is_over(&engine->recovery, i))
+			add_bit(&set, i);
+	op = op_of_shards(engine, DW_OP_AUDIT, &set);
 	if (!op)
 		return; /* asked in the next turn */
 	op->head.due = usec_sub(engine_now(engine), AUDIT_AGE);
@@ -241,8 +341,8 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 
 		if (tells)
 			registry_old(&engine->recovery.registry);
-		if (!learnt)
-			recovery_need(&engine->recovery); /* without memory the scan brings it */
+		if (!learnt) /* without memory the scan brings it */
+			shards_read_again(engine, driven_shard_of(engine->store, row->id));
 		if (!ack) { /* the entry will be read again, and acknowledged then */
 			engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);
 			continue;
@@ -258,12 +358,14 @@ void recovery_round(struct engine *engine, dw_usec now)
 {
 	if (!may_ask(engine))
 		return;
-	if (engine->recovery.again && engine->recovery.state == RECOVERY_IDLE) {
-		recovery_begin(&engine->recovery);
-		postpone(engine);
+	if (engine->recovery.wanted_count > 0)
+		begin_wanted(engine, now);
+	for (unsigned i = 0; i < SCANS_MAX; i++) {
+		struct scan_state *scan = &engine->recovery.scans[i];
+
+		if (scan->state == RECOVERY_NEXT && now >= scan->at)
+			ask_page(engine, scan);
 	}
-	if (engine->recovery.state == RECOVERY_NEXT && now >= engine->recovery.at)
-		ask_page(engine);
 	if (!engine->recovery.inbox_asked && now >= engine->recovery.inbox_at)
 		ask_inbox(engine);
 	if (may_audit(engine) && now >= engine->recovery.audit_at)
@@ -276,8 +378,9 @@ dw_usec recovery_wake(const struct engine *engine)
 
 	if (!may_ask(engine))
 		return at;
-	if (engine->recovery.state == RECOVERY_NEXT)
-		at = engine->recovery.at;
+	for (unsigned i = 0; i < SCANS_MAX; i++)
+		if (engine->recovery.scans[i].state == RECOVERY_NEXT)
+			at = usec_min(at, engine->recovery.scans[i].at);
 	if (!engine->recovery.inbox_asked)
 		at = usec_min(at, engine->recovery.inbox_at);
 	if (may_audit(engine))

@@ -1,5 +1,8 @@
 /* Reads timers that others have written: first all stored timers, page by page; then the inbox of
- * the clients; and now and then an audit, which finds timers that are long overdue. */
+ * the clients; and now and then an audit, which finds timers that are long overdue.
+ *
+ * A scan reads a set of shards: all of them after the ownership was gained, and later those that
+ * must be read again. A few scans may be under way at a time, each of other shards. */
 #ifndef DW_ENGINE_RECOVERY_H
 #define DW_ENGINE_RECOVERY_H
 
@@ -13,14 +16,27 @@ struct engine;
 
 enum recovery_state { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
 
-struct recovery {
+#define SCANS_MAX 4u
+
+struct scan_state {
 	enum recovery_state state;
-	bool again;        /* another scan is needed after this one */
+	unsigned shards;   /* how many it reads; recovery.scan_of says which */
 	dw_cursor soon;    /* where the scan in the order of deadlines goes on */
 	dw_cursor rest;    /* where the scan in the order of generations goes on */
 	const dw_op *page; /* the SCAN whose answer counts; an older one is ignored */
 	uint64_t learnt;   /* timers learnt since the scan began */
 	dw_usec at;        /* when the next page is asked for; later after a failure */
+};
+
+struct recovery {
+	struct scan_state scans[SCANS_MAX];
+	uint8_t
+	    scan_of[DW_SHARDS_MAX]; /* 1 + the number of the scan that reads the shard; 0: none */
+	bool wanted[DW_SHARDS_MAX]; /* the shard must be read, after its present scan */
+	unsigned wanted_count;
+	bool hurries;    /* the next scan begins at once */
+	unsigned unread; /* how many shards are wanted, or are being read */
+	uint64_t learnt; /* timers learnt by all scans */
 	bool inbox_asked;
 	dw_usec inbox_at;
 	bool audit_asked;
@@ -30,9 +46,19 @@ struct recovery {
 	dw_op *newer;
 };
 
-/* recovery_begin starts a scan of the whole store. recovery_stop ends it. */
-void recovery_begin(struct recovery *);
+/* recovery_begin starts a scan of all shards that are ours. recovery_stop ends all scans. */
+void recovery_begin(struct engine *);
 void recovery_stop(struct recovery *);
+
+/* recovery_need asks for another scan of a shard that is ours. recovery_leave ends that, and takes
+ * the shard out of its scan. recovery_end_reading only takes it out of its scan, which ends with
+ * its last shard. */
+void recovery_need(struct recovery *, unsigned shard);
+void recovery_end_reading(struct recovery *, unsigned shard);
+void recovery_leave(struct recovery *, unsigned shard);
+
+/* recovery_loads returns true if timers of a shard that is not refused are not in memory yet. */
+bool recovery_loads(const struct engine *);
 
 void recovery_round(struct engine *, dw_usec now);
 dw_usec recovery_wake(const struct engine *);
@@ -43,16 +69,11 @@ void recovery_scanned(struct engine *, dw_op *);
 void recovery_audited(struct engine *, dw_op *);
 void recovery_inbox_read(struct engine *, dw_op *);
 
-/* recovery_is_over returns true if memory knows all stored timers, as far as it can. */
-static inline bool recovery_is_over(const struct recovery *recovery)
+/* recovery_is_over returns true if memory knows all stored timers of the shard, as far as it
+ * can. */
+static inline bool recovery_is_over(const struct recovery *recovery, unsigned shard)
 {
-	return recovery->state == RECOVERY_IDLE && !recovery->again;
-}
-
-/* recovery_need asks for another scan. */
-static inline void recovery_need(struct recovery *recovery)
-{
-	recovery->again = true;
+	return recovery->scan_of[shard] == 0 && !recovery->wanted[shard];
 }
 
 /* recovery_take_newer takes the DISOWN that learn_row() has made out of the struct. It returns NULL
@@ -69,7 +90,8 @@ static inline dw_op *recovery_take_newer(struct recovery *recovery)
  * set. */
 static inline void recovery_hurry(struct recovery *recovery, dw_usec now)
 {
-	recovery->at = usec_min(recovery->at, now);
+	for (unsigned i = 0; i < SCANS_MAX; i++)
+		recovery->scans[i].at = usec_min(recovery->scans[i].at, now);
 	recovery->inbox_at = usec_min(recovery->inbox_at, now);
 	recovery->audit_at = usec_min(recovery->audit_at, now);
 }

@@ -66,6 +66,8 @@ void restore_written(struct engine *engine, const dw_op *op)
 		return;
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
+	else if (shards_refuse(engine, op->id))
+		; /* the store asks for it again when the shard is in use again */
 	else if (op->status != DW_OK &&
 		 op->status != DW_ELIMIT && /* the server takes no timer of this size: told */
 		 op->status != DW_ENOENT)   /* the inbox brings a timer that has ended or changed */
@@ -78,7 +80,7 @@ static void finish(struct engine *engine)
 	    .kind = DW_EVENT_LOSS, .status = DW_ESTORE, .count = engine->restore.written};
 
 	engine->restore.writing = false;
-	recovery_need(&engine->recovery); /* other processes may have written since the loss */
+	shards_read_all_again(engine); /* other processes may have written since the loss */
 	if (engine->restore.written == 0)
 		return;
 	event_raise(engine, &event,

@@ -73,6 +73,7 @@ void shards_lose(struct engine *engine, unsigned number)
 	shards->drops++;
 	shards->bucket = 0; /* the round begins again, and finds the timers of all lost shards */
 	shards->lost_last = shards->owned == 0;
+	recovery_leave(&engine->recovery, number);
 	submit_refuse_shard(engine, number);
 }
 
@@ -99,7 +100,20 @@ void shards_gain(struct engine *engine, unsigned number)
 		shard->term = shards_begin_term(shards);
 		shards->owned++;
 	}
-	recovery_need(&engine->recovery);
+	recovery_need(&engine->recovery, number);
+	engine->recovery.hurries = true;
+}
+
+void shards_read_again(struct engine *engine, unsigned number)
+{
+	if (engine->shards.all[number].owned)
+		recovery_need(&engine->recovery, number);
+}
+
+void shards_read_all_again(struct engine *engine)
+{
+	for (unsigned i = 0; i < engine->shards.count; i++)
+		shards_read_again(engine, i);
 }
 
 /* ---- News ---------------------------------------------------------------------------------- */
@@ -139,6 +153,9 @@ static void note_refused(struct engine *engine, const dw_shard_news *news)
 		return;
 	shard->refused = true;
 	engine->shards.refused++;
+	/* The other shards of its scan are read on. It is read when it is in use again. */
+	recovery_leave(&engine->recovery, news->number);
+	shards_read_again(engine, news->number);
 	event_raise(engine, &event, "shard %u cannot be used, and its timers wait: %s",
 		    news->number, news->words);
 }

@@ -69,6 +69,11 @@ void shards_lose_fenced(struct engine *, const char *id);
 /* shards_gain begins the new term of a shard that is ours again. */
 void shards_gain(struct engine *, unsigned number);
 
+/* shards_read_again asks for a scan of a shard, if it is ours. shards_read_all_again does so for
+ * each shard. */
+void shards_read_again(struct engine *, unsigned number);
+void shards_read_all_again(struct engine *);
+
 /* shards_suspend looks at a timer that is about to be claimed. If its shard is refused, it suspends
  * the timer and returns true. */
 bool shards_suspend(struct engine *, struct timer *);

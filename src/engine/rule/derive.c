@@ -40,7 +40,7 @@ void derive_again(struct clock_steps *clock_steps)
 static bool may_begin(const struct engine *engine)
 {
 	return engine->clock_steps.derive.is_wanted && engine->ownership.role == DW_OWNER &&
-	       recovery_is_over(&engine->recovery) && !walk_is_on(&engine->walk);
+	       !recovery_loads(engine) && !walk_is_on(&engine->walk);
 }
 
 void derive_round(struct engine *engine)

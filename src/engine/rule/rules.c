@@ -108,8 +108,7 @@ static struct unknown_zone *unknown_new(struct engine *engine, const char *messa
 	 * timers is due. */
 	*zone = (struct unknown_zone){
 	    .next = engine->timers.rules.unknown,
-	    .tell_at = usec_add(engine_steady(engine),
-				recovery_is_over(&engine->recovery) ? TELL_AFTER : 0)};
+	    .tell_at = usec_add(engine_steady(engine), !recovery_loads(engine) ? TELL_AFTER : 0)};
 	memcpy(zone->message, message, strlen(message) + 1);
 	engine->timers.rules.unknown = zone;
 	return zone;

@@ -98,8 +98,7 @@ void zones_round(struct engine *engine)
 
 	if (engine->ownership.role != DW_OWNER)
 		rules_forget_unknown(engine); /* the next owner loads all timers */
-	if (!rules->in_use || engine->ownership.role != DW_OWNER ||
-	    !recovery_is_over(&engine->recovery))
+	if (!rules->in_use || engine->ownership.role != DW_OWNER || recovery_loads(engine))
 		return;
 	tell_unknown(engine);
 	if (steady < rules->look_at || walk_is_on(&engine->walk))
@@ -116,7 +115,7 @@ dw_usec zones_wake(const struct engine *engine, dw_usec now)
 	const struct unknown_zone *zone = engine->timers.rules.unknown;
 	dw_usec at = DW_NEVER;
 
-	if (!recovery_is_over(&engine->recovery))
+	if (recovery_loads(engine))
 		return at;
 	for (; zone; zone = zone->next)
 		if (zone->count > 0)

@@ -44,6 +44,10 @@ static dw_usec disk_lease(const dw_store *store, unsigned shard)
 	const struct disk *disk = (const struct disk *)store;
 
 	(void)shard; /* there is one */
+	/* Due timers leave their schedule until the lease is renewed, and come back behind others
+	 * of the same deadline. */
+	if (disk->sim->clocks.steady >= disk->own.told)
+		order_forget(disk->sim);
 	return disk->sim->bug == BUG_AFTER_LEASE ? DW_NEVER : disk->own.told;
 }
 

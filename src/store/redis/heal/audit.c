@@ -159,7 +159,7 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	store->audit.left =
 	    1; /* this function counts as a shard, so that finish() cannot answer too early */
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (may_ask(store, &store->shards[i]))
+		if (op_covers_shard(op, i) && may_ask(store, &store->shards[i]))
 			ask(store, &store->shards[i]);
 	finish(store);
 }

@@ -32,7 +32,7 @@ static struct filter filter_of(const dw_op *op)
 
 	if (op->topic) /* a long topic is cut; selection_has() compares it again */
 		(void)snprintf(filter.topic, sizeof filter.topic, "%s", op->topic);
-	if (op->body_size > 0)
+	if (op->body_size > 0 && !(op->flags & DW_OP_SHARDS))
 		memcpy(filter.prefix, op->body, op->body_size);
 	return filter;
 }
@@ -50,6 +50,25 @@ static size_t page_of(const struct scan *scan, const dw_op *op)
 	bool is_short = op->limit < STREAM_PAGE / 4 && !filter_leaves_out(&scan->filter);
 
 	return is_short ? op->limit + 1 : STREAM_PAGE;
+}
+
+/* cover notes whether the scan reads a shard. The streams of another shard have ended. */
+static void cover(struct scan *scan, unsigned shard, bool is_covered)
+{
+	if (is_covered)
+		scan->shards[shard / 8] |= (unsigned char)(1u << shard % 8);
+	for (unsigned i = 0; i < scan->count; i++)
+		if (scan->streams[i].shard->number == shard)
+			scan->streams[i].ended = !is_covered;
+}
+
+/* covers_same returns true if the scan reads the shards that the operation is about. */
+static bool covers_same(const struct redis_store *store, const struct scan *scan, const dw_op *op)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (op_covers_shard(op, i) != ((scan->shards[i / 8] & 1u << i % 8) != 0))
+			return false;
+	return true;
 }
 
 /* scan_new makes a scan. `signs` names the streams that it has in each shard (stream.h). */
@@ -73,6 +92,8 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 	for (unsigned i = 0; i < count; i++)
 		stream_init(scan, &scan->streams[i], &store->shards[i / each], signs[i % each],
 			    &after);
+	for (unsigned i = 0; i < store->shard_count; i++)
+		cover(scan, i, op_covers_shard(op, i));
 	scan->next = store->scans;
 	store->scans = scan;
 	return scan;
@@ -253,13 +274,13 @@ static void scan_on(struct redis_store *store, struct scan *scan)
 	read_on(store, scan);
 }
 
-static bool goes_on(const struct scan *scan, const dw_op *op)
+static bool goes_on(const struct redis_store *store, const struct scan *scan, const dw_op *op)
 {
 	struct filter filter = filter_of(op);
 
 	return !scan->op && !scan->useless && !scan->failed && scan->kind == op->kind &&
 	       filter_is_same(&scan->filter, &filter) && op->after.started &&
-	       scan->last.generation == op->after.generation &&
+	       covers_same(store, scan, op) && scan->last.generation == op->after.generation &&
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }
 
@@ -284,7 +305,7 @@ void scan_begin(struct redis_store *store, dw_op *op)
 {
 	struct scan *scan = store->scans;
 
-	while (scan && !goes_on(scan, op))
+	while (scan && !goes_on(store, scan, op))
 		scan = scan->next;
 	if (scan)
 		read_farther(store, scan);

@@ -48,6 +48,7 @@ struct scan {
 	dw_op *op; /* the operation to answer; NULL if the scan has given its page */
 	dw_op_kind kind;
 	struct filter filter;
+	unsigned char shards[DW_SHARDS_MAX / 8]; /* a bit for each shard that it covers */
 	bool skips; /* a row that cannot be read is left out, instead of failing the scan */
 	int failed; /* DW_ENOMEM: there was no memory for a row; DW_ELIMIT: a row cannot be read */
 	bool partial; /* rows of shards that are cut off are missing */
