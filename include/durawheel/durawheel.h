@@ -139,14 +139,15 @@ typedef enum dw_event_kind {
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* no longer the owner; count = timers dropped from memory */
-	DW_EVENT_LEASE = 15,          /* the lease is over: due timers wait until it is renewed */
+	/* A lease is over: due timers of its shard (count) wait until it is renewed. */
+	DW_EVENT_LEASE = 15,
 	/* The store lost data: it was emptied, or restored from an old copy. count = timers that
 	 * this owner has written again. */
 	DW_EVENT_LOSS = 16,
 	/* The store has timers of a newer durawheel, so this handle does not own it. Once. */
 	DW_EVENT_NEWER = 17,
 	/* Of both, count = the shard's number. FAILED: the shard cannot be used, and its timers
-	 * wait. BACK: it can be used again. */
+	 * wait; message says why. BACK: it can be used again. Each once, owners and clients. */
 	DW_EVENT_SHARD_FAILED = 18,
 	DW_EVENT_SHARD_BACK = 19,
 	/* Redis is away, and the journal takes the calls. message says why. Once an outage. */

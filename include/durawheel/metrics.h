@@ -50,10 +50,11 @@ DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
  *	             the store's word on who has it.
  *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
  *	DW_ESTORE    the store is away, or refuses, or the lease of an owner is over, so that its
- *	             due timers wait. With options.journal it stays so from
- *	             DW_EVENT_OUTAGE until Redis is back, and the words say what still works: the
- *	             journal takes what is asked; and of an owner, whether due timers wait, or fire
- *	             until its lease ends (DW_OUTAGE_FIRE).
+ *	             due timers wait. The words name a shard that is refused, or whose lease is
+ *	             over; the timers of the other shards fire. With options.journal it stays so
+ *	             from DW_EVENT_OUTAGE until Redis is back, and the words say what still
+ *	             works: the journal takes what is asked; and of an owner, whether due timers
+ *	             wait, or fire until its lease ends (DW_OUTAGE_FIRE).
  *	DW_ETIMEOUT  a turn is overdue by 5 s: the program's loop does not turn, or a handler takes
  *	             that long. An idle handle needs no turn, so none is overdue.
  *	DW_ECLOSED, DW_EFORK, DW_EINVAL

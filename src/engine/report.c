@@ -84,9 +84,25 @@ enum health engine_health(const struct engine *engine)
 		return away_health(engine);
 	if (engine->ownership.standby)
 		return standby_health(&engine->ownership);
+	if (engine->shards.refused > 0)
+		return HEALTH_REFUSED;
 	if (engine->ownership.role == DW_OWNER && recovery_loads(engine))
 		return HEALTH_LOADS;
 	return lease_find_over(engine) < 0 ? HEALTH_OK : HEALTH_LEASE;
+}
+
+unsigned engine_health_shard(const struct engine *engine)
+{
+	unsigned shard = 0;
+	int over;
+
+	if (engine->shards.refused == 0) {
+		over = lease_find_over(engine);
+		return over > 0 ? (unsigned)over : 0;
+	}
+	while (!engine->shards.all[shard].refused)
+		shard++;
+	return shard;
 }
 
 uint64_t engine_outage(const struct engine *engine)

@@ -95,6 +95,7 @@ int handle_turn(void *user)
 {
 	dw *d = user;
 	enum health health;
+	unsigned shard;
 	int status;
 
 	if (d->pid != getpid())
@@ -106,7 +107,10 @@ int handle_turn(void *user)
 	loop_drain(d->loop);
 	status = engine_turn(d->engine);
 	health = d->closing ? HEALTH_CLOSES : engine_health(d->engine);
-	atomic_store_explicit(&d->health, (int)health, memory_order_relaxed);
+	shard =
+	    health == HEALTH_LEASE || health == HEALTH_REFUSED ? engine_health_shard(d->engine) : 0;
+	atomic_store_explicit(&d->health, (int)health | (int)shard << HEALTH_BITS,
+			      memory_order_relaxed);
 	return status;
 }
 

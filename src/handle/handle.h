@@ -15,6 +15,8 @@
 #include "handle/post_queue.h"
 #include "handle/worker_pool.h"
 
+#define HEALTH_BITS 8
+
 struct dw {
 	struct alloc alloc;
 	struct clock clock;
@@ -31,7 +33,9 @@ struct dw {
 	int closing;
 	int stopped; /* the store was stopped; stop_status is the result */
 	int stop_status;
-	atomic_int health;       /* the enum health after the last turn */
+	/* The enum health after the last turn, and from HEALTH_BITS on the shard that it is
+	 * about. */
+	atomic_int health;
 	struct metrics *metrics; /* NULL: nobody has called dw_metrics() yet */
 };
 

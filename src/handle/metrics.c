@@ -219,6 +219,7 @@ static const struct {
     [HEALTH_STANDBY] = {DW_EOWNED, "standby: another process has the store"},
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
     [HEALTH_LEASE] = {DW_ESTORE, "the lease is over: due timers wait until it is renewed"},
+    [HEALTH_REFUSED] = {DW_ESTORE, "the server refuses a shard: its timers wait, all others fire"},
     [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},
     [HEALTH_JOURNALS] = {DW_ESTORE, AWAY},
     [HEALTH_HOLDS] = {DW_ESTORE, AWAY ", and due timers wait"},
@@ -226,16 +227,22 @@ static const struct {
     [HEALTH_CLOSES] = {DW_ECLOSED, "the handle is being closed"},
 };
 
-/* health_of returns the status after the last turn, and the words for it. */
-static int health_of(const dw *d, const char **ret_words)
+/* health_of returns the status after the last turn, the words for it, and the shard that it is
+ * about, or -1. */
+static int health_of(const dw *d, const char **ret_words, int *ret_shard)
 {
 	int health;
 
+	*ret_shard = -1;
 	if (!d || d->pid != getpid()) {
 		*ret_words = dw_strerror(d ? DW_EFORK : DW_EINVAL);
 		return d ? DW_EFORK : DW_EINVAL;
 	}
 	health = atomic_load(&d->health);
+	*ret_shard = health >> HEALTH_BITS;
+	health &= (1 << HEALTH_BITS) - 1;
+	if (health != HEALTH_REFUSED && health != HEALTH_LEASE)
+		*ret_shard = -1;
 	*ret_words = healths[health].words;
 	return healths[health].status;
 }
@@ -246,12 +253,16 @@ int dw_health(const dw *d, char *ret_message)
 	char *message = ret_message ? ret_message : unread;
 	const char *words;
 	dw_usec overdue = 0;
-	int status = health_of(d, &words);
+	int shard;
+	int status = health_of(d, &words, &shard);
 
 	/* A handle with a test clock needs no turns while the clock stands still. */
 	if (d && status != DW_EFORK && status != DW_ECLOSED && !handle_has_test_clock(d))
 		overdue = loop_overdue(d->loop);
-	(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words);
+	if (shard < 0)
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", words);
+	else
+		(void)snprintf(message, DW_MESSAGE_SIZE, "%s (shard %d)", words, shard);
 	if (overdue < OVERDUE_AFTER)
 		return status;
 	(void)snprintf(

@@ -34,7 +34,7 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 	engine->trouble.failed_at = engine_steady(engine);
 	/* If this lasts, trouble_begin() tells the reason. If its shard is refused, the program
 	 * knows it already. */
-	if (shards_refuse(engine, id) ||
+	if (shards_refuse(engine, id) || (!id && engine->shards.refused > 0) ||
 	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++;
 	else
@@ -45,7 +45,7 @@ static void tell_back(struct engine *engine)
 {
 	dw_event event = {.kind = DW_EVENT_STORE_BACK};
 
-	if (!engine->trouble.failing || engine->trouble.declared)
+	if (!engine->trouble.failing || engine->trouble.declared || engine->shards.refused > 0)
 		return;
 	engine->trouble.failing = engine->trouble.succeeds = false;
 	event_raise(engine, &event, "the store answers again");
@@ -168,7 +168,7 @@ static dw_usec back_wake(const struct engine *engine, dw_usec now)
 	const struct trouble *trouble = &engine->trouble;
 	dw_usec at = usec_add(trouble->failed_at, BACK_AFTER);
 
-	if (!trouble->succeeds)
+	if (!trouble->succeeds || engine->shards.refused > 0)
 		return DW_NEVER;
 	return usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }

@@ -393,6 +393,97 @@ static void fenced_operation_loses_only_its_shard(void **state)
 	leased_end(&leased);
 }
 
+/* ---- What the program is told -------------------------------------------------------------- */
+
+static void refused_shard_is_told_once_at_each_end(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_row(h, 30, DW_SECONDS(1));
+	leased_refuse(&leased, 1);
+	harness_turn(h);
+	assert_int_equal(harness_events_of(h, DW_EVENT_SHARD_FAILED), 1);
+	assert_non_null(strstr(h->message, "shard 1 "));
+	assert_non_null(strstr(h->message, LEASED_REFUSAL));
+	assert_int_equal(engine_health(h->engine), HEALTH_REFUSED);
+	assert_int_equal(engine_health_shard(h->engine), 1);
+	leased_refuse(&leased, 1); /* the store says it again */
+	for (int i = 0; i < 60; i++) {
+		(void)harness_put(h, "a", 0); /* the others answer all the time */
+		harness_pass(h, DW_SECONDS(1));
+	}
+	assert_int_equal(harness_events_of(h, DW_EVENT_SHARD_FAILED), 1);
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(harness_events_of(h, DW_EVENT_SHARD_BACK), 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 0);
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_BACK), 0);
+	assert_int_equal(engine_health(h->engine), HEALTH_OK);
+	leased_end(&leased);
+}
+
+/* The store has failed before it knew which shard it was. It is back when nothing is refused. */
+static void store_is_not_back_while_a_shard_is_refused(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	put_row(h, 1, DW_MILLISECONDS(100));
+	leased.shards[1].refused = true; /* not told yet */
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 1);
+	leased_refuse(&leased, 1);
+	for (int i = 0; i < 20; i++) {
+		(void)harness_put(h, "a", 0);
+		harness_pass(h, DW_SECONDS(1));
+	}
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_BACK), 0);
+	leased_tell_shard(&leased, 1, DW_SHARD_OWNED);
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_FAILED), 1);
+	assert_int_equal(harness_events_of(h, DW_EVENT_STORE_BACK), 1);
+	leased_end(&leased);
+}
+
+static void lease_that_is_over_is_named_with_its_shard(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	(void)harness_put(h, "c", DW_SECONDS(1));
+	leased.shards[2].lease = h->steady + DW_MILLISECONDS(500);
+	harness_pass(h, DW_SECONDS(5));
+	assert_int_equal(engine_health(h->engine), HEALTH_LEASE);
+	assert_int_equal(engine_health_shard(h->engine), 2);
+	assert_int_equal(harness_events_of(h, DW_EVENT_LEASE), 1);
+	assert_non_null(strstr(h->message, "shard 2 "));
+	leased.shards[2].lease = DW_NEVER;
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(engine_health(h->engine), HEALTH_OK);
+	leased_end(&leased);
+}
+
+static void client_is_told_of_a_refused_shard(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_divided(&leased);
+
+	(void)state;
+	leased_fenced(&leased);
+	assert_false(engine_is_owner(h->engine));
+	leased_refuse(&leased, 1);
+	harness_turn(h);
+	assert_int_equal(harness_events_of(h, DW_EVENT_SHARD_FAILED), 1);
+	leased_tell_shard(&leased, 1, DW_SHARD_FOREIGN);
+	harness_turn(h);
+	assert_int_equal(harness_events_of(h, DW_EVENT_SHARD_BACK), 1);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -412,6 +503,10 @@ int main(void)
 	    cmocka_unit_test(call_meets_a_timer_of_a_lost_shard_at_once),
 	    cmocka_unit_test(refused_shard_leaves_its_scan),
 	    cmocka_unit_test(fenced_operation_loses_only_its_shard),
+	    cmocka_unit_test(refused_shard_is_told_once_at_each_end),
+	    cmocka_unit_test(store_is_not_back_while_a_shard_is_refused),
+	    cmocka_unit_test(lease_that_is_over_is_named_with_its_shard),
+	    cmocka_unit_test(client_is_told_of_a_refused_shard),
 	};
 
 	return cmocka_run_group_tests_name("engine_shards", tests, NULL, NULL);
