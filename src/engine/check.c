@@ -16,8 +16,8 @@ enum rule {
 	RULE_TOPICS = -10,     /* a topic's counters are right, and it has timers or a handler */
 	RULE_OPEN = -11,       /* every call that waits is open, and their bytes are counted */
 	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
-	RULE_WHEEL = -13,
-	RULE_WORK = -14, /* the workers have no more timers than they can run */
+	RULE_WHEEL = -13,      /* the wheels and their crowds are sound */
+	RULE_WORK = -14,       /* the workers have no more timers than they can run */
 	RULE_BATCH =
 	    -15,         /* a gathered timer is in its topic's list, in order, and may wait there */
 	RULE_READY = -16 /* a claimed timer that is not started is in its topic's list */
@@ -68,8 +68,8 @@ static bool slot_agrees(const struct timers *timers, const struct timer *timer)
 								       : &timers->work;
 
 	if (timer->place != PLACE_CLAIM && timer->place != PLACE_FIRE && timer->place != PLACE_WORK)
-		return timer->slot == 0;
-	return schedule_at(schedule, dw_wheel_index(timer->slot)) == timer;
+		return timer->slot == 0 && !timer->crowded;
+	return schedule_has(schedule, timer);
 }
 
 /* runs_here returns true if the timer's handler is on the stack of this thread. */
@@ -281,10 +281,10 @@ static int check_open(const struct calls *calls, const struct sums *sums)
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count =
-	    timers_have_work(&engine->timers) ? dw_wheel_count(engine->timers.work.wheel) : 0;
+	    timers_have_work(&engine->timers) ? schedule_count(&engine->timers.work) : 0;
 
 	if (sums->in_work != count ||
-	    (timers_have_work(&engine->timers) && dw_wheel_check(engine->timers.work.wheel) != 0))
+	    (timers_have_work(&engine->timers) && !schedule_check(&engine->timers.work)))
 		return RULE_WORK;
 	return sums->running <= engine->delivery.on_workers &&
 		       engine->stats.running <= engine->env.workers.count
@@ -302,8 +302,8 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 	if (sums->timers != engine->stats.timers || sums->claimed != engine->timers.claimed ||
 	    sums->held != engine->stats.held || sums->waiting != engine->stats.unhandled)
 		return RULE_COUNT;
-	if (sums->in_claim != dw_wheel_count(engine->timers.claim.wheel) ||
-	    sums->in_fire != dw_wheel_count(engine->timers.fire.wheel))
+	if (sums->in_claim != schedule_count(&engine->timers.claim) ||
+	    sums->in_fire != schedule_count(&engine->timers.fire))
 		return RULE_SCHEDULE;
 	if (!list_counts(&engine->timers.unscheduled, sums->unscheduled) ||
 	    !shards_count(&engine->shards, sums) ||
@@ -328,8 +328,8 @@ int engine_check(const struct engine *engine)
 		broken = check_topics(&engine->topics, &sums);
 	if (broken == 0)
 		broken = check_open(&engine->calls, &sums);
-	if (broken == 0 && (dw_wheel_check(engine->timers.claim.wheel) != 0 ||
-			    dw_wheel_check(engine->timers.fire.wheel) != 0))
+	if (broken == 0 &&
+	    (!schedule_check(&engine->timers.claim) || !schedule_check(&engine->timers.fire)))
 		broken = RULE_WHEEL;
 	return broken;
 }

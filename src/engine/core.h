@@ -28,6 +28,7 @@
  *	submit                          queues to the store
  *	timers, pages                   timers in memory; what a page shows
  *	events, patience, schedule, lead, arguments
+ *	crowd                           timers of one moment, sorted
  *	rules                           of recurring timers: parsed, with their zones
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy

@@ -68,7 +68,7 @@ dw_usec submit_lead(const struct engine *engine)
 	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
 
 	if (timers_have_work(&engine->timers)) /* these timers are due, and wait for no claim */
-		claimed -= dw_wheel_count(engine->timers.work.wheel);
+		claimed -= schedule_count(&engine->timers.work);
 	return lead_now(&engine->lead, claimed);
 }
 

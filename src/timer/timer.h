@@ -54,8 +54,8 @@ struct timer {
 	struct call *calls;        /* calls that wait for the operation under way */
 	struct call *settling; /* the dw_settle that brings the verdict, or that waits for a hold */
 	dw_head head;
-	dw_wheel_handle slot;
-	dw_usec slot_time; /* when the timer comes out of the schedule that holds it */
+	dw_wheel_handle slot; /* in the wheel of its schedule, or its place in the crowd */
+	dw_usec slot_time;    /* when the timer comes out of the schedule that holds it */
 	dw_usec late_after;
 	dw_usec retry_in; /* delay of the verdict DW_RETRY; negative: that of the policy */
 	dw_usec retry_at; /* deadline of the retry, kept for repetitions; 0: not yet known */
@@ -88,6 +88,7 @@ struct timer {
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool claiming;    /* its topic counts it as due, and its claim is under way */
 	bool trying;      /* its queue is full, and its topic counts it as claimed or pushed */
+	bool crowded;     /* its schedule has taken it out of the wheel, and sorts it */
 	bool gathered;    /* it waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool ready;       /* claimed or held, and not started; it is in its topic's list */
 	bool unstarted;   /* in state HELD: the program has not begun its work */

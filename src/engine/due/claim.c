@@ -304,6 +304,9 @@ static void recheck(struct engine *engine, dw_usec now)
 
 void claim_clock_stepped_back(struct engine *engine)
 {
+	schedule_scatter(&engine->timers.fire);
+	if (timers_have_work(&engine->timers))
+		schedule_scatter(&engine->timers.work);
 	engine->claims.sweep_fire = schedule_size(&engine->timers.fire);
 	engine->claims.sweep_work = schedule_size(&engine->timers.work);
 	topics_recheck(&engine->topics);

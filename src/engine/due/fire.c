@@ -83,7 +83,7 @@ uint32_t fire_next_work(struct engine *engine)
 {
 	bool may = workers_have_room(engine) && delivery_may_start(engine);
 	dw_usec now = engine_now(engine);
-	struct timer *timer = may ? schedule_pop(&engine->timers.work, now) : NULL;
+	struct timer *timer = may ? schedule_pop_sorted(&engine->timers.work, now) : NULL;
 
 	if (!timer)
 		return 0;
@@ -102,7 +102,7 @@ uint32_t fire_next(struct engine *engine)
 	/* The clock is read for each timer, because a handler takes time, and the clock may have
 	 * been set back since the last one. */
 	now = engine_now(engine);
-	timer = schedule_pop(&engine->timers.fire, now);
+	timer = schedule_pop_sorted(&engine->timers.fire, now);
 	if (!timer)
 		return 0;
 	assert(timer->state != TIMER_CLAIMED || timer->backing_off || timer->head.due <= now);

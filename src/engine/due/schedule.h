@@ -1,15 +1,20 @@
-/* A wheel of timers. dw_wheel only knows indexes; the schedule knows which timer has which
- * index. */
+/* A wheel of timers. dw_wheel only knows indexes; the schedule knows which timer has which index.
+ * The wheel gives out equal deadlines in the order of insertion. A schedule that must give them out
+ * in the order of generation takes all timers of a moment out of the wheel, and sorts them, before
+ * it gives out the first one. A timer that is added later for this moment, or for an earlier one,
+ * is sorted in. */
 #ifndef DW_ENGINE_SCHEDULE_H
 #define DW_ENGINE_SCHEDULE_H
 
 #include "base/segments.h"
+#include "engine/due/crowd.h"
 #include "timer/timer.h"
 
 struct schedule {
 	dw_wheel *wheel;
 	const struct alloc *alloc;
 	struct segments timers; /* the timers, by their index in the wheel */
+	struct crowd crowd;     /* the timers of the moment that is being given out */
 };
 
 int schedule_init(struct schedule *, const struct alloc *, dw_usec now);
@@ -19,14 +24,27 @@ void schedule_free(struct schedule *);
 int schedule_add(struct schedule *, struct timer *, dw_usec at);
 void schedule_remove(struct schedule *, struct timer *);
 
-/* schedule_pop takes out the next timer that is due at now, in exact order. It returns NULL if no
- * timer is due, or if the wheel needs more calls to find it. In the second case schedule_next() <=
- * now. */
+/* schedule_pop takes out the next timer that is due at now, in the order of (deadline, insertion).
+ * schedule_pop_sorted does so in the order of (deadline, generation); without memory for a crowd,
+ * in that of insertion. A schedule is used with one of the two. Both return NULL if no timer is
+ * due, or if they need more calls to find it. In the second case schedule_next() <= now. */
 struct timer *schedule_pop(struct schedule *, dw_usec now);
+struct timer *schedule_pop_sorted(struct schedule *, dw_usec now);
 
-/* schedule_at returns the timer with this index, or NULL. Indexes are below schedule_size. */
+/* schedule_scatter puts the crowd back into the wheel, because the clock was set back. Without
+ * memory the rest stays in the crowd. */
+void schedule_scatter(struct schedule *);
+
+/* schedule_at returns the timer with this index in the wheel, or NULL. Indexes are below
+ * schedule_size. */
 struct timer *schedule_at(const struct schedule *, uint32_t index);
 uint32_t schedule_size(const struct schedule *);
+
+/* schedule_count returns the number of timers. schedule_has returns true if the timer is where its
+ * slot says. schedule_check returns true if wheel and crowd are sound. */
+size_t schedule_count(const struct schedule *);
+bool schedule_has(const struct schedule *, const struct timer *);
+bool schedule_check(const struct schedule *);
 
 /* schedule_next returns a time before which no timer is due. */
 dw_usec schedule_next(const struct schedule *);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "durawheel/wheel.h"
+#include "engine/due/crowd.h"
 #include "port/job.h"
 #include "sim/core/sim.h"
 
@@ -42,6 +43,15 @@ int __wrap_dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_
 	if (of_wheel == BUG_WHEEL_ORDER && deadline < INT64_MAX - 100000)
 		deadline += 100000 - deadline % 100000;
 	return __real_dw_wheel_add(wheel, deadline, ret_handle);
+}
+
+int __real_crowd_reserve(struct crowd *, const struct alloc *);
+int __wrap_crowd_reserve(struct crowd *, const struct alloc *);
+
+/* Without room equal deadlines are not sorted. */
+int __wrap_crowd_reserve(struct crowd *crowd, const struct alloc *alloc)
+{
+	return of_wheel == BUG_EQUAL_ANY ? DW_ENOMEM : __real_crowd_reserve(crowd, alloc);
 }
 
 void __real_job_run(struct job *, dw *);

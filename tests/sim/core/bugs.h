@@ -18,6 +18,7 @@
 	X(PUT_PHANTOM, "put_phantom")       /* put refused and done */                             \
 	X(SETTLE_LOST, "settle_lost")       /* settle confirmed and not done */                    \
 	X(WHEEL_ORDER, "wheel_order")       /* the wheel counts in tenths of a second */           \
+	X(EQUAL_ANY, "equal_any")           /* equal deadlines start as they were claimed */       \
 	X(DATA_FLIPPED, "data_flipped")     /* one byte of the data is another */                  \
 	X(MOVE_LOST, "move_lost")           /* move confirmed and not done */                      \
 	X(MOVE_STARTED, "move_started")     /* a client moves a claimed timer */                   \

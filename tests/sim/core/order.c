@@ -54,7 +54,6 @@ void order_collected(struct sim *sim, const dw_op *op, bool current)
 		return;
 	ready->stamp = stamp_now(sim);
 	ready->generation = generation;
-	ready->since = ++sim->order.count;
 	ready->life = sim->at_work->life;
 }
 
@@ -94,8 +93,7 @@ void order_started(struct sim *sim, const struct generation *started)
 		    !may_start(sim, ready, wall))
 			continue;
 		if (ready->due < started->due ||
-		    (ready->due == started->due && ready->number < started->number &&
-		     name->ready.since < started->name->ready.since))
+		    (ready->due == started->due && ready->number < started->number))
 			broken(sim, "I8", "%s started before %s, which is due %lld us earlier",
 			       started->name->id, name->id, (long long)(started->due - ready->due));
 	}

@@ -5,8 +5,8 @@
  * of the engine; nor while such a call waits. When X starts, no other timer may be ready, due and
  * have a handler, and
  *	be due before X, or
- *	be due with X, have an earlier generation, and have become ready before X.
- * Equal deadlines need the last condition: a timer whose claim failed comes back behind others.
+ *	be due with X and have an earlier generation.
+ * The order in which the store has answered the claims does not count.
  *
  * A timer whose topic has a handler for batches keeps the order only within its topic.
  *
@@ -27,13 +27,11 @@ struct sim;
 struct readiness {
 	uint64_t stamp; /* equal to stamp_now(): it is ready; the order was not upset since */
 	const struct generation *generation; /* the claimed one */
-	uint64_t since;                      /* order.count when it became ready */
 	uint64_t life;                       /* in which process */
 	uint64_t learnt;                     /* the last generation that an engine has read */
 };
 
 struct order {
-	uint64_t count;
 	uint64_t forgotten; /* how often order_forget() was called */
 };
 
