@@ -474,8 +474,9 @@ typedef struct dw_store_class {
 	 * and in their order; 0: there is none. A client hears only of shards that are refused, and
 	 * with DW_SHARD_FOREIGN that one is refused no longer.
 	 *
-	 * Answers come in the order of submission within a shard, and in no order between
-	 * shards. */
+	 * What is asked of one id is answered in the order of submission, and a read behind the
+	 * changes that it has seen. An OWN is answered behind the changes that were submitted
+	 * before it. There is no other order: a shard waits for no other. */
 	unsigned (*shards)(const dw_store *);
 	unsigned (*shard_of)(const dw_store *, const char *id);
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);

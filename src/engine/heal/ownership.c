@@ -143,8 +143,8 @@ static void note_refusal(struct engine *engine, int status)
 		tell_newer(engine, NULL);
 }
 
-/* Answers arrive in the order of submission, so every operation that was sent as a client has been
- * answered. Therefore the scan that begins here sees all of their changes. */
+/* The changes that were submitted before an OWN are answered before it, so none that was sent as a
+ * client is under way. Therefore the scan that begins here sees all of them. */
 void ownership_answered(struct engine *engine, const dw_op *op)
 {
 	dw_event event = {.kind = DW_EVENT_OWNER};

@@ -10,7 +10,7 @@
  *	script_call.c  calls of the scripts, and what a refusal means
  *	rights.c     does the server let us run scripts?
  *	token.c      the fencing token of a shard, and the server's clock
- *	completion.c in which order operations are answered, and when they are given up
+ *	completion.c  answers are handed over, and operations given up
  *	layout.c     the number of shards: known, guessed, asked for
  *	fresh.c      the version and the value of a timer that an operation makes
  *	known.c      claims, settles and renewals of timers that the script need not read

@@ -28,7 +28,7 @@ static void finish(struct redis_store *store)
 		return;
 	store->audit.op = NULL;
 	op->count = store->audit.more;
-	answer_behind(store, op, store->audit.status);
+	answer(store, op, store->audit.status);
 }
 
 static void from_the_start(struct shard *shard)

@@ -69,8 +69,6 @@ void restore_tell(struct redis_store *store)
 	if (!any)
 		return;
 	store->handover.op = NULL;
-	/* Hand over these answers first, so that the engine writes nothing older. */
-	answer_known(store);
 	answer(store, op, DW_OK);
 }
 
@@ -262,8 +260,6 @@ static void gained(struct redis_store *store, struct shard *shard)
 	shard_add(&store->sets.untold, shard->number);
 	handshake_done(store, shard, 0);
 	cut_off_end(store, shard);
-	/* The engine gets the answers to its operations as a client first. */
-	answer_known(store);
 }
 
 /* reacquired is called when this store has acquired the shard again. If the shard was emptied (it

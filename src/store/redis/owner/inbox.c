@@ -55,7 +55,7 @@ static void finish(struct redis_store *store)
 		op->flags |= DW_OP_AGAIN;
 		store->inbox.rereads = false;
 	}
-	answer_behind(store, op, op->row_count == 0 && store->inbox.failed ? DW_ENOMEM : DW_OK);
+	answer(store, op, op->row_count == 0 && store->inbox.failed ? DW_ENOMEM : DW_OK);
 	clear_reading(&store->inbox);
 }
 
@@ -198,7 +198,7 @@ static void tell_topics(struct redis_store *store)
 	store->inbox.op = NULL;
 	op->rows = row;
 	op->row_count = 1;
-	answer_behind(store, op, DW_OK);
+	answer(store, op, DW_OK);
 }
 
 void inbox_work(struct redis_store *store)

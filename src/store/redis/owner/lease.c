@@ -66,8 +66,6 @@ static void acquisition_ended(struct redis_store *store)
 	acquisition->op = NULL;
 	if (acquisition->status == DW_OK) {
 		set_owner(store);
-		/* The engine gets the answers to its operations as a client first. */
-		answer_known(store);
 	} else {
 		for (unsigned i = 0; i < store->shard_count; i++)
 			release(store, &store->shards[i]);

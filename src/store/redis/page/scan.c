@@ -161,7 +161,7 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 		op->after = scan->last;
 		op->after.looked = looked;
 	}
-	answer_behind(store, op, status);
+	answer(store, op, status);
 }
 
 static dw_row **tail_of(dw_op *op)

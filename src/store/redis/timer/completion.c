@@ -1,23 +1,19 @@
-/* Decides in which order operations are answered. Shards reply independently of each other. But
- * timers with equal deadlines must fire in the order in which they were put and claimed. So
- * operations that change one timer are answered in the order of their submission.
- *
- * A read is not part of this order, so that a long scan holds nothing up. But its result is newer
- * than the answers that still wait for an earlier operation. If the engine got the result first and
- * then an older "there is no such timer", it would drop a timer that a client has put since. So a
- * read is answered after the changes that were submitted before it (answer_behind). */
+/* Hands answers over, and decides when an operation is given up. An answer waits for no other one.
+ * So a shard that stands still holds up nobody. The commands of a shard go over one connection, and
+ * their answers are handed over in the order of the replies, which is the order in which the server
+ * has done them. So the engine gets a read behind the changes that the read has seen. */
 #include "store/redis/timer/completion.h"
 
 #include <string.h>
 
 #include "store/redis/core.h"
 
-enum { PROGRESS_NONE, PROGRESS_ORDERED, PROGRESS_ANSWERED };
-
 #define OVERDUE_EVERY DW_MILLISECONDS(50)
 
-static bool is_ordered(const dw_op *op)
+static bool changes_timer(const dw_op *op)
 {
+	if (op->flags & OP_OURS)
+		return false;
 	switch (op->kind) {
 	case DW_OP_PUT:
 	case DW_OP_CLAIM:
@@ -27,43 +23,25 @@ static bool is_ordered(const dw_op *op)
 	case DW_OP_SETTLE:
 	case DW_OP_BURY:
 	case DW_OP_NEXT:
-	case DW_OP_OWN: /* all operations that were sent as a client are answered before an OWN */
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void join_order(struct completion *completion, dw_op *op)
-{
-	struct op_place *place = place_of(op);
-	dw_op *last = completion->order_last;
-
-	place->progress = PROGRESS_ORDERED;
-	place->prev = last;
-	*(last ? &place_of(last)->next : &completion->order_first) = op;
-	completion->order_last = op;
-}
-
 void answer_take(struct completion *completion, dw_op *op)
 {
-	place_of(op)->progress = PROGRESS_NONE;
-	place_of(op)->next = place_of(op)->prev = NULL;
-	place_of(op)->closed_on = 0;
-	place_of(op)->closings = 0;
-	place_of(op)->is_suspect = false;
-	if (is_ordered(op) && !(op->flags & OP_OURS))
-		join_order(completion, op);
-}
-
-static void leave_order(struct completion *completion, dw_op *op)
-{
 	struct op_place *place = place_of(op);
 
-	*(place->prev ? &place_of(place->prev)->next : &completion->order_first) = place->next;
-	*(place->next ? &place_of(place->next)->prev : &completion->order_last) = place->prev;
-	place->next = place->prev = NULL;
-	place->progress = PROGRESS_NONE;
+	place->closed_on = 0;
+	place->closings = 0;
+	place->is_suspect = false;
+	place->is_change = changes_timer(op);
+	completion->changes += place->is_change;
+	if (op->kind == DW_OP_OWN) {
+		completion->own_order = place->order;
+		completion->before_own = completion->changes;
+	}
 }
 
 static void hand_over(struct redis_store *store, dw_op *op)
@@ -101,55 +79,35 @@ void answer_withheld(struct redis_store *store)
 		hand_over(store, op);
 }
 
-/* given_up returns true for an answer that says that the store gave the operation up. No other
- * answer must wait for such an operation. */
-static bool given_up(int status)
+void answer_later(struct redis_store *store, dw_op *op)
 {
-	return status == DW_ESTORE || status == DW_EUNKNOWN || status == DW_ECLOSED ||
-	       status == DW_EFENCED;
-}
+	struct completion *completion = &store->completion;
+	struct op_place *place = place_of(op);
+	dw_op *own = completion->own;
 
-/* tell_ordered hands over the answers from the head of the order up to the first operation without
- * an answer. */
-static void tell_ordered(struct redis_store *store)
-{
-	dw_op *op;
-
-	while ((op = store->completion.order_first) &&
-	       place_of(op)->progress == PROGRESS_ANSWERED) {
-		leave_order(&store->completion, op);
-		hand_over(store, op);
-	}
+	if (!place->is_change)
+		return;
+	place->is_change = false;
+	completion->changes--;
+	if (place->order > completion->own_order || --completion->before_own > 0 || !own)
+		return;
+	completion->own = NULL;
+	hand_over(store, own);
 }
 
 void answer(struct redis_store *store, dw_op *op, int status)
 {
+	bool is_change = place_of(op)->is_change;
+
 	op->status = status;
 	op->next = NULL;
-	if (place_of(op)->progress == PROGRESS_ORDERED && given_up(status))
-		leave_order(&store->completion, op);
-	if (place_of(op)->progress == PROGRESS_NONE) {
-		hand_over(store, op);
-	} else {
-		place_of(op)->progress = PROGRESS_ANSWERED;
+	if (op->kind == DW_OP_OWN && status == DW_OK && store->completion.before_own > 0) {
+		store->completion.own = op;
+		return;
 	}
-	tell_ordered(store);
-}
-
-void answer_later(struct redis_store *store, dw_op *op)
-{
-	if (place_of(op)->progress == PROGRESS_ORDERED)
-		leave_order(&store->completion, op);
-	tell_ordered(store);
-}
-
-/* While the server refuses every change, claims stay unanswered, and a caller's read must not wait
- * for them. */
-void answer_behind(struct redis_store *store, dw_op *op, int status)
-{
-	if (!op->asked || !pipeline_refuses(&store->pipeline))
-		join_order(&store->completion, op);
-	answer(store, op, status);
+	hand_over(store, op);
+	if (is_change)
+		answer_later(store, op); /* an OWN may wait for it */
 }
 
 void answer_all(struct redis_store *store, struct op_queue *queue, int status)
@@ -158,21 +116,6 @@ void answer_all(struct redis_store *store, struct op_queue *queue, int status)
 
 	while ((op = op_queue_pop(queue)))
 		answer(store, op, status);
-}
-
-void answer_known(struct redis_store *store)
-{
-	dw_op *op = store->completion.order_first;
-
-	while (op) {
-		dw_op *next = place_of(op)->next;
-
-		if (place_of(op)->progress == PROGRESS_ANSWERED) {
-			leave_order(&store->completion, op);
-			hand_over(store, op);
-		}
-		op = next;
-	}
 }
 
 /* ---- Giving up ------------------------------------------------------------------------------- */
@@ -288,31 +231,8 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 	}
 }
 
-/* recall_reads gives up pages that the owner has asked for and that wait behind other answers. Such
- * a page would be older than the rows that the journal takes from now on. So the owner reads it
- * again. */
-static void recall_reads(struct redis_store *store)
-{
-	dw_op *op = store->completion.order_first;
-
-	while (op) {
-		dw_op *next = place_of(op)->next;
-
-		if (!is_ordered(op) && !op->asked) {
-			rows_free(&store->alloc, op->rows);
-			op->rows = NULL;
-			op->row_count = 0;
-			op->status = DW_ESTORE;
-			leave_order(&store->completion, op);
-			hand_over(store, op);
-		}
-		op = next;
-	}
-}
-
 void answer_recall(struct redis_store *store, dw_usec patience)
 {
-	recall_reads(store);
 	answer_all(store, &store->completion.suspects.aside, DW_ESTORE);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
 	     i = shard_next(&store->sets.queued, i + 1)) {
@@ -351,25 +271,6 @@ void answer_cut_off(struct redis_store *store, struct shard *shard)
 	in_doubt_overdue(store, shard);
 }
 
-/* order_overdue hands over answers that are overdue but wait for an earlier operation. Answers to
- * the engine's own reads keep waiting: they might show timers about which the engine has not seen
- * the earlier answers. */
-static void order_overdue(struct redis_store *store)
-{
-	dw_op *op = store->completion.order_first;
-
-	while (op) {
-		dw_op *next = place_of(op)->next;
-
-		if (place_of(op)->progress == PROGRESS_ANSWERED && op->asked &&
-		    store->now >= place_of(op)->deadline) {
-			leave_order(&store->completion, op);
-			hand_over(store, op);
-		}
-		op = next;
-	}
-}
-
 void answer_overdue(struct redis_store *store)
 {
 	if (store->now < store->completion.overdue_at)
@@ -386,7 +287,6 @@ void answer_overdue(struct redis_store *store)
 		in_doubt_overdue(store, shard);
 	}
 	queue_overdue(store, &store->completion.suspects.aside);
-	order_overdue(store);
 }
 
 /* ---- A lost ownership ------------------------------------------------------------------------ */

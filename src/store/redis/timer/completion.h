@@ -1,4 +1,4 @@
-/* Answers operations in the order of their submission, and gives up those that take too long. */
+/* Answers operations, and gives up those that take too long. */
 #ifndef DW_STORE_REDIS_COMPLETION_H
 #define DW_STORE_REDIS_COMPLETION_H
 
@@ -20,18 +20,17 @@
 
 /* What this store notes about an operation, in the room that dw_op has for the store. */
 struct op_place {
-	dw_op *next, *prev; /* neighbours in the list of operations that need an answer in order */
-	dw_usec deadline;   /* when the operation is given up (steady clock) */
+	dw_usec deadline; /* when the operation is given up (steady clock) */
 	uint64_t floor; /* a change: it asks for this version; a read: the time at which it began */
 	uint64_t order; /* the operation's number in the order of submission */
 	dw_usec again_at; /* when a suspect that waits is sent again (steady clock) */
 	/* The connection that the server closed on this operation; 0 when that was judged. */
 	uint32_t closed_on;
-	uint8_t progress;
 	/* How often the server closed the connection on this operation alone, at most 255. */
 	uint8_t closings;
 	bool was_alone;  /* when closed_on was closed, the command had only this operation */
 	bool is_suspect; /* the operation is sent alone */
+	bool is_change;  /* it has no answer yet, and an OWN behind it waits for that */
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
@@ -55,12 +54,16 @@ static inline bool place_is_alone(const dw_op *op)
 
 struct completion {
 	struct op_queue answers;
-	/* The first and the last operation in the order of the answers. */
-	dw_op *order_first, *order_last;
 	struct suspects suspects;
 	/* Operations with DW_EFENCED, whose answers wait for the end of a handover. */
 	struct op_queue withheld;
 	uint64_t submitted; /* how many operations were submitted */
+	uint64_t changes;   /* changes without an answer */
+	/* The last OWN: its number, the changes before it without an answer, and the OWN itself
+	 * while it waits for them. */
+	uint64_t own_order;
+	uint64_t before_own;
+	dw_op *own;
 	dw_usec overdue_at; /* when answer_overdue looks at the queues next (steady clock) */
 	bool in_turn;       /* a turn is running, so no wake-up is needed */
 };
@@ -95,17 +98,15 @@ struct shard_queues {
  * is of use only now. All other operations are never given up, because firing depends on them. */
 bool answer_is_waited_for(const dw_op *);
 
-/* answer_take puts a submitted operation at the end of the order of answers. */
+/* answer_take is called when an operation is submitted. An OWN is answered after the changes that
+ * were submitted before it. */
 void answer_take(struct completion *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
 
-/* answer_later takes an operation out of the order, so that later answers do not wait for it. */
+/* answer_later is called for an operation whose answer may take long. An OWN does not wait for
+ * it. */
 void answer_later(struct redis_store *, dw_op *);
-
-/* answer_known hands over all answers that are known, even if earlier operations have no answer
- * yet. */
-void answer_known(struct redis_store *);
 
 /* answer_note_closed is called when the server has applied all commands in doubt up to this number.
  * A pause of the queue has refused puts of the last command, perhaps also of earlier ones. */
@@ -117,10 +118,6 @@ void answer_withheld(struct redis_store *);
 /* answer_doubtful answers all operations in the queue with DW_EUNKNOWN for good. If such an
  * operation is submitted again, its result is only looked up. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
-
-/* answer_behind answers a read. The engine gets the answer only after the answers of all changes
- * that were submitted before this call. */
-void answer_behind(struct redis_store *, dw_op *, int status);
 
 /* answer_cut_off gives up the operations of a shard that is cut off. */
 void answer_cut_off(struct redis_store *, struct shard *);

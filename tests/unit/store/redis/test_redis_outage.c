@@ -427,7 +427,7 @@ static void break_shard(void)
 	redisFree(redis);
 }
 
-/* Answers come in the order of the calls; but a claim in the broken shard is answered never. */
+/* A claim in the broken shard is answered never. */
 static void broken_shard_keeps_no_answer_of_others(void **state)
 {
 	struct watcher watchers[HANDLES] = {0};
