@@ -95,11 +95,20 @@ static void take(struct redis_store *store, dw_op *op)
 	}
 }
 
+/* role_for returns what this store is where the operation works: in the shard of its timer, or in
+ * the namespace. */
+static dw_role role_for(struct redis_store *store, const dw_op *op)
+{
+	if (!write_is_one(op) || !op->id[0])
+		return store->ownership.role;
+	return shard_is_ours(shard_of(store, op->id)) ? DW_OWNER : DW_CLIENT;
+}
+
 /* permit returns whether the operation is allowed in this role. An operation that the engine made
  * as the owner, before it knew that the ownership is lost, gets DW_EFENCED and not DW_EROLE. */
-static int permit(const struct redis_store *store, const dw_op *op)
+static int permit(struct redis_store *store, const dw_op *op)
 {
-	int status = life_permits(op, store->ownership.role);
+	int status = life_permits(op, role_for(store, op));
 
 	if (store->handover.is_on && op->kind == DW_OP_LOSS)
 		return DW_OK; /* the engine has now written all that it knows */
