@@ -145,17 +145,26 @@ void delivery_expired(struct sim *sim, const char *id)
 		broken(sim, "I4", "a hold of %s expired, but it was not held", id);
 }
 
+static void lose_delivery(const struct sim *sim, struct generation *generation)
+{
+	if (sim->several && generation->life != sim->at_work->life)
+		return; /* started by another process */
+	generation->held = false;
+	generation->dropped = 0; /* its delivery is void */
+	if (generation->life == sim->at_work->life)
+		generation->life = 0;
+}
+
 void deliveries_lost(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->promises.generation_count; i++) {
-		struct generation *generation = &sim->promises.generations[i];
-
-		if (sim->several && generation->life != sim->at_work->life)
-			continue; /* started by another process */
-		generation->held = false;
-		generation->dropped = 0; /* its delivery is void */
-		if (generation->life == sim->at_work->life)
-			generation->life = 0;
-	}
+	for (uint32_t i = 0; i < sim->promises.generation_count; i++)
+		lose_delivery(sim, &sim->promises.generations[i]);
 	order_forget(sim);
+}
+
+void deliveries_lost_of(struct sim *sim, struct name *name)
+{
+	for (struct generation *each = name->last; each; each = each->before)
+		lose_delivery(sim, each);
+	order_touched(name);
 }

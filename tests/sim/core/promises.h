@@ -133,8 +133,9 @@ void delivery_verdict(struct sim *, struct generation *, dw_verdict, dw_usec ret
 void delivery_expired(struct sim *, const char *id);
 
 /* deliveries_lost: the process at work lost the store, and with it all that it started and
- * claimed. */
+ * claimed. deliveries_lost_of: it lost the shard of that name. */
 void deliveries_lost(struct sim *);
+void deliveries_lost_of(struct sim *, struct name *);
 
 /* ---- compare.c: the store holds what the promises say -------------------------------------- */
 

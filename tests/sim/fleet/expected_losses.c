@@ -317,6 +317,22 @@ void losses_keeper_ends(struct fleet *fleet, bool in_time)
 			sim->promises.generations[i].loss.keeper = 0;
 }
 
+void losses_shard_given_up(struct fleet *fleet, unsigned shard)
+{
+	struct sim *sim = fleet->sim;
+
+	for (struct name *name = sim->promises.first; name; name = name->next) {
+		if (!is_in(fleet, name, shard))
+			continue;
+		if (name->loss.keeper == sim->at_work->life)
+			without_keeper(fleet, name);
+		for (struct generation *each = name->last; each; each = each->before)
+			if (each->loss.keeper == sim->at_work->life)
+				each->loss.keeper = 0;
+	}
+	fleet->at_work->exposure.unowned[shard] = false;
+}
+
 /* losses_taken_over: a process took over the shard when its keeper's lease was over, or when a
  * lease that was set back ended sooner than its keeper thinks. The keeper will only step down. */
 void losses_taken_over(struct fleet *fleet, unsigned shard)

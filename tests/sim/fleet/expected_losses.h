@@ -73,6 +73,10 @@ void losses_owner_told(struct process *);
  * over, so it must have rebuilt everything. */
 void losses_keeper_ends(struct fleet *, bool in_time);
 
+/* losses_shard_given_up: the process at work learns that it lost this shard. The shard's data is
+ * the truth. */
+void losses_shard_given_up(struct fleet *, unsigned shard);
+
 /* losses_in_time: the lease of the process at work is not over, and no other process owns a shard
  * that was set back. */
 bool losses_in_time(const struct fleet *);

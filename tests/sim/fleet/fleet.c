@@ -229,6 +229,7 @@ static void become_calm(struct fleet *fleet)
 	sim->program.action_at = DW_NEVER;
 	sim->knobs.fail = sim->knobs.slow = 0;
 	fleet->outage.refusing_until = 0;
+	refused_end(fleet);
 	trace(sim, "calm", "", 0, 0);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct process *process = &fleet->processes[i];

@@ -10,6 +10,7 @@
 #include "sim/fleet/network.h"
 #include "sim/fleet/outage.h"
 #include "sim/fleet/process.h"
+#include "sim/fleet/refused.h"
 #include "sim/fleet/server.h"
 
 #define PROCESSES 3u /* the last one never owns */
@@ -24,6 +25,7 @@ struct fleet {
 	struct network network;
 	struct outage outage;
 	struct foreign foreign;
+	struct refused refused;
 	struct data_faults data_faults;
 	struct remembered before[NAMES_MAX];
 	uint64_t lives;

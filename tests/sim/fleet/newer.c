@@ -91,6 +91,8 @@ static void store(struct fleet *fleet, struct name *name)
 
 	if (meta(fleet, shard, "shards") == 0)
 		return; /* no process has owned it yet */
+	if (name->loss.keeper)
+		return; /* its owner may write an older timer again, or delete this one */
 	head.generation = next_version(fleet, shard);
 	head.open = is_open(fleet, name->id);
 	trace(fleet->sim, "newer", name->id, (int64_t)head.generation, head.open);

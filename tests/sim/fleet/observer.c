@@ -24,6 +24,40 @@ static void note_loss(struct process *process)
 	losses_owner_told(process);
 }
 
+static bool is_owner(const struct observer *observer)
+{
+	return engine_is_owner(observer->process->instance.engine);
+}
+
+/* lose_shard: the engine learns that another process has a shard, or had it. */
+static void lose_shard(const struct observer *observer, unsigned shard)
+{
+	struct process *process = observer->process;
+	struct sim *sim = process->instance.sim;
+
+	trace(sim, "lost shard", "", shard, process->instance.number);
+	for (struct name *name = sim->promises.first; name; name = name->next) {
+		if (observer->real->type->shard_of(observer->real, name->id) != shard)
+			continue;
+		process->observer.knowledge.known[name->number] = 0;
+		deliveries_lost_of(sim, name);
+	}
+	losses_shard_given_up(process->fleet, shard);
+}
+
+/* lose_fenced: so it does by an answer DW_EFENCED, of all shards that are not its own. */
+static void lose_fenced(const struct observer *observer, const dw_op *op)
+{
+	const dw_store *real = observer->real;
+	unsigned shard = op->id ? real->type->shard_of(real, op->id) : 0;
+
+	if (!is_owner(observer))
+		return;
+	for (unsigned i = 0; i < real->type->shards(real); i++)
+		if (real->type->lease(real, i) == INT64_MIN || (op->id && i == shard))
+			lose_shard(observer, i);
+}
+
 static void observer_submit(dw_store *store, dw_op *batch)
 {
 	struct observer *observer = observer_of(store);
@@ -41,6 +75,7 @@ static void observer_submit(dw_store *store, dw_op *batch)
 			rebuild_done(observer->process, observer->real);
 	}
 	observer->real->type->submit(observer->real, batch);
+	observer->knowledge.store_worked_at = sim->clocks.steady;
 }
 
 static void learn_of(struct process *process, const char *id, uint64_t generation)
@@ -74,7 +109,7 @@ static void learn(struct process *process, const dw_op *op)
 	if (op->id && op->status == DW_OK && op->kind != DW_OP_ACK)
 		learn_of(process, op->id, op->head.generation);
 	if (op->kind == DW_OP_LOSS && op->status == DW_OK) {
-		knowledge->told_of_loss_at = sim->clocks.steady;
+		knowledge->told_of_loss_at = knowledge->store_worked_at;
 		order_forget(sim);
 	}
 	if ((op->status == DW_OK ||
@@ -100,8 +135,10 @@ static dw_op *observer_collect(dw_store *store)
 			if (sim->bug == BUG_NEWER_DAMAGED && r->status == DW_ENEWER)
 				r->status = DW_ECORRUPT;
 		}
-		if (op->status == DW_EFENCED && terms_is_current(&observer->knowledge.terms, op))
+		if (op->status == DW_EFENCED && terms_is_current(&observer->knowledge.terms, op)) {
+			lose_fenced(observer, op);
 			note_loss(observer->process);
+		}
 		learn(observer->process, op);
 		order_collected(sim, op, terms_is_current(&observer->knowledge.terms, op));
 	}
@@ -128,6 +165,7 @@ static void observer_turn(dw_store *store, dw_usec steady)
 	struct observer *observer = observer_of(store);
 
 	observer->real->type->turn(observer->real, steady);
+	observer->knowledge.store_worked_at = steady;
 }
 
 static dw_usec observer_due(const dw_store *store)
@@ -172,7 +210,7 @@ static dw_usec observer_lease(const dw_store *store, unsigned shard)
 	if (observer->process->instance.sim->bug == BUG_LATE_START)
 		return DW_NEVER;
 	note_leases(observer);
-	if (until == INT64_MIN && engine_is_owner(observer->process->instance.engine))
+	if (until <= observer->process->instance.sim->clocks.steady && is_owner(observer))
 		touch_shard(observer, shard);
 	return until;
 }
@@ -209,7 +247,13 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 {
 	struct observer *observer = observer_of(store);
 
-	return observer->real->type->take_shard(observer->real, ret_news);
+	if (!observer->real->type->take_shard(observer->real, ret_news))
+		return false;
+	if (ret_news->state == DW_SHARD_FOREIGN && is_owner(observer)) {
+		terms_lost(&observer->knowledge.terms);
+		lose_shard(observer, ret_news->number);
+	}
+	return true;
 }
 
 void observer_init(struct observer *observer, struct process *process, dw_store *real)

@@ -13,7 +13,8 @@ struct knowledge {
 	uint64_t known[NAMES_MAX]; /* the last generation that it learnt of as the owner */
 	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
 	struct terms terms;
-	dw_usec told_of_loss_at; /* steady: it was last told of lost data */
+	dw_usec store_worked_at; /* steady: its store last had a turn or a submission */
+	dw_usec told_of_loss_at; /* steady: its store told of lost data, at the latest */
 	dw_usec leased;          /* steady: end of the lease that its store promised */
 };
 

@@ -12,6 +12,7 @@ void outage_choose(struct fleet *fleet)
 					.halt = some(sim, 20),
 					.restart = some(sim, 10),
 					.foreign = some(sim, 10),
+					.shards = some(sim, 20),
 					.long_stall = (uint32_t)draw(sim, 60)};
 }
 
@@ -70,4 +71,5 @@ void outage_act(struct fleet *fleet)
 		refuse(fleet);
 	if (chance(sim, outage->foreign))
 		foreign_begin(fleet);
+	refused_act(fleet);
 }

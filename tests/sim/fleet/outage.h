@@ -15,6 +15,7 @@ struct outage {
 	uint32_t halt;   /* it stands still */
 	uint32_t restart;
 	uint32_t foreign;    /* a shard has a key of another program for a while */
+	uint32_t shards;     /* it refuses what is asked of some shards */
 	uint32_t long_stall; /* of 100 stalls of a process */
 	dw_usec refusing_until;
 	unsigned refusal;

@@ -124,7 +124,8 @@ static void on_event(dw *handle, const dw_event *event, void *user)
 	/* An owner that gives way to a newer version rebuilds nothing. */
 	if (event->kind == DW_EVENT_OWNER_LOST)
 		losses_keeper_ends(user, event->status != DW_ENEWER && !newer_is_there(user) &&
-					     losses_in_time(user) && !foreign_disturbs(user));
+					     losses_in_time(user) && !foreign_disturbs(user) &&
+					     !refused_disturbs(user));
 	program_take(sim, event);
 }
 

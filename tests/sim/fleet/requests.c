@@ -81,7 +81,9 @@ static void carry_out(struct fleet *fleet, const struct packet *packet)
 		trace(sim, "refused", reply->bytes, 0, 0);
 		faults_disturb(sim, sim->clocks.steady);
 	} else {
-		reply = foreign_reply(fleet, packet, script_of(packet));
+		reply = refused_reply(fleet, packet, script_of(packet));
+		if (!reply)
+			reply = foreign_reply(fleet, packet, script_of(packet));
 		if (!reply) {
 			reply = server_call(&fleet->server, packet->count, packet->words,
 					    packet->sizes);

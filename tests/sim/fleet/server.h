@@ -9,7 +9,7 @@
 #include "keyspace/keyspace.h"
 #include "sim/core/promises.h"
 
-#define SHARDS_MAX_SIM 4u
+#define SHARDS_MAX_SIM 16u
 
 struct sim;
 
