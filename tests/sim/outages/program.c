@@ -71,7 +71,7 @@ static void check_cancel(const struct member *member, uint32_t number)
 
 	if (owner && owner != member && !member->outages->moved[number] &&
 	    member->outages->starts[number].life == instance_of(owner)->life &&
-	    !instance_of(owner)->dead && !owner->is_closing)
+	    instance_of(owner)->engine && !instance_of(owner)->dead && !owner->is_closing)
 		broken(member->outages->sim, "J16", "t%03u was started, and then cancelled",
 		       number);
 }
