@@ -180,15 +180,24 @@ static bool is_newer(const struct timer *head, const dw_op *op)
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
 }
 
+/* may_drop returns true if a timer that the store does not have any more leaves memory. If the
+ * operation is of an earlier term, the shard is read again now. That brings a stored timer back, but
+ * does not tell that one is gone, and a journal would start it while Redis is away. */
+static bool may_drop(const struct engine *engine, const struct timer *head, const dw_op *op)
+{
+	if (shards_is_current(&engine->shards, head->shard, op))
+		return head->state != TIMER_ABSENT;
+	return op->status == DW_OK && head->state == TIMER_PENDING &&
+	       engine->shards.all[head->shard].owned;
+}
+
 void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT || is_promised(op);
 
-	if (gone && head->state != TIMER_ABSENT && !is_newer(head, op) &&
-	    shards_is_current(&engine->shards, head->shard, op)) {
+	if (gone && !is_newer(head, op) && may_drop(engine, head, op))
 		timer_drop(engine, head);
-	}
 	engine->stats.cancelled += op->status == DW_OK;
 	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
 		doubt(engine, head, op);
