@@ -1,5 +1,5 @@
-/* The table of the commands. options.txt has their options and their help. The help of each fits on
- * a screen of 24 lines of 80 characters. */
+/* The table of the commands. options.txt holds their options and their help. Each help text fits on
+ * a screen of 24 lines and 80 columns. */
 #include "cli/commands.h"
 
 #include <stdint.h>
@@ -236,13 +236,16 @@ const struct command commands[] = {
 	.run = command_purge,
     },
     {
-	TEXT_OF_HELP, .summary = "says more about a command", .example = "durawheel help run",
-	.words_max = 2, /* main.c runs it, because it needs this table */
+	TEXT_OF_HELP,
+	.summary = "says more about a command",
+	.example = "durawheel help run",
+	/* This command has no `run`, because it needs this table. main.c calls it. */
+	.words_max = 2,
     },
 };
 const size_t command_count = sizeof commands / sizeof commands[0];
 
-/* is_named: is name the first word, or the first two words with a space between them? */
+/* is_named returns true if name is the first word, or the first two words with a space between. */
 static bool is_named(const char *name, const char *const *words, size_t count)
 {
 	size_t length = strlen(words[0]);
@@ -260,6 +263,8 @@ const struct command *command_of(const char *const *words, size_t count)
 
 	for (size_t i = 0; i < command_count; i++)
 		if (is_named(commands[i].name, words, count))
-			found = &commands[i]; /* names of two words come later in the table */
+			/* The table lists a name of two words after its first word, so the last
+			 * match is the longest. */
+			found = &commands[i];
 	return found;
 }

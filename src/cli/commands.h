@@ -10,7 +10,8 @@
 extern const struct command commands[];
 extern const size_t command_count;
 
-/* command_of returns the command whose name is the first word or the first two words, or NULL. */
+/* command_of returns the command whose name is the first word or the first two words. Returns NULL
+ * if there is no such command. */
 const struct command *command_of(const char *const *words, size_t count);
 
 int command_add(const struct options *);
@@ -49,7 +50,8 @@ int command_work(const struct options *);
 /* take_of_options reads --topic, --max or --batch, and --wait. Returns EXIT_DONE, or complains. */
 int take_of_options(const struct options *, const char *command, dw_take_options *ret_take);
 
-/* take_event is the on_event of commands that take messages. It warns of damaged messages. */
+/* take_event is the on_event callback of commands that take messages. It warns about damaged
+ * messages. */
 void take_event(dw *, const dw_event *, void *user);
 
 #endif

@@ -14,9 +14,10 @@
 
 void help_print_overview(FILE *file)
 {
-	/* Here and below the caller flushes. */
+	/* In this file the caller flushes stdout and checks for write errors. */
 	(void)fputs("durawheel: durable timers; --help, --version\n\n", file);
-	/* The lines of topic and stats name others, so that this fits on a screen. */
+	/* The summaries of topic and stats mention the commands that are left out here. This keeps
+	 * the overview on one screen. */
 	for (size_t i = 0; i < command_count; i++)
 		if (!strchr(commands[i].name, ' ') && !commands[i].is_beside)
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
@@ -42,7 +43,7 @@ void help_print(const struct command *command)
 		     command->example);
 }
 
-/* synonym_of: our command for a name that other programs use, or NULL. */
+/* synonym_of returns our command for a name that other programs use, or NULL. */
 static const char *synonym_of(const char *word)
 {
 	static const char *const pairs[][2] = {
@@ -74,7 +75,8 @@ int help_no_command(const char *word)
 	return complain(EXIT_USAGE, "no command %.64s; see durawheel --help", presentable(word));
 }
 
-/* is_of: is it the command, or one of those that a group has, as dead has dead list? */
+/* is_of returns true if command is the group itself or belongs to it, as `dead list` belongs to
+ * `dead`. */
 static bool is_of(const struct command *command, const struct command *group)
 {
 	size_t length = strlen(group->name);

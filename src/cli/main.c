@@ -1,7 +1,7 @@
-/* durawheel: the command. It uses only the public API of the library.
+/* The main function of the durawheel command. The command uses only the public API of the library.
  *
- * commands.c has the table of the commands, options.c reads the command line, errors.c reports
- * failures, and session.c has the steps that commands share. */
+ * Each file has one task. commands.c has the table of commands, options.c reads the command line,
+ * errors.c reports failures, and session.c has the steps that all commands share. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 static int inform(const struct options *options, const struct command *command)
 {
 	if (options->value[OPT_VERSION])
-		(void)printf("durawheel %s\n", dw_version()); /* session_flush() checks */
+		/* session_flush() reports a failed write. */
+		(void)printf("durawheel %s\n", dw_version());
 	else if (command)
 		help_print(command);
 	else
@@ -23,8 +24,8 @@ static int inform(const struct options *options, const struct command *command)
 	return session_flush();
 }
 
-/* without_first drops the first word. If the command's name has two words, words[0] is then the
- * second. */
+/* without_first drops the first word. After that words[0] is an argument, or the second word of a
+ * command's name. */
 static struct options without_first(const struct options *options)
 {
 	struct options rest = *options;
@@ -67,7 +68,8 @@ int main(int argc, char **argv)
 	int code;
 
 	if (argc > 2 &&
-	    strcmp(argv[0], SUPERVISOR_NAME) == 0) /* we are a supervisor, started by jobs.c */
+	    /* Jobs.c has started this process as a supervisor. */
+	    strcmp(argv[0], SUPERVISOR_NAME) == 0)
 		return supervise(argv[1], argv + 2);
 	if (session_prepare() != EXIT_DONE)
 		return EXIT_FAILED;

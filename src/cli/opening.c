@@ -11,8 +11,11 @@
 #include "cli/out/terminal.h"
 
 enum {
-	QUIET_MS = 300, /* a store that answers sooner needs no word */
-	GRACE_MS = 200, /* a store that answers sooner is closed as always */
+	/* The time without an answer after which a person is told that the command waits. */
+	QUIET_MS = 300,
+	/* The time after a signal in which the store may still answer. If it does, the command
+	 * closes the store in the usual way. */
+	GRACE_MS = 200,
 };
 
 static bool quits(void)
@@ -25,7 +28,7 @@ static bool quits(void)
 	return key == KEY_QUIT;
 }
 
-/* signal_of: the signal that has come. */
+/* signal_of returns the number of the signal that arrived. */
 static int signal_of(const struct opening *opening)
 {
 	struct signalfd_siginfo info;
@@ -97,14 +100,15 @@ void opening_end(struct opening *opening, bool opened)
 	int signal;
 
 	if (opening->runs) {
-		(void)!write(opening->over_fd, &one, sizeof one); /* an eventfd takes it */
-		(void)pthread_join(opening->thread, NULL);        /* cannot fail */
+		/* An eventfd accepts the write at once. */
+		(void)!write(opening->over_fd, &one, sizeof one);
+		(void)pthread_join(opening->thread, NULL); /* cannot fail */
 	}
 	signal = opened ? 0 : signal_of(opening);
 	if (signal)
 		opening->end(signal, opening->user);
 	if (opening->signal_fd >= 0)
-		(void)close(opening->signal_fd); /* no writes can be lost, as below */
+		(void)close(opening->signal_fd); /* nothing was written to it */
 	if (opening->over_fd >= 0)
 		(void)close(opening->over_fd);
 }

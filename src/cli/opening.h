@@ -1,5 +1,8 @@
-/* While dw_open() waits for a store, the thread that called it reads no signals and no keys.
- * Another thread does, and ends the process: nothing was asked of the store yet. */
+/* Lets a signal or a key end the process while dw_open() waits for a store.
+ *
+ * The thread that calls dw_open() cannot read signals or keys meanwhile. A second thread reads them
+ * and ends the process. This loses nothing, because the process has not asked the store for
+ * anything yet. */
 #ifndef DW_CLI_OPENING_H
 #define DW_CLI_OPENING_H
 
@@ -8,9 +11,11 @@
 #include <stdbool.h>
 
 struct opening {
-	const char *name; /* the store's name; NULL: the terminal has no keys and shows nothing */
-	/* Called in the other thread for a signal, which is not read, or 0 for the key that quits.
-	 * It ends the process. */
+	/* The store's name for messages. NULL means that no keys are read and no message is
+	 * shown. */
+	const char *name;
+	/* The second thread calls this function and passes the signal, which it has already read.
+	 * It passes 0 for the key that quits. The function must end the process. */
 	void (*end)(int signal, void *user);
 	void *user;
 	int signal_fd, over_fd;
@@ -18,15 +23,16 @@ struct opening {
 	bool runs;
 };
 
-/* opening_begin is called before dw_open(). The signals must be blocked. The caller sets name, end
- * and user. If there is no memory for a thread, signals wait for dw_open(). */
+/* opening_begin starts the second thread. Call it before dw_open(), with the signals blocked. The
+ * caller sets name, end and user. If there is no memory for a thread, signals wait until dw_open()
+ * returns. */
 void opening_begin(struct opening *, const int *signals, size_t count);
 
-/* opening_begin_plain is for a program without a terminal that SIGTERM and SIGINT stop. */
+/* opening_begin_plain is for a program without a terminal. SIGTERM and SIGINT end the process. */
 void opening_begin_plain(struct opening *);
 
-/* opening_end is called after dw_open(). If the store is open, a signal that came meanwhile can
- * still be read. Otherwise the signal ends the process, as it would have a moment earlier. */
+/* opening_end stops the second thread. Call it after dw_open(). If the store is open, the program
+ * can still read a signal that arrived meanwhile. Otherwise that signal ends the process. */
 void opening_end(struct opening *, bool opened);
 
 #endif

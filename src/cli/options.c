@@ -10,7 +10,8 @@
 #include "cli/out/times.h"
 
 enum {
-	LONG_OPTION = 256, /* getopt_long() returns this + option_id */
+	/* The first value that getopt_long() returns for a long option; option_id is added. */
+	LONG_OPTION = 256,
 	SHARDS_MAX = 256
 };
 
@@ -24,7 +25,7 @@ static const struct {
 	enum key_of kind;
 } keys[] = {OPTION_TABLE(KEY)};
 
-/* is_whole: is word --name or --name=value, and not an abbreviation? */
+/* is_whole returns true if word is --name or --name=value. Abbreviations do not count. */
 static bool is_whole(const char *word, const char *name)
 {
 	size_t length = strlen(name);
@@ -56,12 +57,13 @@ static int keep(struct options *options, enum option_id id, const char *value)
 	return EXIT_DONE;
 }
 
-/* keep_next keeps one word, or an option with its value. *ret_more: false after the last word. */
+/* keep_next stores the next word, or the next option with its value. It sets *ret_more to false
+ * after the last word. Returns EXIT_DONE, or complains. */
 static int keep_next(struct options *options, int argc, char **argv, bool *ret_more)
 {
 	const char *word = optind < argc ? argv[optind] : "";
 	/* '-' makes getopt_long() return words in order, even with POSIXLY_CORRECT. ':' silences
-	 * its messages. */
+	 * its error messages. */
 	int answer = getopt_long(argc, argv, "-:h", table, NULL);
 
 	*ret_more = answer != -1;
@@ -97,7 +99,7 @@ int options_parse(int argc, char **argv, struct options *ret_options)
 		code = keep_next(ret_options, argc, argv, &more);
 	if (code != EXIT_DONE)
 		return code;
-	/* Behind an unknown option, words only say what the command is. */
+	/* Behind an unknown option, words serve only to find the command for the message. */
 	for (; optind < argc; optind++)
 		if (!ret_options->unknown || argv[optind][0] != '-')
 			ret_options->words[ret_options->word_count++] = argv[optind];
@@ -193,7 +195,7 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 			duration_fault(status));
 }
 
-/* time_hint: what the option, or the one beside it, takes besides. */
+/* time_hint returns the end of the message: it names what else may be written as a time. */
 static const char *time_hint(enum option_id id, const char *text)
 {
 	if (id == OPT_DUE_FROM || id == OPT_DUE_BEFORE)

@@ -16,16 +16,17 @@
 #include "cli/out/data.h"
 #include "cli/out/errors.h"
 
-/* With a journal nobody has to wait for Redis. */
+/* A program with a journal can work before Redis answers, so it does not wait long. */
 #define JOURNAL_PATIENCE DW_SECONDS(1)
 
 static const char scheme[] = "sqlite:";
 enum { STORE_SIZE = PATH_MAX + sizeof scheme };
 
-/* A pipe had a reader when the command began. One that leaves later has what it wanted. */
+/* stdout was a pipe with a reader when the command began. If that reader leaves later, it has all
+ * it wanted, and this is no failure. */
 static bool had_reader;
 
-/* has_reader: false: stdout is a pipe that nobody reads any more. */
+/* has_reader returns false if stdout is a pipe whose reader has closed it. */
 static bool has_reader(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -35,8 +36,8 @@ static bool has_reader(void)
 
 int session_prepare(void)
 {
-	/* Reading a closed stdin, or writing a closed stdout, must fail. So /dev/null is opened for
-	 * the other direction. */
+	/* The program must not read from a closed stdin or write to a closed stdout. So /dev/null
+	 * is opened for the opposite direction, and each such call fails. */
 	static const int direction[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
 
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
@@ -48,7 +49,8 @@ int session_prepare(void)
 	return EXIT_DONE;
 }
 
-/* make_folder creates each missing folder above the last '/' of path, only for this user. */
+/* make_folder creates the missing folders above the last '/' of path. Only this user may enter
+ * them. */
 static int make_folder(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -66,8 +68,8 @@ static int make_folder(char *path)
 	return EXIT_DONE;
 }
 
-/* default_store: the XDG base directory specification requires an absolute path, and ignores
- * others. */
+/* default_store returns the path for a user who names no store. The XDG Base Directory
+ * Specification says that a path which is not absolute must be ignored. */
 static int default_store(char ret_store[STORE_SIZE])
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -90,14 +92,14 @@ void session_log_line(dw_log_level level, const char *line, void *user)
 	tell_store(level, line);
 }
 
-/* log_new also prints that a namespace is new. */
+/* log_new prints what session_log_line() prints, and reports a new namespace. */
 static void log_new(dw_log_level level, const char *line, void *user)
 {
 	session_log_line(level == DW_LOG_INFO && strstr(line, " is new") ? DW_LOG_WARN : level,
 			 line, user);
 }
 
-/* check_store refuses the store memory:, because no other command could see its timers. */
+/* check_store refuses the store memory:, because other commands could not see its timers. */
 static int check_store(const char *store)
 {
 	if (strcasecmp(store, "memory:") != 0)
@@ -106,8 +108,8 @@ static int check_store(const char *store)
 				    "it; write sqlite:FILE, for a try --store sqlite:/tmp/try.db");
 }
 
-/* find_store returns the URL from the options or the environment, or the default store, which is
- * written to fallback. */
+/* find_store returns the URL from the options or from the environment. Without one it writes the
+ * default store to fallback and returns that. */
 static int find_store(const struct options *options, char fallback[STORE_SIZE],
 		      const char **ret_store)
 {
@@ -123,7 +125,7 @@ static int find_store(const struct options *options, char fallback[STORE_SIZE],
 	return default_store(fallback);
 }
 
-/* cut_end: removes end from the end of text. Returns false if text does not end so. */
+/* cut_end removes `end` from the end of text. Returns false if text does not end with it. */
 static bool cut_end(char *text, const char *end)
 {
 	size_t size = strlen(text), end_size = strlen(end);
@@ -134,10 +136,11 @@ static bool cut_end(char *text, const char *end)
 	return true;
 }
 
-/* find_namespace sets the namespace and the shards. A store without namespaces ignores them. */
+/* find_namespace sets the namespace and the number of shards. A store without namespaces ignores
+ * them. */
 static int find_namespace(const struct options *options, dw_options *base)
 {
-	const char *name = options->value[OPT_NAME]; /* options_check_name() has checked it */
+	const char *name = options->value[OPT_NAME]; /* the environment's name is checked below */
 	const char *set = name ? NULL : getenv("DURAWHEEL_NAME");
 
 	base->name = name ? name : set && *set ? set : "durawheel";
@@ -146,7 +149,7 @@ static int find_namespace(const struct options *options, dw_options *base)
 	return options_shards(options, &base->shards);
 }
 
-/* Advice of the library for programs, and the words for users of the command that replace it. */
+/* The advice that the library gives to programmers, and the advice for users that replaces it. */
 static const char *const advices[][2] = {
     {": sqlite:FILE, redis://HOST, unix://SOCKET or memory:",
      "; write sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET"},
@@ -157,7 +160,8 @@ static const char *const advices[][2] = {
      "; a journal is one program's: name another file"},
 };
 
-/* advice_of cuts the advice for programs off, and returns that for users. */
+/* advice_of removes the advice for programmers from the message, and returns the advice for
+ * users. */
 static const char *advice_of(char *message)
 {
 	for (size_t i = 0; i < sizeof advices / sizeof advices[0]; i++)
@@ -193,13 +197,15 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 			"%s%s", message[0] ? message : dw_strerror(status), instead);
 }
 
-/* tell_limit: an answer says that a limit is reached, and the event says which one. */
+/* tell_limit prints the event, because only the event says which limit was reached. The answer to
+ * the call carries just the code. */
 static void tell_limit(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
 	if (event->kind == DW_EVENT_LIMIT)
-		(void)complain(EXIT_STORE, "%s", event->message); /* the answer gives the code */
+		/* The answer sets the exit code. */
+		(void)complain(EXIT_STORE, "%s", event->message);
 }
 
 int session_open(const struct options *options, dw_options base, dw **ret_dw)
@@ -220,7 +226,8 @@ int session_open(const struct options *options, dw_options base, dw **ret_dw)
 	return code == EXIT_DONE ? open_store(store, base, ret_dw) : code;
 }
 
-/* session_check: only the library knows what it takes. It says so before it waits for a store. */
+/* session_check opens the store with a patience of 1 us, because only the library can judge the
+ * options. It judges them before it waits for a store. */
 int session_check(const struct options *options)
 {
 	dw_options base = {
@@ -236,7 +243,7 @@ int session_check(const struct options *options)
 		return code;
 	status = dw_open(&d, &base, message);
 	if (status == DW_OK)
-		(void)dw_close(d, 0); /* nothing was asked */
+		(void)dw_close(d, 0); /* no operation was requested */
 	if (status != DW_EINVAL)
 		return EXIT_DONE;
 	advice = advice_of(message);

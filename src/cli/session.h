@@ -1,68 +1,75 @@
-/* The steps that all commands share: opening and closing the store, waiting, and standard
- * streams. */
+/* The steps that all commands share: opening and closing the store, waiting for answers, and the
+ * standard streams. */
 #ifndef DW_CLI_SESSION_H
 #define DW_CLI_SESSION_H
 
 #include "cli/options.h"
 #include "durawheel/durawheel.h"
 
-/* How long a command waits for the store before it gives up. */
+/* How long a command waits for an answer before it gives up. */
 #define SESSION_PATIENCE DW_SECONDS(30)
 
-/* session_prepare opens the descriptors 0 to 2 if they are closed, so that no file of the store
- * becomes stdout. It also ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a limit on file
- * sizes is an error instead of a signal. */
+/* session_prepare opens the descriptors 0 to 2 if they are closed. Otherwise a file of the store
+ * could become stdout. It also ignores SIGPIPE and SIGXFSZ, so that a closed pipe or a file-size
+ * limit causes an error and no signal. Returns EXIT_DONE or EXIT_FAILED. */
 int session_prepare(void);
 
-/* session_open opens the store that the options name. base holds the role and the hooks. Returns
- * EXIT_DONE, or complains. */
+/* session_open opens the store that the options name. base holds the role and the callbacks. The
+ * caller closes *ret_dw with session_close(). Returns EXIT_DONE, or complains. */
 int session_open(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_check: does the library take the store? It is not opened for longer than that takes, and
- * not made. Returns EXIT_DONE, or complains. */
+/* session_check asks the library whether it accepts the options, without creating or using the
+ * store. Returns EXIT_DONE, or complains. */
 int session_check(const struct options *);
 
-/* session_log_line prints a line of the library that is for users, as commands do without a log. */
+/* session_log_line prints a line of the library that users should see. It is the on_log callback of
+ * commands that have no log. */
 void session_log_line(dw_log_level, const char *line, void *user);
 
-/* session_look is session_open for a command that adds no timers. It refuses a file that does not
- * exist instead of creating it. It reports that a namespace is new, because a mistyped name looks
- * like an empty store. */
+/* session_look opens the store for a command that adds no timers. It refuses a file that does not
+ * exist. It reports a new namespace, because a mistyped name looks like an empty store. Returns
+ * EXIT_DONE, or complains. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_sync waits until every operation is answered, at most SESSION_PATIENCE. Returns
+/* session_sync waits for the answers to all operations, at most SESSION_PATIENCE. Returns
  * EXIT_DONE, or complains. */
 int session_sync(dw *);
 
-/* session_wait: the same, without a limit of time. */
+/* session_wait waits for the answers to all operations, without a limit. Returns EXIT_DONE, or
+ * complains. */
 int session_wait(dw *);
 
-/* session_turn waits at most patience_ms for work and does it. DW_OK, DW_ETIMEOUT, DW_ESYS. */
+/* session_turn waits at most patience_ms for work, and does it. Returns DW_OK, DW_ETIMEOUT or
+ * DW_ESYS. */
 int session_turn(dw *, int patience_ms);
 
-/* session_tell_journaled: the journal has it, and Redis not yet. It says so on stderr. */
+/* session_tell_journaled returns true if the operation is in the journal and not yet in Redis. It
+ * then says so on stderr. */
 bool session_tell_journaled(const dw_result *);
 
-/* session_close closes the handle and flushes stdout. Returns code, or the code of an error in
- * doing so. */
+/* session_close closes the handle and flushes stdout. Returns code, or the exit code of a failure
+ * to do so. */
 int session_close(dw *, int code);
 
-/* session_torn: stdout cannot be written. EXIT_FAILED; it complains, unless the reader of a pipe
- * has left since the command began, as in `list | head`. */
+/* session_torn reports that stdout cannot be written, and returns EXIT_FAILED. It prints nothing if
+ * the reader of the pipe has left since the command began, as in `list | head`. */
 int session_torn(const char *words);
 
-/* session_flush returns EXIT_DONE if all output was written to stdout, else session_torn. */
+/* session_flush writes all buffered output to stdout. Returns EXIT_DONE, or the result of
+ * session_torn(). */
 int session_flush(void);
 
-/* session_name returns the namespace, or the name of the file; no path and no address. */
+/* session_name returns the namespace, or the name of the file. It never contains a path or an
+ * address. */
 const char *session_name(const struct options *);
 
-/* session_now is the wall clock. session_steady is the monotonic clock. */
+/* session_now returns the time of the wall clock. session_steady returns the time of the monotonic
+ * clock, which never steps back. */
 dw_usec session_now(void);
 dw_usec session_steady(void);
 
-/* why returns the library's message for its last failure on this handle, or else the text of
- * error. */
+/* why returns the library's message about its last failure on this handle. Without a message it
+ * returns the text of the error. */
 const char *why(const dw *, int error);
 
 #endif

@@ -29,7 +29,7 @@ char *base64_encode(const void *bytes, size_t size)
 	return text;
 }
 
-/* value_of returns the value of a letter, 0 to 63, or -1. */
+/* value_of returns the value of a letter, from 0 to 63, or -1 for any other character. */
 static int value_of(char c)
 {
 	if (c >= 'A' && c <= 'Z')
@@ -41,8 +41,8 @@ static int value_of(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* decode_group decodes four letters; the last `padding` of them are '='. The bits after the last
- * byte must be zero, so that no bytes have two encodings. */
+/* decode_group decodes four letters, of which the last `padding` are '='. The bits after the last
+ * byte must be zero, so that each value has one encoding. */
 static bool decode_group(const char *text, size_t padding, unsigned char *ret_bytes)
 {
 	uint32_t group = 0;

@@ -13,7 +13,8 @@ size_t data_max(const char *journal)
 	return journal ? DW_DATA_MAX - 1024 : DW_DATA_MAX;
 }
 
-/* read_file reads the whole file, at most DW_DATA_MAX bytes, into a block for free(). */
+/* read_file reads the whole file, at most DW_DATA_MAX bytes. The caller frees *ret_data. Returns
+ * EXIT_DONE, or complains. */
 static int read_file(int fd, const char *name, void **ret_data, size_t *ret_size)
 {
 	size_t capacity = (size_t)DW_DATA_MAX + 1, size = 0;
@@ -76,6 +77,6 @@ int data_of_options(const struct options *options, const char *command, dw_timer
 	code = read_file(fd, fd == STDIN_FILENO ? "stdin" : name, ret_file, &timer->data_size);
 	timer->data = *ret_file;
 	if (fd != STDIN_FILENO)
-		(void)close(fd); /* no writes can be lost */
+		(void)close(fd); /* the file was only read */
 	return code == EXIT_DONE ? check_size(options, command, timer) : code;
 }

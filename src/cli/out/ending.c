@@ -18,11 +18,12 @@ static void append(struct ending *ending, const char *format, ...)
 
 	va_start(arguments, format);
 	(void)vsnprintf(ending->words + size, sizeof ending->words - size, format,
-			arguments); /* it is large enough */
+			arguments); /* the room is large enough */
 	va_end(arguments);
 }
 
-/* never_started: it was never claimed, or its first claim found it too late. */
+/* never_started returns true if no handler ever got the timer. Either the owner never claimed it,
+ * or the first claim came too late. */
 static bool never_started(const dw_ended *ended)
 {
 	return ended->attempt == 0 ||
@@ -30,14 +31,14 @@ static bool never_started(const dw_ended *ended)
 		ended->attempt == 1 && ended->started == 0);
 }
 
-/* may_have_started: a cancel does not know what became of the claims before it. A retry says that a
- * handler did start. */
+/* may_have_started returns true if nobody knows whether a handler got the timer. A cancel does not
+ * learn the outcome of an earlier claim. But a retry proves that a handler got it. */
 static bool may_have_started(const dw_ended *ended)
 {
 	return ended->end == DW_END_CANCELLED && ended->retries == 0 && ended->started == 0;
 }
 
-/* write_words: a timer that never started has no lateness. */
+/* write_words describes the end in one line. A timer that never started has no lateness. */
 static void write_words(struct ending *ending, const dw_ended *ended)
 {
 	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
@@ -71,7 +72,8 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
 		memcpy(ending->result, ended->result, ended->result_size);
 }
 
-/* write_letter_words: an end that is kept says more. */
+/* write_letter_words describes the end by the dead letter. It is used only if no end is kept,
+ * because a kept end has more details. */
 static void write_letter_words(struct ending *ending, const dw_dead *letter)
 {
 	char time[DW_TIME_SIZE];
@@ -81,8 +83,8 @@ static void write_letter_words(struct ending *ending, const dw_dead *letter)
 	       letter->attempt);
 }
 
-/* write_command: an id that means something to a shell stands between quotes. One with a quote in
- * it is not shown. */
+/* write_command writes the command that requeues the letter. An id with characters that a shell
+ * interprets stands between quotes. For an id with a quote in it, the text shows ID instead. */
 static void write_command(struct ending *ending, const char *id)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -102,7 +104,7 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 		write_letter_words(ending, letter);
 		ending->object = line_object_of_letter(letter, true);
 	} else if (ending->object && !line_add_letter(ending->object, letter, true)) {
-		json_decref(ending_take(ending)); /* no memory */
+		json_decref(ending_take(ending)); /* out of memory */
 	}
 	ending->is_known = true;
 	if (letter->damaged)
@@ -118,7 +120,7 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 void ending_print(const struct ending *ending)
 {
 	text_print(stdout, ending->words, strlen(ending->words), 0);
-	(void)putchar('\n'); /* session_close() checks */
+	(void)putchar('\n'); /* session_close() reports a failed write */
 	if (ending->result_size > 0)
 		table_row_text("result", ending->result, ending->result_size);
 	if (*ending->reason)

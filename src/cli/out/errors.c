@@ -49,8 +49,8 @@ const char *presentable(const char *word)
 		   : word;
 }
 
-/* mask_passwords replaces the text between "//" and the last '@' of a word by one '*'. It takes the
- * last '@', because a password may contain '/' and '@'. */
+/* mask_passwords replaces the text between "//" and the last '@' of a word by one '*'. The last '@'
+ * counts, because a password may contain '/' and '@'. */
 void mask_passwords(char *text)
 {
 	char *at = text;
@@ -63,7 +63,7 @@ void mask_passwords(char *text)
 		for (length = word; length > 0 && at[length - 1] != '@'; length--)
 			;
 		if (length < 2)
-			continue; /* there is no user information */
+			continue; /* the word has no user and no password */
 		memmove(at + 1, at + length - 1, strlen(at + length - 1) + 1);
 		*at = '*';
 	}
@@ -76,7 +76,8 @@ void complain_about(const char *place)
 	place_of_fault = place;
 }
 
-/* as_keys turns each "--exec-output" in a message into "exec_output", in place. */
+/* as_keys turns each "--exec-output" in a message into "exec_output". It changes the text in
+ * place. */
 static const char *as_keys(char *message)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
@@ -154,7 +155,7 @@ __attribute__((format(printf, 3, 4))) static void speak_words(enum log_level lev
 	va_end(arguments);
 }
 
-/* is_end: the line says that a trouble is over. */
+/* is_end returns true if the line reports the end of a problem. */
 static bool is_end(const char *line)
 {
 	static const char *const ends[] = {": connected", " takes changes again", " away any more",

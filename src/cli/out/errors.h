@@ -1,8 +1,8 @@
-/* Failures: one message on stderr and one exit code.
+/* Reports a failure by one message on stderr and one exit code.
  *
  * Only this file turns errors of the library into exit codes, and only complain() writes messages
- * to stderr. complain() masks passwords in URLs, and escapes control characters, so that no id can
- * send commands to a terminal. */
+ * to stderr. complain() masks passwords in URLs. It also escapes control characters, so that an id
+ * cannot send commands to a terminal. */
 #ifndef DW_CLI_ERRORS_H
 #define DW_CLI_ERRORS_H
 
@@ -12,28 +12,28 @@ enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_ABSENT = 3, /* there is no such timer */
-	EXIT_EXISTS = 4, /* with DW_NEW: the id has a timer already */
+	EXIT_ABSENT = 3, /* the timer does not exist */
+	EXIT_EXISTS = 4, /* with DW_NEW: the id already has a timer */
 	EXIT_LATE = 5,   /* the timer is being delivered */
-	/* the store is unreachable, full, owned by another process, or written by a newer
-	 * durawheel */
+	/* The store is unreachable or full, another process owns it, or a newer durawheel wrote
+	 * it. */
 	EXIT_STORE = 6
 };
 
-/* exit_of returns the exit code of an enum dw_error. */
+/* exit_of returns the exit code for an enum dw_error. */
 int exit_of(int error);
 
-/* complain writes the message to stderr with one write(), after "durawheel: " or in the form of
- * --log. Returns code, so that a caller can return it in turn. With EXIT_DONE it is no complaint,
- * but news. Any thread may call it. */
+/* complain writes the message to stderr with one write(), after "durawheel: " or in the format of
+ * --log. With EXIT_DONE the message is news and no error. Returns code, so that a caller can return
+ * it in turn. Any thread may call it. */
 int complain(int code, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 
-/* warn is like complain, for something that went wrong and does not end the command. A repeated
- * warning is left out (cli/run/log.h). warn_each never leaves one out. */
+/* warn writes a warning about a problem that does not end the command. It leaves out a repeated
+ * warning (cli/run/log.h). warn_each writes every warning. */
 void warn(const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 1, 2)))
@@ -45,20 +45,21 @@ void warn_each(const char *format, ...)
 #endif
     ;
 
-/* tell_store writes a line of the library, which each handle of the process logs for itself. The
- * end of a trouble is news, and no warning. What is not for users is left out. */
+/* tell_store writes a log line of the library. Each handle of the process logs the state of the
+ * store, so a repetition is left out. A line about the end of a problem is news and no warning.
+ * Lines that are not for users are dropped. */
 void tell_store(dw_log_level, const char *line);
 
-/* complain_about lets each complaint of this thread begin with a place, "FILE:LINE: ", and write
- * the name of an option as the file does: exec_output for --exec-output. NULL ends it. The text
- * must live until then. */
+/* complain_about puts a place, "FILE:LINE: ", before each complaint of this thread. Complaints then
+ * also write options as the file does: exec_output for --exec-output. NULL ends this. The text must
+ * live until then. */
 void complain_about(const char *place);
 
-/* presentable returns a misplaced word for a message. A word that may be a URL with a password is
- * replaced. */
+/* presentable returns a misplaced word for a message. It replaces a word that may be a URL with a
+ * password. */
 const char *presentable(const char *word);
 
-/* mask_passwords takes user and password out of the URLs in the text, in place. */
+/* mask_passwords hides user and password in the URLs of the text, in place. */
 void mask_passwords(char *text);
 
 #endif

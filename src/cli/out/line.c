@@ -10,7 +10,7 @@
 
 enum { LINE_CAPACITY = 512, PIECE_SIZE = 48 };
 
-/* line_append appends a piece of JSON: the callback of json_dump_callback(). */
+/* line_append appends a piece of JSON. It is the callback of json_dump_callback(). */
 static int line_append(const char *piece, size_t size, void *user)
 {
 	struct line *line = user;
@@ -40,7 +40,7 @@ json_t *line_name(const char *name)
 
 	if (text)
 		return text;
-	(void)text_escape(name, strlen(name), form, sizeof form); /* form is large enough */
+	(void)text_escape(name, strlen(name), form, sizeof form); /* the room is large enough */
 	return json_string(form);
 }
 
@@ -57,7 +57,7 @@ bool line_of(struct line *line, json_t *object)
 	return !failed;
 }
 
-/* add_pair adds a piece, which ends the object again. */
+/* add_pair appends a key with its value to the finished object, before its closing brace. */
 static bool add_pair(struct line *line, const char *piece, int length)
 {
 	size_t size = line->size;
@@ -89,7 +89,8 @@ void line_free(struct line *line)
 	free(line->bytes);
 }
 
-/* add_bytes adds bytes under the name, or under encoded_name if they are not UTF-8. */
+/* add_bytes adds the bytes under `name`. If they are not valid UTF-8, it adds them as Base64 under
+ * `encoded_name`. */
 static bool add_bytes(json_t *object, const char *name, const char *encoded_name, const void *data,
 		      size_t size)
 {
@@ -112,7 +113,7 @@ static bool add_data(json_t *object, const void *data, size_t size)
 	return add_bytes(object, "data", "data_base64", data, size);
 }
 
-/* line_of_timer adds the data to object and writes the line. object may be NULL. */
+/* line_of_timer adds the data to object and writes the line. It frees object, which may be NULL. */
 static bool line_of_timer(struct line *line, json_t *object, const void *data, size_t size)
 {
 	if (object && !add_data(object, data, size)) {
@@ -122,8 +123,8 @@ static bool line_of_timer(struct line *line, json_t *object, const void *data, s
 	return line_of(line, object);
 }
 
-/* add_occurrence adds the keys that only a recurring timer has. It frees the object if there is no
- * memory. */
+/* add_occurrence adds the keys that only a recurring timer has. If out of memory, it frees the
+ * object and returns NULL. */
 static json_t *add_occurrence(json_t *object, dw_usec occurrence, const char *rule)
 {
 	if (!object || occurrence == 0)
@@ -144,11 +145,13 @@ bool line_of_firing(struct line *line, const dw_firing *firing)
 	object = add_occurrence(object, firing->occurrence, NULL);
 	if (object && firing->occurrence > 0)
 		(void)json_object_set_new(object, "missed",
-					  json_integer(firing->missed)); /* or it is missing */
+					  /* Without memory the key is missing. */
+					  json_integer(firing->missed));
 	return line_of_timer(line, object, firing->data, firing->data_size);
 }
 
-/* add_span adds a duration that is not 0. It frees the object if there is no memory. */
+/* add_span adds a duration unless it is 0. If out of memory, it frees the object and returns
+ * NULL. */
 static json_t *add_span(json_t *object, const char *name, dw_usec duration)
 {
 	char span[TEXT_SPAN_SIZE];
@@ -162,7 +165,8 @@ static json_t *add_span(json_t *object, const char *name, dw_usec duration)
 	return NULL;
 }
 
-/* add_number adds a number that is not 0. It frees the object if there is no memory. */
+/* add_number adds a number unless it is 0. If out of memory, it frees the object and returns
+ * NULL. */
 static json_t *add_number(json_t *object, const char *name, json_int_t number)
 {
 	if (!object || number == 0 || json_object_set_new(object, name, json_integer(number)) == 0)
@@ -171,7 +175,8 @@ static json_t *add_number(json_t *object, const char *name, json_int_t number)
 	return NULL;
 }
 
-/* add_series adds what a recurring timer has, so that import goes on where this one is. */
+/* add_series adds the position of a recurring timer in its rule, so that import can continue
+ * there. */
 static json_t *add_series(json_t *object, const dw_info *info)
 {
 	object = add_occurrence(object, info->occurrence, info->rule);
@@ -179,7 +184,7 @@ static json_t *add_series(json_t *object, const dw_info *info)
 	return add_number(object, "missed_count", info->missed);
 }
 
-/* info_of: NULL: out of memory. */
+/* info_of returns the object of a timer without its data. Returns NULL if out of memory. */
 static json_t *info_of(const dw_info *info)
 {
 	json_t *object = json_pack("{s:s, s:s, s:I, s:s, s:I}", "id", info->id, "topic",
@@ -196,11 +201,13 @@ bool line_of_info(struct line *line, const dw_info *info, const char *unknown_zo
 
 	if (object && unknown_zone)
 		(void)json_object_set_new(object, "unknown_zone",
-					  line_name(unknown_zone)); /* or it is missing */
+					  /* Without memory the key is missing. */
+					  line_name(unknown_zone));
 	return line_of_timer(line, object, info->data, info->data_size);
 }
 
-/* add_why: nothing was said: no key. A damaged text may be no UTF-8. */
+/* add_why adds the reason of a failure, if the handler gave one. The text of a damaged letter may
+ * be invalid UTF-8. Returns false if out of memory. */
 static bool add_why(json_t *object, const char *why)
 {
 	return !why || json_object_set_new(object, "why", line_name(why)) == 0;
@@ -241,7 +248,8 @@ static json_t *dead_of(const dw_dead *letter)
 	    (json_int_t)letter->crashes, "generation", (json_int_t)letter->generation);
 
 	if (object && letter->newer)
-		(void)json_object_set_new(object, "newer", json_true()); /* or "newer" is missing */
+		/* Without memory the key is missing. */
+		(void)json_object_set_new(object, "newer", json_true());
 	if (object && !add_why(object, letter->why)) {
 		json_decref(object);
 		object = NULL;
@@ -254,12 +262,12 @@ bool line_of_dead(struct line *line, const dw_dead *letter)
 	return line_of_timer(line, dead_of(letter), letter->data, letter->data_size);
 }
 
-/* sized adds the size of the data, and the data if it is shown. Else why a handler failed is not
- * shown, either: its words may be about the data. */
+/* sized adds the size of the data. It adds the data itself only if shows_data. Otherwise it removes
+ * "why", because a handler may have quoted the data there. */
 static json_t *sized(json_t *object, const void *data, size_t size, bool shows_data)
 {
 	if (object && !shows_data)
-		(void)json_object_del(object, "why"); /* or there is none */
+		(void)json_object_del(object, "why"); /* it fails if the key does not exist */
 	if (object && json_object_set_new(object, "size", json_integer((json_int_t)size)) == 0 &&
 	    (!shows_data || add_data(object, data, size)))
 		return object;

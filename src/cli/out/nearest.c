@@ -7,12 +7,12 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* distance: the least number of letters that must be inserted, deleted, changed or swapped with a
- * neighbour to turn a into b. This is the restricted Damerau-Levenshtein distance: no letter is
- * changed twice. Both lengths are at most NEAREST_MAX. */
+/* distance returns the least number of edits that turn a into b. An edit inserts, deletes or
+ * changes a letter, or swaps two neighbours. This is the restricted Damerau-Levenshtein distance:
+ * it changes no letter twice. Both lengths are at most NEAREST_MAX. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	size_t rows[3][NEAREST_MAX + 1] = {{0}}; /* the current row and the two before */
+	size_t rows[3][NEAREST_MAX + 1] = {{0}}; /* the current row and the two rows before it */
 	size_t *row = rows[0], *last = rows[1], *before = rows[2];
 
 	for (size_t j = 0; j <= b_length; j++)
@@ -37,7 +37,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
 
 void nearest_begin(struct nearest *nearest, const char *word, size_t length)
 {
-	/* One letter in three may be wrong, and at least one. */
+	/* One letter in three may be wrong, but at least one. */
 	*nearest = (struct nearest){
 	    .word = word, .length = length, .distance = length < 6 ? 2 : length / 3 + 1};
 }
@@ -51,7 +51,7 @@ void nearest_try(struct nearest *nearest, const char *name)
 		return;
 	here = distance(nearest->word, nearest->length, name, length);
 	if (length > nearest->length && strncmp(nearest->word, name, nearest->length) == 0)
-		here = 0; /* the word is a beginning of the name */
+		here = 0; /* the word is the beginning of the name */
 	if (here >= nearest->distance)
 		return;
 	nearest->distance = here;

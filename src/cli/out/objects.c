@@ -3,7 +3,7 @@
 #include "cli/out/line.h"
 #include "cli/out/tzdata.h"
 
-/* report_of returns the owner's report, which is JSON. Any other text becomes a string. */
+/* report_of returns the owner's report as JSON. A text that is not JSON becomes a string. */
 static json_t *report_of(const char *text)
 {
 	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -33,7 +33,8 @@ const char *pause_name(unsigned paused)
 	return names[paused % 4];
 }
 
-/* The last one is of a newer owner. */
+/* The reasons why due timers wait, as a word and as a sentence. The last entry stands for reasons
+ * that only a newer owner knows. */
 static const char *const waits[][2] = {
     [DW_WAITS_NOT] = {"", ""},
     [DW_WAITS_STORE] = {"store", "their part of the store has no owner now"},
@@ -79,7 +80,8 @@ struct due_timer waits_note(const dw_info *timer)
 	return noted;
 }
 
-/* compare: below 0: the timer is before that one, in the order in which timers start. */
+/* compare returns a value below 0 if the timer starts before the other one. Timers start in the
+ * order of deadline and generation. */
 static int compare(const struct due_timer *timer, dw_usec due, uint64_t generation)
 {
 	if (timer->due != due)
@@ -87,7 +89,8 @@ static int compare(const struct due_timer *timer, dw_usec due, uint64_t generati
 	return timer->generation < generation ? -1 : timer->generation > generation;
 }
 
-/* is_running: a timer that was put after its deadline may wait although later ones run. */
+/* is_running returns true if a handler has the timer. A timer that was put after its deadline may
+ * still wait when later ones run. */
 static bool is_running(const struct due_timer *timer, const dw_topic_info *topic)
 {
 	int first = compare(timer, topic->unstarted_due, topic->unstarted_generation);
@@ -119,15 +122,17 @@ const char *const *waits_reason(const struct due_timer *timer, const dw_topic_in
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* add_number adds a number that differs from its default. */
+/* add_number adds a number unless it is 0. */
 static void add_number(json_t *object, const char *name, int64_t number)
 {
 	if (number != 0)
 		(void)json_object_set_new(object, name,
-					  json_integer(number)); /* or it is missing */
+					  /* Without memory the key is missing. */
+					  json_integer(number));
 }
 
-/* timers_of: nothing without an owner, who counts the timers. */
+/* timers_of returns the numbers of the topic's timers. Only an owner counts them, so without an
+ * owner the object is empty. */
 static json_t *timers_of(const dw_topic_info *info)
 {
 	if (!info->is_counted)
@@ -164,7 +169,8 @@ json_t *object_of_topic(const dw_topic_info *info)
 	}
 	if (info->waits)
 		(void)json_object_set_new(object, "waits",
-					  json_string(waits_name(info->waits))); /* or less */
+					  /* Without memory the key is missing. */
+					  json_string(waits_name(info->waits)));
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);
 	add_number(object, "late_p50_us", info->late_p50_us);

@@ -1,5 +1,5 @@
-/* The JSON objects of what is stored, for the command's --json and for the web server. Each
- * function returns NULL if there is no memory. */
+/* JSON objects about timers, topics and the store, for the command's --json and for the web server.
+ * The functions that make an object return NULL if out of memory. */
 #ifndef DW_CLI_OBJECTS_H
 #define DW_CLI_OBJECTS_H
 
@@ -11,22 +11,22 @@
 json_t *object_of_status(const dw_store_status *);
 json_t *object_of_topic(const dw_topic_info *);
 
-/* waits_name and waits_words say why timers that are due do not start: as a word for programs, and
- * for people. A number that only a newer owner knows also has words. */
+/* waits_name returns a word for programs that says why due timers do not start. waits_words returns
+ * words for people. Both also answer for a reason that only a newer owner knows. */
 const char *waits_name(uint64_t waits);
 const char *waits_words(uint64_t waits);
 
-/* What says whether a timer that is due waits. */
+/* The facts about a timer that decide whether it should have started. */
 struct due_timer {
 	dw_usec due;
 	uint64_t generation;
 	dw_state state;
-	bool recurs, is_zoneless; /* this machine does not know its zone */
+	bool recurs, is_zoneless; /* is_zoneless: this machine does not know the zone of its rule */
 };
 
-/* waits_reason: why such a timer does not start, as a word for programs and as words for people.
- * NULL: it runs, or nobody knows why. topic: its topic; NULL: there is no such topic, because
- * nobody owns the store. */
+/* waits_note returns these facts about a timer. waits_reason returns why the timer does not start:
+ * a word for programs, then words for people. Returns NULL if the timer runs, or if the reason is
+ * unknown. If topic is NULL, nobody owns the store. */
 struct due_timer waits_note(const dw_info *);
 const char *const *waits_reason(const struct due_timer *, const dw_topic_info *topic);
 

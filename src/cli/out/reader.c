@@ -19,7 +19,7 @@ void reader_close(struct reader *reader)
 	free(reader->bytes);
 }
 
-/* give ends the line of size bytes that begins at start. */
+/* give returns the line of `size` bytes that begins at `start`, and ends it with a NUL. */
 static enum reader_state give(struct reader *reader, size_t size, const char **ret_line,
 			      size_t *ret_size)
 {

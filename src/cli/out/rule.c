@@ -21,7 +21,7 @@ enum option_id rule_option_given(const struct options *options)
 	return id;
 }
 
-/* split_dates points except at the dates of --except. */
+/* split_dates splits the dates of --except. The pointers in `except` point into the copy. */
 static int split_dates(struct rule_words *words, const char *dates)
 {
 	char *at = words->dates = strdup(dates);
@@ -59,7 +59,8 @@ static int read_span(const struct options *options, enum option_id id, dw_usec *
 	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
 }
 
-/* read_missed_after: in a rule 0 stands for the 60 s that nobody has named. */
+/* read_missed_after reads --missed-after. In a rule 0 stands for the default of 60 s, so the option
+ * refuses 0. */
 static int read_missed_after(const struct options *options, dw_rule *rule)
 {
 	int code = read_span(options, OPT_MISSED_AFTER, &rule->missed_after_us);
@@ -89,7 +90,7 @@ static int read_times(const struct options *options, dw_rule *rule)
 
 /* ---- What is wrong with it ----------------------------------------------------------------- */
 
-/* What people call the fields of a rule: the option, and the key of a line of import. */
+/* How users write the fields of a rule: as an option, or as a key in a line of import. */
 static const struct {
 	const char *field, *option, *key;
 } field_names[] = {
@@ -106,7 +107,7 @@ static const struct {
     {"except", "--except", "\"except\""},
 };
 
-/* name_of: what people call the word, if it is a field; or NULL. */
+/* name_of returns the name that users write for a field, or NULL if the word is not a field. */
 static const char *name_of(const char *word, size_t length, enum rule_source source)
 {
 	for (size_t i = 0; i < sizeof field_names / sizeof field_names[0]; i++)
@@ -130,14 +131,15 @@ void rule_fault(const char *message, enum rule_source source, char ret_fault[RUL
 		       (int)(last - middle), middle, name ? name : last); /* the text always fits */
 }
 
-/* check_rule refuses what no command can use, and names the options. */
+/* check_rule refuses a rule that no command can use. Its messages name the options. Returns
+ * EXIT_DONE, or complains. */
 static int check_rule(const dw_rule *rule, const struct options *options, const char *command)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory", fault[RULE_FAULT_SIZE];
 	dw_usec now = session_now(), next;
 	int found;
 
-	/* In a rule 0 stands for a moment that nobody has named. */
+	/* In a rule 0 means that no time was given. */
 	if (options->value[OPT_FROM] && rule->start <= 0)
 		return complain(EXIT_USAGE,
 				"%s: --from \"%.64s\" is not after 1970: write a later time",
@@ -224,7 +226,7 @@ int rule_of_info(const dw_info *info, const char *command, dw_rule **ret_rule)
 
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s: %.300s: %s", command, info->id, message);
-	/* A period and a count began when the timer was put. */
+	/* Rules with a period or a count begin when the timer is put. */
 	if ((*ret_rule)->start == 0 && (*ret_rule)->every > 0)
 		(*ret_rule)->start = info->occurrence;
 	(*ret_rule)->count = 0;

@@ -9,7 +9,8 @@
 
 enum key_kind { DURATION, MOMENT, NUMBER, WORDS };
 
-/* The keys of a rule in the order of its text, with what the library calls the field. */
+/* The keys of a rule, in the order in which the rule's text has them, with the library's name for
+ * each field. */
 static const struct rule_field {
 	enum option_id id;
 	const char *field;
@@ -29,10 +30,10 @@ static const struct rule_field {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* A rule as text, and what is wrong with it. */
+/* The text of a rule while it is built, and the message if it is invalid. */
 struct rule_lines {
 	char text[DW_RULE_TEXT_MAX + 1];
-	size_t size; /* more than the room: it is too long */
+	size_t size; /* may exceed the room; the text is then too long */
 	char *fault;
 };
 
@@ -50,14 +51,14 @@ static bool blame(struct rule_lines *lines, const char *format, ...)
 	return false;
 }
 
-/* add_value writes a field behind those before it. */
+/* add_value appends a field to the text. */
 static bool add_value(struct rule_lines *lines, const struct rule_field *field, const char *value)
 {
 	size_t room = lines->size < sizeof lines->text ? sizeof lines->text - lines->size : 0;
 	char *at = room > 0 ? lines->text + lines->size : NULL;
 
 	lines->size += (size_t)snprintf(at, room, "%s%s %s", lines->size > 0 ? "; " : "",
-					field->field, value); /* the size is checked */
+					field->field, value); /* the caller checks the size */
 	if (lines->size >= sizeof lines->text)
 		return blame(lines, "the rule is too long: write at most %d bytes",
 			     DW_RULE_TEXT_MAX);
@@ -96,7 +97,8 @@ static bool add_moment(struct rule_lines *lines, const struct rule_field *field,
 	return add_value(lines, field, value);
 }
 
-/* add_words: a ';' would begin another field. */
+/* add_words appends a field with words. It refuses a ';', because that would begin another
+ * field. */
 static bool add_words(struct rule_lines *lines, const struct rule_field *field, const char *text)
 {
 	if (strchr(text, ';'))
@@ -135,7 +137,7 @@ const char *rule_key_given(const json_t *const values[OPTION_COUNT])
 	return NULL;
 }
 
-/* has_passed: its end is before now, so it never comes. */
+/* has_passed returns true if the rule ends before now. Such a rule has no occurrence. */
 static bool has_passed(const dw_rule *rule, dw_usec now)
 {
 	return rule->end > 0 && rule->end <= now;

@@ -1,4 +1,4 @@
-/* The rule of a recurring timer, from the keys of a line of import. */
+/* Builds the rule of a recurring timer from the keys of a line of import. */
 #ifndef DW_CLI_RULE_KEYS_H
 #define DW_CLI_RULE_KEYS_H
 
@@ -9,14 +9,14 @@
 
 #define RULE_KEY_FAULT_SIZE 256
 
-/* The values of a line are those of its keys, in the order of enum option_id. All are strings, but
- * that of OPT_TIMES is a number. */
+/* `values` has the value of each key, in the order of enum option_id. All values are strings,
+ * except the number of OPT_TIMES. */
 
-/* rule_key_given returns the name of a key that has a value, or NULL if none has. */
+/* rule_key_given returns the name of the first key of a rule that has a value, or NULL. */
 const char *rule_key_given(const json_t *const values[OPTION_COUNT]);
 
-/* rule_of_keys makes the rule; free it with dw_rule_free(). Returns false if it fails; ret_fault
- * says why. */
+/* rule_of_keys builds the rule. Free it with dw_rule_free(). Returns false if the keys are invalid;
+ * ret_fault then has the message. */
 bool rule_of_keys(const json_t *const values[OPTION_COUNT], dw_usec now, dw_rule **ret_rule,
 		  char ret_fault[RULE_KEY_FAULT_SIZE]);
 

@@ -1,4 +1,4 @@
-/* The options that say which timers are meant: --topic, --prefix, --due-from, --due-before. */
+/* Reads the options that select timers: --topic, --prefix, --due-from and --due-before. */
 #ifndef DW_CLI_SELECT_H
 #define DW_CLI_SELECT_H
 
@@ -9,7 +9,8 @@
 
 bool select_is_given(const struct options *);
 
-/* select_of_options returns EXIT_DONE, or complains; command is for the message. */
+/* select_of_options reads the selection. `command` begins the messages. Returns EXIT_DONE, or
+ * complains. */
 int select_of_options(const struct options *, const char *command, dw_select *ret_select);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cli/session.h"
 #include "cli/out/text.h"
 
-/* A longer id or topic shifts the rest of its own row only. */
+/* A longer id or topic moves only the rest of its own row. */
 enum { TIME_WIDTH = 27, DISTANCE_WIDTH = 12, ID_MAX = 60, TOPIC_MAX = 30, NAME_WIDTH = 16 };
 
 static void widen(size_t *width, const char *text, size_t most)
@@ -26,7 +26,7 @@ void table_fit(struct table *table, const char *id, const char *topic)
 	widen(&table->topic, topic, TOPIC_MAX);
 }
 
-/* print_columns prints four columns. Here and below, session_flush() checks for errors. */
+/* print_columns prints four columns. In this file session_flush() reports failed writes. */
 static void print_columns(const struct table *table, const char *const *texts)
 {
 	text_print(stdout, texts[0], strlen(texts[0]), TIME_WIDTH);

@@ -1,5 +1,5 @@
-/* Prints timers for people: as a table whose columns fit its page, or as rows of a name and a
- * value. The caller checks by session_flush() that the output was written. */
+/* Prints timers for people: as a table whose columns fit the widest row, or as rows of a name and a
+ * value. The caller must call session_flush(), which reports failed writes. */
 #ifndef DW_CLI_TABLE_H
 #define DW_CLI_TABLE_H
 
@@ -7,23 +7,23 @@
 
 #include "durawheel/durawheel.h"
 
-/* The widths of the columns. Start with all zero. */
+/* The widths of the columns. They start as zero. */
 struct table {
 	size_t when;
 	size_t id;
 	size_t topic;
 };
 
-/* table_fit widens the columns for a row. Call it for all rows of a page before printing the
- * first. */
+/* table_fit widens the columns for a row. Call it for all rows of a page before you print the first
+ * row. */
 void table_fit(struct table *, const char *id, const char *topic);
 
-/* table_begin prints the first columns of a row, each with a space after it: the time, its distance
- * from now, id and topic. table_header prints the names of these columns. */
+/* table_begin prints the first columns of a row: the time, its distance from now, the id and the
+ * topic. table_header prints the names of these columns. */
 void table_begin(const struct table *, dw_usec time, const char *id, const char *topic);
 void table_header(struct table *, const char *time_name);
 
-/* Rows of a name and a value. */
+/* These print a row of a name and a value. */
 void table_row_text(const char *name, const void *text, size_t size);
 void table_row_count(const char *name, uint64_t count);
 void table_row_time(const char *name, dw_usec time);

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The other screen, no cursor, and no line that goes on in the next row. */
+/* Switches to the alternate screen, hides the cursor, and turns off the wrapping of long lines. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
@@ -18,7 +18,7 @@ bool terminal_is_there(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !(kind && !strcmp(kind, "dumb"));
 }
 
-/* write_all returns false if the terminal is gone. */
+/* write_all writes the whole text. Returns false if the terminal is gone. */
 static bool write_all(const char *text, size_t size)
 {
 	while (size > 0) {
@@ -51,13 +51,15 @@ void terminal_enter(struct terminal *terminal)
 	if (terminal->is_entered || !terminal->has_keys)
 		return;
 	terminal->is_entered = true;
-	(void)write_all(enter, sizeof enter - 1); /* terminal_draw() says if it is gone */
+	/* terminal_draw() will notice a terminal that is gone. */
+	(void)write_all(enter, sizeof enter - 1);
 }
 
 void terminal_leave(struct terminal *terminal)
 {
 	if (terminal->is_entered)
-		(void)write_all(leave, sizeof leave - 1); /* nothing can be done about it */
+		/* A terminal that is gone needs nothing back. */
+		(void)write_all(leave, sizeof leave - 1);
 	terminal->is_entered = false;
 	if (terminal->has_keys)
 		(void)tcsetattr(STDIN_FILENO, TCSANOW, &terminal->before);
@@ -86,7 +88,7 @@ bool terminal_draw(const char *lines)
 	return is_written && write_all("\033[J", 3);
 }
 
-/* next_byte: -1 if there is none now, -2 if the terminal is gone. */
+/* next_byte returns a byte. Returns -1 if none can be read now, and -2 if the terminal is gone. */
 static int next_byte(void)
 {
 	unsigned char byte;
@@ -97,7 +99,7 @@ static int next_byte(void)
 	return count < 0 && errno != EAGAIN && errno != EINTR ? -2 : -1;
 }
 
-/* sequence reads what follows an escape. */
+/* sequence reads the bytes after an escape character, and returns the key that they stand for. */
 static enum key sequence(void)
 {
 	if (next_byte() != '[')

@@ -24,8 +24,8 @@ size_t text_point(const char *text, size_t size, uint32_t *ret_point)
 	return length;
 }
 
-/* character_size returns the length of the valid, printable character at the start of text, or
- * 0. */
+/* character_size returns the length of the valid, printable character at the start of text. Returns
+ * 0 if there is none. */
 static size_t character_size(const char *text, size_t size)
 {
 	uint32_t point;
@@ -34,9 +34,9 @@ static size_t character_size(const char *text, size_t size)
 	return length > 0 && point >= 0x20 && (point < 0x7f || point > 0x9f) ? length : 0;
 }
 
-/* turns_text: is this valid character a control of Unicode for the direction of text? It can make a
- * terminal show an id in another order than it has. These are U+061C, U+200E, U+200F, U+202A to
- * U+202E and U+2066 to U+2069. */
+/* turns_text returns true if this valid character is a Unicode control for the direction of text.
+ * Such a control makes a terminal show an id in another order. They are U+061C, U+200E, U+200F,
+ * U+202A to U+202E and U+2066 to U+2069. */
 static bool turns_text(const unsigned char *text, size_t length)
 {
 	if (length == 2)
@@ -104,7 +104,7 @@ void text_print(FILE *file, const char *text, size_t size, size_t width)
 
 		at += length;
 		shown += length == strlen(form) ? 1 : strlen(form);
-		(void)fputs(form, file); /* session_flush() checks ferror() */
+		(void)fputs(form, file); /* session_flush() reports a failed write */
 	}
 	for (; shown < width; shown++)
 		(void)fputc(' ', file);
@@ -139,7 +139,7 @@ void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE])
 		dw_usec count = duration / all[i].size;
 
 		duration %= all[i].size;
-		if (count > 0) /* the longest text fits */
+		if (count > 0) /* the room fits the longest text */
 			used += (size_t)snprintf(ret_text + used, TEXT_SPAN_SIZE - used,
 						 "%" PRId64 "%s", count, all[i].name);
 		units -= used > 0;
@@ -155,7 +155,7 @@ void text_distance(dw_usec time, dw_usec now, char ret_text[TEXT_SPAN_SIZE])
 	ret_text[0] = '\0';
 	if (time == DW_NEVER)
 		return;
-	/* The subtraction cannot overflow, because now is far from both ends of time. */
+	/* The subtraction cannot overflow, because `now` is far from the limits of dw_usec. */
 	span_us = past ? now - time : time - now;
 	if (span_us >= DW_SECONDS(1))
 		span_us -= span_us % DW_SECONDS(1);

@@ -7,9 +7,9 @@
 
 enum { DECIMALS_MAX = 6, STRICT_SIZE = 128, SECONDS_MIN = 9, SECONDS_MAX = 12 };
 
-#define LAST_SECOND INT64_C(253402300799) /* of the year 9999 */
+#define LAST_SECOND INT64_C(253402300799) /* the last second of the year 9999 */
 
-/* How a unit of dw_parse_duration() may be written. */
+/* The spellings of each unit, and the unit that dw_parse_duration() reads. */
 static const struct spelling {
 	const char *word;
 	const char *unit;
@@ -38,8 +38,8 @@ static const struct spelling {
 };
 enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
-/* take_fraction reads a point and one to six digits, or nothing: how much they are of size, rounded
- * up, because a timer is never early. */
+/* take_fraction reads an optional point with one to six digits. The fraction is *ret_parts divided
+ * by *ret_of. */
 static bool take_fraction(const char **text, dw_usec *ret_parts, dw_usec *ret_of)
 {
 	dw_usec parts = 0;
@@ -58,7 +58,7 @@ static bool take_fraction(const char **text, dw_usec *ret_parts, dw_usec *ret_of
 	return true;
 }
 
-/* take_spelling reads a unit. Returns NULL if there is none. */
+/* take_spelling reads a unit. Returns NULL if text does not begin with one. */
 static const struct spelling *take_spelling(const char **text)
 {
 	size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
@@ -115,7 +115,7 @@ const char *duration_fault(int status)
 		     "30m, 1h30m or 250us; 5min, 2hours and 1.5h are understood, too";
 }
 
-/* seconds_of reads seconds since 1970. */
+/* seconds_of reads a number of seconds since 1970. */
 static bool seconds_of(const char *text, dw_usec *ret_time)
 {
 	size_t digits = strspn(text, DIGITS);
@@ -137,7 +137,7 @@ int time_of(const char *text, dw_usec *ret_time)
 	return seconds_of(text, ret_time) ? DW_OK : dw_parse_time(text, ret_time);
 }
 
-/* lacks_offset: would text be a valid time if an offset were added? */
+/* lacks_offset returns true if the text would be a valid time with an offset behind it. */
 static bool lacks_offset(const char *text)
 {
 	char with_offset[DW_TIME_SIZE];

@@ -5,10 +5,10 @@
 
 #include "cli/out/errors.h"
 
-/* More zones than tzdata has. Any zone beyond this is looked up again for each timer. */
+/* This exceeds the number of zones in tzdata. Further names are looked up again for each timer. */
 enum { ZONES_MAX = 1000 };
 
-/* zone_of copies the zone of a rule out of its text. Returns false if it has none. */
+/* zone_of copies the zone from the text of a rule. Returns false if the rule has no zone. */
 static bool zone_of(const char *rule, char ret_zone[DW_RULE_TEXT_MAX + 1])
 {
 	static const char field[] = "; zone ";
@@ -26,8 +26,8 @@ static bool zone_of(const char *rule, char ret_zone[DW_RULE_TEXT_MAX + 1])
 	return true;
 }
 
-/* is_known returns true if a rule of the zone can be read here. Without memory the zone counts as
- * known. */
+/* is_known returns true if this machine can read rules in the zone. If out of memory, it assumes
+ * so. */
 static bool is_known(const char *zone)
 {
 	dw_rule rule = {.size = sizeof rule, .cron = "@daily", .zone = zone};
@@ -51,7 +51,8 @@ const char *tzdata_lacks(struct tzdata *tzdata, const dw_info *info)
 		tzdata->zones = json_object();
 	if (json_object_size(tzdata->zones) < ZONES_MAX)
 		(void)json_object_set_new(tzdata->zones, tzdata->zone,
-					  json_boolean(knows)); /* or it is looked up again */
+					  /* Without memory the zone is looked up again. */
+					  json_boolean(knows));
 	return knows ? NULL : tzdata->zone;
 }
 

@@ -14,8 +14,9 @@
 #include "cli/out/times.h"
 #include "durawheel/ended.h"
 
-/* The keys of a line: options of add, and these. From KEY_DUE on list --json writes them. State and
- * attempt begin again with the new timer. */
+/* The keys of a line: some options of add, and the keys below. `list --json` writes the keys from
+ * KEY_DUE on. import ignores the state and the attempt, because the new timer starts from the
+ * beginning. */
 enum key {
 	KEY_DATA_BASE64 = OPTION_COUNT,
 	KEY_RULE,
@@ -29,7 +30,7 @@ enum key {
 	KEYS
 };
 
-/* key_name: NULL: an option that is no key. */
+/* key_name returns the name of a key. Returns NULL for an option that is not a key. */
 static const char *key_name(int key)
 {
 	static const char *const names[] = {"data_base64", "rule",         "due",
@@ -69,7 +70,8 @@ static bool refuse(struct wish *wish, const char *format, ...)
 	return false;
 }
 
-/* key_of: "start", as the text of a rule says it, is the key "from", too. */
+/* key_of returns the key of a name, or -1. The name "start" means the key "from", because the text
+ * of a rule calls it so. */
 static int key_of(const char *name)
 {
 	if (strcmp(name, "start") == 0)
@@ -87,13 +89,14 @@ static bool refuse_key(struct wish *wish, const char *name)
 
 	for (int key = 0; key < KEYS; key++)
 		if (key_name(key))
-			size +=
-			    (size_t)snprintf(known + size, sizeof known - size, "%s%s",
-					     size ? ", " : "", key_name(key)); /* all names fit */
+			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
+						 /* The room fits all names. */
+						 size ? ", " : "", key_name(key));
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
 
-/* sort_keys finds the value of each key. */
+/* sort_keys finds the value of each key. Returns false if a key is unknown or its value has a wrong
+ * type. */
 static bool sort_keys(struct wish *wish, const json_t **values)
 {
 	void *at = json_object_iter(wish->object);
@@ -117,8 +120,8 @@ static bool sort_keys(struct wish *wish, const json_t **values)
 	return true;
 }
 
-/* text_of returns the string of a key, or NULL if the key is missing. Refuses a string with a NUL,
- * because a C string would end there. */
+/* text_of returns the string of a key, or NULL if the key is missing. It refuses a string that
+ * contains a NUL, because a C string would end there. */
 static bool text_of(struct wish *wish, const json_t **values, int key, const char **ret_text)
 {
 	*ret_text = NULL;
@@ -130,17 +133,18 @@ static bool text_of(struct wish *wish, const json_t **values, int key, const cha
 	return true;
 }
 
-/* goes_on: a line of list --json says where the rule is. */
+/* goes_on returns true if the line gives a position in the rule, as `list --json` writes it. */
 static bool goes_on(const json_t **values)
 {
 	return values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT];
 }
 
-/* read_occurrence: a line of list --json says where the rule is, and the new timer goes on there. A
- * line without occurrence begins the rule, and due has no meaning. */
+/* read_occurrence reads the position in the rule, where the new timer continues. In a line without
+ * "occurrence" the rule begins, and "due" is ignored. */
 static bool read_occurrence(struct wish *wish, const json_t **values)
 {
-	json_int_t occurrence = json_integer_value(values[KEY_OCCURRENCE]); /* 0 if it is missing */
+	/* 0 if the key is missing. */
+	json_int_t occurrence = json_integer_value(values[KEY_OCCURRENCE]);
 	json_int_t missed = json_integer_value(values[KEY_MISSED_COUNT]);
 
 	if (!values[KEY_OCCURRENCE])
@@ -173,7 +177,7 @@ static bool read_rule(struct wish *wish, const char *text, const json_t **values
 	return read_occurrence(wish, values);
 }
 
-/* read_rule_keys: the same rule with a key for each part. */
+/* read_rule_keys reads a rule that has a key for each field, instead of one text. */
 static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now)
 {
 	char fault[RULE_KEY_FAULT_SIZE];
@@ -267,7 +271,7 @@ static bool read_keep(struct wish *wish, const json_t **values)
 	return true;
 }
 
-/* read_data checks the size itself, because its message names the key. */
+/* read_data checks the size itself, so that the message can name the key. */
 static bool read_data(struct wish *wish, const json_t **values, size_t data_max)
 {
 	const json_t *data = values[OPT_DATA];
@@ -290,14 +294,15 @@ static bool read_data(struct wish *wish, const json_t **values, size_t data_max)
 	return true;
 }
 
-/* read_state: what a newer version has written, this one cannot write again. */
+/* read_state refuses a timer that a newer version has written, because this version cannot write
+ * all of its fields. */
 static bool read_state(struct wish *wish, const json_t **values)
 {
 	const char *state;
 
 	if (!text_of(wish, values, KEY_STATE, &state))
 		return false;
-	wish->tried = json_integer_value(values[KEY_ATTEMPT]) > 0; /* 0 if it is missing */
+	wish->tried = json_integer_value(values[KEY_ATTEMPT]) > 0; /* 0 if the key is missing */
 	if (!state || strcmp(state, state_name(DW_PENDING)) == 0 ||
 	    strcmp(state, state_name(DW_CLAIMED)) == 0)
 		return true;
@@ -337,7 +342,8 @@ static const char *value_of(const struct wish *wish, const char *key)
 	return json_string_value(json_object_get(wish->object, key));
 }
 
-/* blame_never says why the rule never comes: with the names of its text, or those of the keys. */
+/* blame_never says why the rule has no occurrence. The message uses the names that the line
+ * uses. */
 static void blame_never(struct wish *wish, enum rule_never never)
 {
 	bool is_text = value_of(wish, "rule") != NULL;

@@ -1,4 +1,4 @@
-/* One line of an import, read as the timer to add. */
+/* Reads one line of an import as a timer that should be added. */
 #ifndef DW_CLI_WISH_H
 #define DW_CLI_WISH_H
 
@@ -11,20 +11,20 @@
 #define WISH_MESSAGE_SIZE 384
 
 struct wish {
-	dw_timer timer; /* points into `object` and `decoded` */
+	dw_timer timer; /* its pointers lead into `object` and `decoded` */
 	json_t *object;
-	void *decoded;                   /* the bytes of data_base64, or NULL */
+	void *decoded;                   /* the bytes of "data_base64", or NULL */
 	dw_rule *rule;                   /* the timer's rule, or NULL */
-	bool tried;                      /* the line is of a timer that has been claimed */
+	bool tried;                      /* the exported timer had been claimed */
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 
-/* wish_read reads a line; "in" counts from now, and the data has at most data_max bytes. Returns
- * false if it fails; message says why. Call wish_free() in both cases. */
+/* wish_read reads a line. "in" counts from now. The data may have at most data_max bytes. Returns
+ * false if the line is invalid; message then says why. Call wish_free() in both cases. */
 bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now);
 
-/* wish_never returns true if the timer has a rule without an occurrence, which the library refuses;
- * message says why. */
+/* wish_never returns true if the timer's rule has no occurrence after now. The library would refuse
+ * such a timer. message then says why. */
 bool wish_never(struct wish *, dw_usec now);
 void wish_free(struct wish *);
 

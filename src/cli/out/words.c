@@ -6,7 +6,8 @@
 
 static const char blanks[] = " \t";
 
-/* words_make: room for count words with size bytes behind them, in one block. */
+/* words_make allocates room for `count` words and, behind them, `size` bytes of text. It is one
+ * block, which the caller frees. */
 static char **words_make(size_t count, size_t size, char **ret_bytes)
 {
 	char **words = calloc(1, (count + 1) * sizeof *words + size);
@@ -16,8 +17,8 @@ static char **words_make(size_t count, size_t size, char **ret_bytes)
 	return words;
 }
 
-/* unquote writes the word at *line without its quotes to *bytes, and moves both behind it. False: a
- * quote has no end. */
+/* unquote copies the word at *line to *bytes without its quotes, and moves both pointers behind it.
+ * Returns false if a quote is not closed. */
 static bool unquote(const char **line, char **bytes)
 {
 	const char *at = *line;
@@ -44,7 +45,8 @@ char **words_split(const char *line, const char **ret_fault)
 {
 	size_t size = strlen(line), count = 0;
 	char *bytes = NULL;
-	char **words = words_make(size, 2 * size + 1, &bytes); /* a word has a byte and a NUL */
+	/* Each word takes at least one byte and a NUL. */
+	char **words = words_make(size, 2 * size + 1, &bytes);
 
 	*ret_fault = words ? NULL : "out of memory";
 	while (!*ret_fault && *(line += strspn(line, blanks))) {
