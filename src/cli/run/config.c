@@ -17,22 +17,22 @@
 #include "cli/out/text.h"
 #include "cli/out/words.h"
 
-/* The keys: options, and two that only a topic has. */
+/* The keys of the file: options, and two keys that only a topic has. */
 enum { KEY_SHELL = OPTION_COUNT, KEY_LINE, KEY_COUNT };
 
 enum section { SECTION_NONE, SECTION_RUN, SECTION_TOPIC, SECTION_UNKNOWN };
 
-/* What was read of the file so far. */
+/* The state while the file is read. */
 struct draft {
 	const char *path;
 	struct config *config;
-	char place[384]; /* of the fault that is told */
+	char place[384]; /* the place for the next message */
 	size_t fault_count;
 	enum section section;
 	size_t section_line;
-	size_t run_line;         /* where [run] began; 0: it has not */
-	char *values[KEY_COUNT]; /* of the section */
-	size_t lines[KEY_COUNT]; /* where the keys of the section stand */
+	size_t run_line;         /* the line of [run]; 0 if the file has had none */
+	char *values[KEY_COUNT]; /* the values in this section */
+	size_t lines[KEY_COUNT]; /* the lines of these values */
 	char topic[DW_TOPIC_MAX + 1];
 };
 
@@ -43,7 +43,7 @@ static void point_at(struct draft *draft, size_t line)
 	complain_about(draft->place);
 }
 
-/* count_fault counts a fault that a reader of options may have found, and has told. */
+/* count_fault counts a fault if code says that a reader of options has found and reported one. */
 static void count_fault(struct draft *draft, int code)
 {
 	draft->fault_count += code != EXIT_DONE;
@@ -73,7 +73,8 @@ static bool is_key_of(int key, enum section section)
 	       (section == SECTION_TOPIC ? KEY_OF_TOPIC : KEY_OF_RUN);
 }
 
-/* find_key: KEY_COUNT: there is none, and it is told. */
+/* find_key returns the key of a name. Returns KEY_COUNT if the section has no such key, after a
+ * complaint. */
 static int find_key(struct draft *draft, size_t line, const char *key)
 {
 	struct nearest nearest;
@@ -95,13 +96,14 @@ static int find_key(struct draft *draft, size_t line, const char *key)
 	return KEY_COUNT;
 }
 
-/* is_path: nearly everything may be its value, so that no check finds a comment behind it. */
+/* is_path returns true if the value is a path. Nearly any text is a valid path, so no check would
+ * notice a comment behind the value. */
 static bool is_path(int key)
 {
 	return key == OPT_STORE || key == OPT_JOURNAL || key == OPT_TOKEN_FILE;
 }
 
-/* has_comment: the value has a word that begins as a comment does. */
+/* has_comment returns true if a word of the value begins like a comment. */
 static bool has_comment(const char *value)
 {
 	for (size_t i = 1; value[0] && value[i]; i++)
@@ -144,7 +146,7 @@ static void draft_fault(size_t line, const char *why, void *user)
 	FAULT((struct draft *)user, line, "%s", why);
 }
 
-/* read_flag: yes or no. */
+/* read_flag returns true for "yes" and false for "no". It complains about anything else. */
 static bool read_flag(struct draft *draft, int key)
 {
 	const char *value = draft->values[key];
@@ -159,7 +161,8 @@ static bool read_flag(struct draft *draft, int key)
 
 /* ---- A topic ------------------------------------------------------------------------------- */
 
-/* check_command: a path must name a program, and any other word one in PATH. */
+/* check_command complains if the command does not exist. A path must name a program, and any other
+ * word must be a program in PATH. */
 static void check_command(struct draft *draft, char *const *words)
 {
 	size_t line = draft->lines[OPT_EXEC];
@@ -187,7 +190,7 @@ static void read_command(struct draft *draft, struct config_topic *topic)
 		FAULT(draft, draft->lines[OPT_EXEC], "exec: %s", fault);
 }
 
-/* read_value gives the readers of the options one value. */
+/* read_value passes one value to the function that reads this option. */
 static void read_value(struct draft *draft, struct config_topic *topic, enum option_id id)
 {
 	struct options only = {0};
@@ -201,7 +204,7 @@ static void read_value(struct draft *draft, struct config_topic *topic, enum opt
 	count_fault(draft, run_batch_read_how(&only, &topic->batch));
 }
 
-/* check_needs: keys that are for another one, which is not there. */
+/* check_needs complains about keys that need another key. */
 static void check_needs(struct draft *draft, bool is_line)
 {
 	static const int of_exec[] = {KEY_SHELL, OPT_JOBS, OPT_TIMEOUT, OPT_EXEC_OUTPUT};
@@ -256,7 +259,8 @@ static void end_topic(struct draft *draft)
 
 /* ---- [run] --------------------------------------------------------------------------------- */
 
-/* check_run_value checks what can be said of a value without the other values. */
+/* check_run_value checks a value as far as possible without the other values. Returns EXIT_DONE, or
+ * complains. */
 static int check_run_value(const struct options *only, enum option_id id)
 {
 	dw_options outage = {.size = sizeof outage};

@@ -1,4 +1,5 @@
-/* The file of run --config: what is done for the timers of each topic, and what the process has.
+/* Reads the file of `run --config`. [run] has the settings of the process. Each other section says
+ * what to do for the timers of a topic:
  *
  *	[run]
  *	store = sqlite:/var/lib/durawheel/orders/orders.db
@@ -15,26 +16,26 @@
 #include "cli/options.h"
 
 struct config_topic {
-	char name[DW_TOPIC_MAX + 1]; /* the topic; "*" means all others */
-	struct job_way way;          /* its words are for free(), and NULL for lines on stdout */
-	dw_batch_options batch;      /* the batches; max is 0 if there are none */
+	char name[DW_TOPIC_MAX + 1]; /* the topic; "*" stands for all topics without a section */
+	struct job_way way;     /* its words are freed by config_free(); NULL for lines on stdout */
+	dw_batch_options batch; /* how to gather batches; `max` is 0 for single deliveries */
 };
 
 struct config {
 	struct config_topic *topics;
 	size_t count;
-	char *values[OPTION_COUNT]; /* the values of [run]; NULL if not given */
-	size_t lines[OPTION_COUNT]; /* the lines on which these values stand */
+	char *values[OPTION_COUNT]; /* the values in [run]; NULL if a key is missing */
+	size_t lines[OPTION_COUNT]; /* the line numbers of these values */
 };
 
-/* config_read reads the file, and complains of each fault with its line. EXIT_DONE, or EXIT_USAGE.
- * Free it with config_free() in any case. */
+/* config_read reads the file. It complains about each fault and names its line. Returns EXIT_DONE
+ * or EXIT_USAGE. Call config_free() in both cases. */
 int config_read(const char *path, struct config *ret_config);
 void config_free(struct config *);
 
-/* config_options gives the options the values of [run], which must outlive them. An option that is
- * given already stays. Returns EXIT_DONE, or complains: the topics of a file have their own
- * commands. */
+/* config_options copies the values of [run] into the options, unless the command line gives the
+ * option. `config` must outlive the options. Returns EXIT_DONE, or complains about options of a
+ * single command, because each topic in the file has its own. */
 int config_options(const struct config *, struct options *);
 
 #endif

@@ -10,11 +10,11 @@
 #include "web/http.h"
 #include "cli/session.h"
 
-/* The values, and where they stand. */
+/* The values, and where the file has them. */
 struct checked {
 	const char *path;
 	const struct config *config;
-	struct options all; /* of the file, and those that were given */
+	struct options all; /* the options of the file and of the command line together */
 	struct config_place place;
 	size_t fault_count;
 };
@@ -41,7 +41,8 @@ static void count_fault(struct checked *checked, int code)
 	complain_about(NULL);
 }
 
-/* check_outage: without a journal nothing starts in an outage. */
+/* check_outage refuses --outage without a journal, because nothing could start during the
+ * outage. */
 static void check_outage(struct checked *checked)
 {
 	if (!checked->all.value[OPT_OUTAGE] || checked->all.value[OPT_JOURNAL])
@@ -50,8 +51,8 @@ static void check_outage(struct checked *checked)
 	count_fault(checked, complain(EXIT_USAGE, "--outage is for --journal FILE"));
 }
 
-/* check_file complains if the path exists but is not a file. A folder of the path may be missing,
- * because something (like systemd) may make it later. */
+/* check_file complains if the path exists and is not a regular file. A folder of the path may be
+ * missing, because another program (like systemd) may create it later. */
 static void check_file(struct checked *checked, enum option_id id, const char *path)
 {
 	struct stat status;
@@ -64,7 +65,7 @@ static void check_file(struct checked *checked, enum option_id id, const char *p
 			     options_name(id), path));
 }
 
-/* check_journal: only Redis can be away. */
+/* check_journal refuses a journal for a file store, because only Redis can be unreachable. */
 static void check_journal(struct checked *checked, const char *store)
 {
 	const char *journal = checked->all.value[OPT_JOURNAL];
@@ -92,7 +93,7 @@ static void check_store(struct checked *checked)
 	check_outage(checked);
 }
 
-/* check_http: what is for the web server needs one. */
+/* check_http refuses options of the web server without --http, and checks the others. */
 static void check_http(struct checked *checked)
 {
 	static const enum option_id parts[] = {OPT_TOKEN_FILE, OPT_ALLOW_HOST, OPT_SHOW_DATA};

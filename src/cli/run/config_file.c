@@ -1,6 +1,6 @@
-/* libinih divides a line into a key and a value. It gets one line at a time, because it tells no
- * line numbers. We find the sections ourselves, because it cuts their names to 49 bytes and keeps
- * silent about empty ones. */
+/* Reads a configuration file. libinih splits a line into a key and a value. It gets one line at a
+ * time, because it does not report line numbers. We find the sections ourselves, because libinih
+ * cuts their names at 49 bytes and ignores empty ones. */
 #include "cli/run/config_file.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ static int cannot_read(const char *path, const char *why)
 	return complain(EXIT_USAGE, "%.300s: cannot read it: %s", path, why);
 }
 
-/* load reads all of fd, with a NUL behind it. NULL and errno: it failed. */
+/* load reads the whole file and ends it with a NUL. The caller frees the text. Returns NULL if it
+ * fails; errno has the error. */
 static char *load(int fd, size_t *ret_size)
 {
 	char *bytes = malloc(FILE_MAX + 2);
@@ -40,7 +41,8 @@ static char *load(int fd, size_t *ret_size)
 	return NULL;
 }
 
-/* open_and_load: O_NONBLOCK, so that a FIFO is refused and not waited for. */
+/* open_and_load uses O_NONBLOCK, so that it refuses a FIFO at once and does not wait for a writer.
+ * Returns EXIT_DONE, or complains. */
 static int open_and_load(const char *path, char **ret_bytes, size_t *ret_size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -59,7 +61,7 @@ static int open_and_load(const char *path, char **ret_bytes, size_t *ret_size)
 		if (!*ret_bytes)
 			code = cannot_read(path, strerror(errno));
 	}
-	(void)close(fd); /* it was only read */
+	(void)close(fd); /* the file was only read */
 	if (code == EXIT_DONE && *ret_size > FILE_MAX)
 		code = cannot_read(path, "it has more than 1 MiB");
 	return code;
@@ -76,7 +78,7 @@ static int take_key(void *user, const char *section, const char *key, const char
 {
 	const struct line_reading *reading = user;
 
-	(void)section; /* always "": each line is read for itself */
+	(void)section; /* always "", because libinih sees only one line */
 	reading->lines->key(reading->number, key, value, reading->lines->user);
 	return 1;
 }
@@ -86,7 +88,7 @@ static bool is_blank(const char *text)
 	return text[strspn(text, " \t\r")] == '\0';
 }
 
-/* read_section: the line begins with '['. */
+/* read_section reads a line that begins with '['. */
 static void read_section(struct line_reading *reading, char *line)
 {
 	const struct config_lines *lines = reading->lines;
@@ -121,7 +123,7 @@ static void read_line(struct line_reading *reading, char *line, size_t size)
 		lines->fault(reading->number, "write KEY = VALUE", lines->user);
 }
 
-/* set_inih: a ';' in a command is no comment. */
+/* set_inih turns off comments behind a value, because a command may contain a ';'. */
 static void set_inih(void)
 {
 	ini_allow_inline_comments = false;
@@ -138,7 +140,7 @@ int config_file_read(const char *path, const struct config_lines *lines)
 
 	set_inih();
 	if (code == EXIT_DONE && size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
-		start = 3; /* an editor's mark for UTF-8 */
+		start = 3; /* skips a byte order mark, which some editors write */
 	for (size_t at = start, length; code == EXIT_DONE && at < size; at += length + 1) {
 		char *end = memchr(bytes + at, '\n', size - at);
 

@@ -13,11 +13,11 @@ struct process {
 	pid_t pid;
 	pid_t parent;
 	pid_t group;
-	bool descends; /* descends from this process */
+	bool descends; /* the process descends from this one */
 };
 
 struct processes {
-	struct process *all; /* sorted by pid */
+	struct process *all; /* an array, sorted by pid */
 	size_t count;
 	size_t room;
 };
@@ -36,7 +36,7 @@ static bool read_process(int proc, const char *pid, struct process *ret_process)
 	if (fd < 0)
 		return false;
 	size = read(fd, text, sizeof text - 1);
-	(void)close(fd); /* no writes can be lost */
+	(void)close(fd); /* the file was only read */
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
@@ -46,7 +46,7 @@ static bool read_process(int proc, const char *pid, struct process *ret_process)
 	       sscanf(name_end, ") %*c %d %d", &ret_process->parent, &ret_process->group) == 2;
 }
 
-/* append returns false if out of memory. */
+/* append adds a process to the array. Returns false if out of memory. */
 static bool append(struct processes *processes, const struct process *process)
 {
 	if (processes->count == processes->room) {
@@ -82,12 +82,12 @@ static void read_processes(struct processes *processes)
 		    read_process(dirfd(proc), entry->d_name, &process) &&
 		    !append(processes, &process))
 			break;
-	(void)closedir(proc); /* no writes can be lost */
+	(void)closedir(proc); /* the folder was only read */
 	if (processes->count > 0)
 		qsort(processes->all, processes->count, sizeof *processes->all, compare_processes);
 }
 
-/* mark marks the children of this process, then their children, until it finds no more. */
+/* mark marks the children of this process, then their children, until no more are found. */
 static void mark(struct processes *processes)
 {
 	pid_t self = getpid();
@@ -109,7 +109,7 @@ static void mark(struct processes *processes)
 	}
 }
 
-/* send ignores errors: a process that has ended meanwhile needs no signal. */
+/* send ignores errors, because a process that has ended meanwhile needs no signal. */
 static void send(pid_t pid, int signal)
 {
 	(void)kill(pid, signal);

@@ -18,11 +18,12 @@
 int jobs_open(struct jobs *jobs, jobs_over_fn over, void *user)
 {
 	*jobs = (struct jobs){.over = over, .user = user};
-	/* If SIGCHLD is ignored, the kernel does not report how children end. The disposition may
-	 * be inherited. A container may have no init that reaps the orphans of a command. */
+	/* If SIGCHLD is ignored, the kernel does not report how children end. This process may have
+	 * inherited that setting. It also adopts the orphans of commands, because a container may
+	 * have no init that reaps them. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		return complain(EXIT_FAILED, "cannot run commands: %s", strerror(errno));
-	/* Else each timer would spend its retries. */
+	/* Each start of a command would fail without it, and use up the timers' retries. */
 	if (access(SHELL_SELF, X_OK) != 0)
 		return complain(EXIT_FAILED,
 				"cannot run commands without " SHELL_SELF ": %s: mount proc on "
@@ -35,7 +36,7 @@ void jobs_close(struct jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
 		jobs_items_free(jobs->all[i].items, jobs->all[i].count);
-		(void)close(jobs->all[i].note); /* nobody reads it */
+		(void)close(jobs->all[i].note); /* nobody reads the note any more */
 	}
 	free(jobs->all);
 }
@@ -59,18 +60,19 @@ void jobs_items_free(struct job_item *items, size_t count)
 	free(items);
 }
 
-/* open_note returns a file for the last line of a command, or -1 and errno. */
+/* open_note creates a file for the last line that a command writes to stderr. Returns -1 if it
+ * fails; errno has the error. */
 static int open_note(void)
 {
 	int low = memfd_create("durawheel-note", MFD_CLOEXEC);
 	int note = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, SUPERVISOR_NOTE + 1);
 
 	if (low >= 0)
-		(void)close(low); /* note is a copy of it */
+		(void)close(low); /* `note` is a duplicate of it */
 	return note;
 }
 
-/* make_room: 0, or ENOMEM. */
+/* make_room makes room for one more job. Returns 0 or ENOMEM. */
 static int make_room(struct jobs *jobs)
 {
 	size_t room = jobs->room == 0 ? 8 : 2 * jobs->room;
@@ -99,7 +101,7 @@ static int start(struct jobs *jobs, const struct job_way *way, const struct shel
 		return errno;
 	error = shell_start(way->words, way->output, &whole, ret_pid);
 	if (error != 0)
-		(void)close(whole.note); /* nothing is in it */
+		(void)close(whole.note); /* nothing was written to it */
 	*ret_note = whole.note;
 	return error;
 }
@@ -130,10 +132,10 @@ static void read_note(struct exec_job *job)
 	ssize_t size = pread(job->note, job->last, sizeof job->last - 1, 0);
 
 	job->last[size > 0 ? size : 0] = '\0';
-	(void)close(job->note); /* it was only read */
+	(void)close(job->note); /* the file was only read */
 }
 
-/* finish removes a job. The last job of the array takes its place. */
+/* finish removes job i. The last job of the array takes its place. */
 static void finish(struct jobs *jobs, size_t i)
 {
 	struct exec_job job = jobs->all[i];
@@ -150,11 +152,12 @@ static void terminate(struct exec_job *job, enum job_end why)
 {
 	job->end = why;
 	job->until = DW_NEVER;
-	(void)kill(job->pid, SIGTERM); /* the child exists, because we have not reaped it */
+	/* The process id is valid, because we have not reaped the child. */
+	(void)kill(job->pid, SIGTERM);
 }
 
-/* child_ended finishes the job of a supervisor that has ended. Other ended children are adopted
- * orphans, and are ignored. */
+/* child_ended finishes the job whose supervisor has ended. It ignores other children, because they
+ * are adopted orphans. */
 static void child_ended(struct jobs *jobs, pid_t pid, int status)
 {
 	for (size_t i = 0; i < jobs->count; i++) {
@@ -180,7 +183,7 @@ void jobs_tick(struct jobs *jobs)
 {
 	dw_usec now = session_steady();
 
-	jobs_reap(jobs); /* a command that has just ended was in time */
+	jobs_reap(jobs); /* first finishes commands that ended in time */
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->all[i].until <= now)
 			terminate(&jobs->all[i], JOB_OVERDUE);

@@ -1,10 +1,13 @@
-/* Runs one command for each delivery, or each batch of deliveries, below a supervisor of its own
- * (cli/run/supervisor.h). The commands of different topics may differ: each has its job_way.
+/* Runs one command for each delivery or batch of deliveries. Each command has its own supervisor
+ * process (cli/run/supervisor.h). Topics may have different commands: a job_way describes the
+ * command of a topic.
  *
- * A job is over when its supervisor has ended. A supervisor ends with the shell of its command. If
- * we end the job, because its time is over or because we stop, the supervisor ends with the last
- * process of the command. No function here waits: the user calls jobs_reap() after SIGCHLD and
- * jobs_tick() when jobs_wake() is over. */
+ * A job is over when its supervisor has ended. Normally the supervisor ends when the shell of its
+ * command ends. We may also end a job because of its time limit, or because we stop. The supervisor
+ * then ends when the last process of the command ends.
+ *
+ * No function here blocks. The caller must call jobs_reap() after SIGCHLD, and jobs_tick() at the
+ * time that jobs_wake() returns. */
 #ifndef DW_CLI_JOBS_H
 #define DW_CLI_JOBS_H
 
@@ -18,86 +21,89 @@
 
 enum job_end {
 	JOB_EXITED,  /* the command ended by itself */
-	JOB_OVERDUE, /* we ended the command when its time was over */
+	JOB_OVERDUE, /* the time limit passed and we ended the command */
 	JOB_STOPPED  /* jobs_stop() ended the command */
 };
 
-/* A delivery, and the line of its firing. */
+/* A delivery, and the line that is printed for it. Some fields serve only `durawheel work`, whose
+ * deliveries are messages of a queue. */
 struct job_item {
-	dw_token token; /* of `work`: the token of the message */
+	dw_token token; /* for `work`: the token of the message */
 	struct line line;
-	bool is_answered;            /* of `work`: the command itself has answered the message */
-	char message[DW_ID_MAX + 1]; /* of `work`: the id of the message; otherwise "" */
+	bool is_answered;            /* for `work`: the command itself has answered the message */
+	char message[DW_ID_MAX + 1]; /* for `work`: the id of the message; otherwise "" */
 };
 
-/* How the commands of a topic run. It must live as long as its jobs run. A change counts for jobs
- * that start later. */
+/* How to run the commands of a topic. It must live as long as its jobs run. A change applies to
+ * jobs that start later. */
 struct job_way {
-	char **words; /* the command and its arguments, and a NULL */
-	int output;   /* the descriptor for the stdout of the commands */
+	char **words; /* the command and its arguments, ended by NULL */
+	int output;   /* the descriptor that becomes the stdout of the commands */
 	size_t max;
-	dw_usec timeout; /* DW_NEVER: no time limit */
-	size_t running;  /* jobs of this way */
+	dw_usec timeout; /* DW_NEVER means no time limit */
+	size_t running;  /* the number of running jobs with this way */
 };
 
 struct exec_job {
-	pid_t pid; /* the supervisor */
+	pid_t pid; /* the process id of the supervisor */
 	struct job_way *way;
 	struct job_item *items;
 	size_t count;
-	dw_usec until; /* steady time when it is overdue, or DW_NEVER */
-	int answers;   /* shell_input.answers; the user closes it */
-	int note;      /* shell_input.note */
+	dw_usec until; /* the steady time at which the time limit passes, or DW_NEVER */
+	int answers;   /* the file shell_input.answers, which the caller closes */
+	int note;      /* the file shell_input.note */
 	enum job_end end;
-	int status;                /* the shell's exit code, 128 and more for a signal */
-	char last[DW_WHY_MAX + 1]; /* the last line that it has written to stderr */
+	int status;                /* the shell's exit code; 128 and more mean a signal */
+	char last[DW_WHY_MAX + 1]; /* the last line that the command has written to stderr */
 };
 
-/* The exit code that is printed for JOB_OVERDUE; timeout(1) uses the same. */
+/* The printed exit code of a command that exceeded its time limit. timeout(1) uses the same. */
 #define JOB_OVERDUE_EXIT 124
-#define JOB_DEAD_EXIT 100 /* the command gives up: its timers become dead letters */
+/* A command exits with this code if a retry would not help. Its timers become dead letters. */
+#define JOB_DEAD_EXIT 100
 
-/* Called for each job that is over. The job lives until the callback returns. */
+/* This is called for each job that is over. The job lives until the callback returns. */
 typedef void (*jobs_over_fn)(struct exec_job *, void *user);
 
 struct jobs {
 	jobs_over_fn over;
 	void *user;
-	struct exec_job *all; /* an array with room for so many; the first count are running */
+	struct exec_job *all; /* an array with `room` places, of which `count` are used */
 	size_t room;
 	size_t count;
-	size_t held; /* deliveries of all running jobs */
+	size_t held; /* the number of deliveries in all running jobs */
 };
 
-/* jobs_open returns EXIT_DONE, or complains if no command can start here. From now on this process
- * reaps every orphan that a command leaves behind. */
+/* jobs_open prepares this process to run commands. From now on it reaps every orphan that a command
+ * leaves behind. Returns EXIT_DONE, or complains if no command can start here. */
 int jobs_open(struct jobs *, jobs_over_fn over, void *user);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);
 
-/* jobs_items: room for count deliveries with empty lines; NULL: no memory. jobs_items_free frees it
- * with its lines. */
+/* jobs_items allocates room for `count` deliveries with empty lines. Returns NULL if out of memory.
+ * jobs_items_free frees it together with the lines. */
 struct job_item *jobs_items(size_t count);
 void jobs_items_free(struct job_item *, size_t count);
 
-/* job_way_is_full: as many jobs run as the way allows. */
+/* job_way_is_full returns true if the way has the largest allowed number of running jobs. */
 static inline bool job_way_is_full(const struct job_way *way)
 {
 	return way->running >= way->max;
 }
 
-/* jobs_start starts a job, which owns the items from then on. 0, or an errno; EAGAIN: the way is
- * full. */
+/* jobs_start starts a job, and takes ownership of the items if it succeeds. Returns 0 or an errno.
+ * EAGAIN means that the way is full. */
 int jobs_start(struct jobs *, struct job_way *, const struct shell_input *, struct job_item *items,
 	       size_t count);
 
-/* jobs_reap: call it after SIGCHLD. jobs_tick: call it at the steady time that jobs_wake() returns,
- * which is DW_NEVER if no job has a time limit. */
+/* jobs_reap handles ended commands. Call it after SIGCHLD. jobs_tick ends commands whose time limit
+ * has passed. Call it at the steady time that jobs_wake() returns, which is DW_NEVER if no job has
+ * a limit. */
 void jobs_reap(struct jobs *);
 void jobs_tick(struct jobs *);
 dw_usec jobs_wake(const struct jobs *);
 
-/* jobs_stop ends every job. */
+/* jobs_stop ends all running jobs. */
 void jobs_stop(struct jobs *);
 
 #endif

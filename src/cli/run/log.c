@@ -18,18 +18,20 @@ enum { STAMP_SIZE = sizeof "2026-11-24T15:04:05.123Z" + 8, LINE_SIZE = 16 * 1024
 /* A message that was written a short time ago. */
 struct recent {
 	uint64_t hash;
-	dw_usec until; /* steady: it is not repeated before */
-	size_t count;  /* repetitions that were not written */
+	dw_usec until; /* the steady time until which repetitions are left out */
+	size_t count;  /* the number of repetitions that were left out */
 };
 
 static struct {
 	enum log_form form;
 	pthread_mutex_t mutex;
+	/* `store` has the messages about the store since its last outage began or ended. `seldom`
+	 * has all others. */
 	struct memory {
 		struct recent recent[RECENT];
-		size_t next;  /* the one that is replaced next */
-	} seldom, store;      /* store: what handles have told of it since it went, or came back */
-	enum log_repeat told; /* LOG_TROUBLE, LOG_END: of the store, last */
+		size_t next; /* the index of the entry that is replaced next */
+	} seldom, store;
+	enum log_repeat told; /* the last kind of message about the store: LOG_TROUBLE or LOG_END */
 } the_log = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 void log_open(enum log_form form)
@@ -37,7 +39,8 @@ void log_open(enum log_form form)
 	the_log.form = form;
 }
 
-/* is_journal: systemd names the device and the inode of the journal's stream, and it is stderr. */
+/* is_journal returns true if stderr leads to the journal. systemd puts the device and inode of the
+ * journal's stream into JOURNAL_STREAM. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -64,7 +67,7 @@ int log_form_of(const char *name)
 
 static uint64_t hash_of(const char *message)
 {
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+	uint64_t hash = 14695981039346656037u; /* the FNV-1a hash */
 
 	for (; *message; message++)
 		hash = (hash ^ (unsigned char)*message) * 1099511628211u;
@@ -79,7 +82,8 @@ static dw_usec steady(void)
 	return DW_SECONDS(now.tv_sec) + now.tv_nsec / 1000;
 }
 
-/* is_new: false: the same was written a short time ago. *ret_count: how often it was left out. */
+/* is_new returns false if the same message was written a short time ago. Otherwise *ret_count is
+ * the number of repetitions that were left out. */
 static bool is_new(struct memory *memory, const char *message, size_t *ret_count)
 {
 	uint64_t hash = hash_of(message);
@@ -100,7 +104,8 @@ static bool is_new(struct memory *memory, const char *message, size_t *ret_count
 	return true;
 }
 
-/* is_written: false: it is left out. *ret_count: how often it was left out before. */
+/* is_written returns false if the message must be left out. Otherwise *ret_count is the number of
+ * repetitions that were left out. */
 static bool is_written(enum log_repeat repeat, const char *message, size_t *ret_count)
 {
 	size_t unsaid = 0;
@@ -117,7 +122,7 @@ static bool is_written(enum log_repeat repeat, const char *message, size_t *ret_
 
 /* ---- Forms --------------------------------------------------------------------------------- */
 
-/* stamp returns the time in UTC, with milliseconds. */
+/* stamp writes the time in UTC with milliseconds. */
 static void stamp(char ret_text[STAMP_SIZE])
 {
 	struct timespec now;
@@ -125,7 +130,7 @@ static void stamp(char ret_text[STAMP_SIZE])
 	size_t size;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail */
-	(void)gmtime_r(&now.tv_sec, &parts);       /* nor this, in the next million years */
+	(void)gmtime_r(&now.tv_sec, &parts);       /* cannot fail in the next million years */
 	size = strftime(ret_text, STAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
 	(void)snprintf(ret_text + size, STAMP_SIZE - size, ".%03ldZ", now.tv_nsec / 1000000);
 }
@@ -135,7 +140,7 @@ static const char *level_name(enum log_level level)
 	return level == LOG_LEVEL_ERROR ? "error" : level == LOG_LEVEL_WARN ? "warn" : "info";
 }
 
-/* put_json: false: out of memory. */
+/* put_json writes the message as a JSON object. Returns false if out of memory. */
 static bool put_json(char *line, enum log_level level, const char *time, const char *message,
 		     size_t count)
 {
@@ -147,7 +152,7 @@ static bool put_json(char *line, enum log_level level, const char *time, const c
 		(void)json_object_set_new(object, "repeated", json_integer((json_int_t)count));
 	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	if (text)
-		(void)snprintf(line, LINE_SIZE, "%s\n", text); /* it fits: a message is short */
+		(void)snprintf(line, LINE_SIZE, "%s\n", text); /* a message is short enough */
 	free(text);
 	json_decref(object);
 	return text != NULL;
@@ -188,5 +193,6 @@ void log_write(enum log_level level, enum log_repeat repeat, const char *message
 	stamp(time);
 	if (the_log.form != LOG_JSON || !put_json(line, level, time, message, count))
 		put_plain(line, level, time, message, count);
-	(void)!write(STDERR_FILENO, line, strlen(line)); /* if it fails, nobody can be told */
+	/* If it fails, there is no place for a report. */
+	(void)!write(STDERR_FILENO, line, strlen(line));
 }

@@ -1,13 +1,15 @@
-/* How run and serve write what they have to say to stderr: --log.
+/* Writes messages to stderr in the format of --log, for run and serve:
  *
  *	text:    2026-11-24T15:04:05.123Z warn durawheel: redis://10.0.0.5: connection refused
  *	json:    {"time":"2026-11-24T15:04:05.123Z","level":"warn","message":"..."}
  *	journal: <4>redis://10.0.0.5: connection refused
  *
- * The other commands write "durawheel: " and the message. A warning that only repeats within 10 s
- * is left out, and the next one that is written says how often. A change of state is never left
- * out: the store is away, is back, is away. But each of several handles says so, of the same store:
- * then it is written once. */
+ * The other commands write "durawheel: " and the message.
+ *
+ * If the same warning comes again within 10 s, it is left out. The next one that is written says
+ * how many were left out. A change of the store's state is always written, for example that the
+ * store is unreachable, back, and unreachable again. But several handles of this process report the
+ * same change, so only the first of these messages is written. */
 #ifndef DW_CLI_LOG_H
 #define DW_CLI_LOG_H
 
@@ -15,26 +17,28 @@
 
 #include "durawheel/durawheel.h"
 
-/* The numbers are those of syslog(3), which the journal knows. */
+/* The numbers are the levels of syslog(3), which the journal understands. */
 enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6 };
 
 enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
 
-/* log_open chooses the form for the rest of the process. Call it before other threads write. */
+/* log_open chooses the format for the rest of the process. Call it before other threads write. */
 void log_open(enum log_form);
 
-/* Which messages are left out. */
+/* When a message is left out. */
 enum log_repeat {
 	LOG_EACH,
-	LOG_SELDOM,  /* what was written a short time ago */
-	LOG_TROUBLE, /* of the store: the same, if no LOG_END was written since */
-	LOG_END      /* of the store's trouble: the same, if no LOG_TROUBLE was written since */
+	LOG_SELDOM,  /* if the same message was written a short time ago */
+	LOG_TROUBLE, /* about a problem of the store: if it was written since the last LOG_END */
+	LOG_END      /* about the end of a problem: if it was written since the last LOG_TROUBLE */
 };
 
-/* log_write writes a message, which is printable text, with one write(). Any thread. */
+/* log_write writes a message with one write(). The message must be printable text. Any thread may
+ * call it. */
 void log_write(enum log_level, enum log_repeat, const char *message);
 
-/* log_form_of returns the form of a name, or that for stderr if name is NULL. -1: there is none. */
+/* log_form_of returns the format with this name. For NULL it returns the format that fits stderr.
+ * Returns -1 if the name is unknown. */
 int log_form_of(const char *name);
 
 #endif

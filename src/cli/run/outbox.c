@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The limit is half of the library's holds, because a turn that is under way may add some more
- * lines. */
+/* The limit is half of the deliveries that the library can hold, because the current turn may add
+ * more lines. */
 enum { COUNT_MAX = DW_HOLDS_MAX / 2, BYTES_MAX = 8 * 1024 * 1024 };
 
 struct outbox_entry {

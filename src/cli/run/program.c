@@ -7,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PATH_DEFAULT: where execvp() looks if PATH is not set. */
+/* The path that execvp() searches if PATH is not set. */
 #define PATH_DEFAULT "/bin:/usr/bin"
 
-/* is_program: a folder may be "executed", too, but is no program. */
+/* is_program returns true if the path is an executable file. A folder has the same permission bit,
+ * so it is excluded. */
 static bool is_program(const char *path)
 {
 	struct stat file;
@@ -26,7 +27,7 @@ bool program_is_there(const char *name)
 	if (strchr(name, '/'))
 		return is_program(name);
 	for (at = at ? at : PATH_DEFAULT;; at++) {
-		size_t size = strcspn(at, ":"); /* 0: the current folder */
+		size_t size = strcspn(at, ":"); /* an empty entry stands for the current folder */
 		int length = snprintf(path, sizeof path, "%.*s%s%s", (int)size, at,
 				      size > 0 ? "/" : "", name);
 

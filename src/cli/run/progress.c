@@ -37,7 +37,7 @@ void progress_begin_loading(struct progress *progress)
 	    .wanted = isatty(STDERR_FILENO), .unit = "timers", .began = now, .drawn = now};
 }
 
-/* terminal_width is read each time, because the window may have changed. */
+/* terminal_width reads the width each time, because the window may have changed. */
 static size_t terminal_width(void)
 {
 	struct winsize size;
@@ -47,14 +47,15 @@ static size_t terminal_width(void)
 	return size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
 }
 
-/* put writes with one write(). The text returns the cursor to the first column, so a message of
- * another thread begins there. */
+/* put writes the text with one write(). The text ends with the cursor in the first column, so that
+ * a message of another thread begins there. */
 static void put(const char *text, size_t size)
 {
-	(void)!write(STDERR_FILENO, text, size); /* if stderr fails, nobody can be told */
+	/* If stderr fails, there is no place for a report. */
+	(void)!write(STDERR_FILENO, text, size);
 }
 
-/* draw_bar draws a bar of size columns for done of total. */
+/* draw_bar draws a bar of `size` columns that shows the share done/total. */
 static void draw_bar(char *bar, size_t size, uint64_t done, uint64_t total)
 {
 	size_t full = (size_t)((double)(size - 2) * (double)done / (double)total);
@@ -65,7 +66,7 @@ static void draw_bar(char *bar, size_t size, uint64_t done, uint64_t total)
 	bar[size - 1] = ']';
 }
 
-/* compose writes the line for width columns. Returns its length. */
+/* compose writes the line for `width` columns. Returns its length. */
 static size_t compose(const struct progress *progress, uint64_t count, uint64_t done, char *line,
 		      size_t width)
 {
@@ -103,7 +104,8 @@ void progress_draw(struct progress *progress, uint64_t count, uint64_t done)
 	progress->drawn = session_steady();
 	width = terminal_width() - 1; /* a character in the last column would wrap */
 	length = compose(progress, count, done, line + 1, width);
-	/* Wipe the rest of a longer line, but not beyond the edge of a narrower window. */
+	/* Spaces overwrite the rest of a longer line, but not beyond the edge of a narrower
+	 * window. */
 	for (; length < progress->width && length < width; length++)
 		line[1 + length] = ' ';
 	line[1 + length] = '\r';

@@ -1,4 +1,4 @@
-/* The progress of an import, or of loading the timers, on one line of a terminal that is
+/* Shows the progress of an import, or of the loading of timers, on a line of a terminal that is
  * redrawn. */
 #ifndef DW_CLI_PROGRESS_H
 #define DW_CLI_PROGRESS_H
@@ -10,24 +10,24 @@
 #include "durawheel/durawheel.h"
 
 struct progress {
-	bool wanted;  /* stderr is a terminal, and the input does not come from one */
+	bool wanted;  /* stderr is a terminal, and the input comes from elsewhere */
 	bool shown;   /* the line is on the screen */
 	size_t width; /* the width of the line on the screen */
 	const char *unit;
-	uint64_t total; /* bytes of the stream, or timers; 0: unknown */
+	uint64_t total; /* the size of the stream in bytes, or the number of timers; 0 if unknown */
 	dw_usec began;  /* the steady time of the start */
 	dw_usec drawn;  /* the steady time of the last drawing */
 };
 
-/* progress_begin: the progress of a stream that is read from fd. */
+/* progress_begin starts the progress of a stream that is read from fd. */
 void progress_begin(struct progress *, int fd);
 
-/* progress_begin_loading returns the progress of loading timers. The caller sets total once it is
+/* progress_begin_loading starts the progress of loading timers. The caller sets `total` once it is
  * known. */
 void progress_begin_loading(struct progress *);
 
-/* progress_draw shows that count lines or timers are done, and done of total. It draws at most ten
- * times a second. */
+/* progress_draw shows that `count` lines or timers are done, and that this is `done` of `total`. It
+ * draws at most ten times a second. */
 void progress_draw(struct progress *, uint64_t count, uint64_t done);
 
 /* progress_clear removes the line. Call it before other output, and at the end. */

@@ -25,7 +25,7 @@ struct recipe *recipes_for(const struct recipes *recipes, const char *topic)
 	return recipe && recipe->is_served ? recipe : NULL;
 }
 
-/* add returns a recipe that serves nothing yet, or NULL. */
+/* add adds a recipe that serves no topic yet. Returns NULL if out of memory. */
 static struct recipe *add(struct recipes *recipes, const char *topic)
 {
 	struct recipe **all = realloc(recipes->all, (recipes->count + 1) * sizeof(struct recipe *));
@@ -37,7 +37,8 @@ static struct recipe *add(struct recipes *recipes, const char *topic)
 	recipe = calloc(1, sizeof *recipe);
 	if (!recipe)
 		return NULL;
-	(void)snprintf(recipe->topic, sizeof recipe->topic, "%s", topic); /* dw_on() checks it */
+	/* dw_on() checks the length. */
+	(void)snprintf(recipe->topic, sizeof recipe->topic, "%s", topic);
 	recipe->way = &recipe->own;
 	all[recipes->count++] = recipe;
 	return recipe;
@@ -76,7 +77,7 @@ struct recipe *recipes_copy(struct recipes *recipes, const struct recipe *from, 
 	return recipe;
 }
 
-/* update: the words change their owner. The number of running jobs stays. */
+/* update takes the command's words over from the file's topic. The number of running jobs stays. */
 static void update(struct recipe *recipe, struct config_topic *topic)
 {
 	size_t running = recipe->own.running;
@@ -103,7 +104,7 @@ bool recipes_of_config(struct recipes *recipes, struct config *config)
 	for (size_t i = 0; i < config->count; i++) {
 		struct recipe *recipe = recipes_find(recipes, config->topics[i].name);
 
-		if (recipe) /* it is there */
+		if (recipe) /* an earlier loop has made sure that it exists */
 			update(recipe, &config->topics[i]);
 	}
 	return true;

@@ -42,7 +42,7 @@ static void end_line(struct relay *relay)
 	relay->line_size = 0;
 }
 
-/* note_lines looks for lines. A progress bar ends its lines with '\r'. */
+/* note_lines finds the ends of lines. A '\r' also ends a line, because progress bars use it. */
 static void note_lines(struct relay *relay)
 {
 	for (size_t i = 0; i < relay->used; i++)
@@ -55,12 +55,13 @@ static void note_lines(struct relay *relay)
 static void end(struct relay *relay)
 {
 	if (relay->from >= 0)
-		(void)close(relay->from); /* it was only read */
+		(void)close(relay->from); /* the pipe was only read */
 	relay->from = -1;
 	relay->used = relay->sent = 0;
 }
 
-/* fill: false: nothing is there, or the command has closed its end. */
+/* fill reads from the pipe. Returns false if the pipe is empty, or if the command has closed its
+ * end. */
 static bool fill(struct relay *relay)
 {
 	ssize_t count = relay->from < 0 ? 0 : read(relay->from, relay->bytes, sizeof relay->bytes);
@@ -75,8 +76,8 @@ static bool fill(struct relay *relay)
 	return count > 0;
 }
 
-/* drain: if nobody can read stderr any more, what the command writes is thrown away, and read all
- * the same: its outcome must not depend on who reads its log. */
+/* drain writes to stderr. If stderr has no reader any more, it drops the bytes and reading
+ * continues. So the outcome of a command does not depend on who reads its log. */
 static void drain(struct relay *relay)
 {
 	ssize_t count = write(STDERR_FILENO, relay->bytes + relay->sent, relay->used - relay->sent);
@@ -115,7 +116,7 @@ void relay_pass_on(struct relay *relay)
 	sigset_t none;
 
 	if (relay->from < 0 || fork() != 0)
-		return; /* without memory for a process, orphans that go on writing get SIGPIPE */
+		return; /* if fork() fails, orphans that still write get SIGPIPE */
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)close(STDIN_FILENO);

@@ -1,18 +1,22 @@
 /* durawheel run: owns the store. For each due timer it writes a line or runs a command.
  *
- * Without --exec a timer is settled once its line is written. Lines that stdout does not take at
- * once wait in the outbox, and their deliveries are held. With --exec a delivery is held while its
- * command runs. Then the line is written, which says how the command ended, and the timer is
- * settled or retried. With --config each topic has its own command, or lines.
+ * Without --exec a timer is settled as soon as its line is written. If stdout does not accept a
+ * line at once, the line waits in the outbox and its delivery is held.
  *
- * If there is no room for another line or command, the library is paused. So the order is kept, and
- * a reader that stops for an hour costs an hour. (A retry would count against the timer and change
- * the order.)
+ * With --exec a delivery is held while its command runs. After that, run writes a line that says
+ * how the command ended, and settles the timer or requests a retry.
  *
- * If stdout fails, the handlers are removed at once, so that claimed timers return to the store. A
+ * With --config each topic has its own command, or lines.
+ *
+ * If there is no room for another line or command, run pauses the library. This keeps the order,
+ * and a reader that stops for an hour delays timers by an hour. A retry would be no solution: it
+ * would count against the timer and change the order.
+ *
+ * If stdout fails, run removes the handlers at once, so that claimed timers return to the store. A
  * timer whose command has run is settled even if its line was not written.
  *
- * Holds have no time-out: we notice the end of every command, and have time-outs of our own. */
+ * Holds need no time limit of the library, because run notices the end of every command and has its
+ * own time limit. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -44,8 +48,9 @@ enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
 
-/* may_repeat: events of which the same comes again and again. All others are news: without the last
- * one, the log would say that the store is back when it is not. */
+/* may_repeat returns true for events that may come again and again with the same text. All other
+ * events are always logged. Otherwise the last line in the log could say that the store is back
+ * when it is not. */
 static bool may_repeat(dw_event_kind kind)
 {
 	return kind == DW_EVENT_LIMIT || kind == DW_EVENT_QUEUE_FULL || kind == DW_EVENT_NO_HANDLER;
@@ -96,7 +101,8 @@ static void run_event(dw *d, const dw_event *event, void *user)
 
 /* ---- The loop ---------------------------------------------------------------------------- */
 
-/* wait_ms returns the time-out for poll(), rounded up so that it does not wake too early. */
+/* wait_ms returns the timeout for poll(). It is rounded up, so that poll() does not return too
+ * early. */
 static int wait_ms(const struct runner *runner)
 {
 	dw_usec wake = jobs_wake(&runner->jobs);
@@ -114,7 +120,8 @@ static int wait_ms(const struct runner *runner)
 	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* hears_hangup: nohup(1) lets SIGHUP be ignored, which must stay so without a file. */
+/* hears_hangup returns true if run should handle SIGHUP. nohup(1) makes programs ignore SIGHUP.
+ * Without a file there is nothing to reload, so the signal then stays ignored. */
 static bool hears_hangup(const struct runner *runner)
 {
 	struct sigaction action;
@@ -148,7 +155,7 @@ static void take_signals(struct runner *runner)
 		run_reload(runner);
 }
 
-/* watch does the work that depends on time. */
+/* watch ends commands whose time has passed. */
 static void watch(struct runner *runner)
 {
 	jobs_tick(&runner->jobs);
@@ -166,7 +173,8 @@ static void step(struct runner *runner)
 	    {.fd = runner->http ? http_fd(runner->http) : -1, .events = POLLIN},
 	};
 
-	/* poll() refuses a list that is longer than the limit of open files. */
+	/* Without a web server its entry is left out, because poll() refuses a list that exceeds
+	 * the limit of open files. */
 	if (poll(fds, runner->http ? 4 : 3, wait_ms(runner)) < 0 && errno != EINTR) {
 		runner->over = true;
 		run_stop(runner, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
@@ -189,7 +197,7 @@ static void step(struct runner *runner)
 }
 
 /* finish_torn writes the rest of a partly written line, so that the next program on the same stdout
- * begins on a new line. The lines after it are not written. */
+ * begins on a new line. It does not write later lines. */
 static void finish_torn(struct runner *runner)
 {
 	struct pollfd writable = {.fd = runner->outbox.sink.fd, .events = POLLOUT};
@@ -229,7 +237,8 @@ static int run(struct runner *runner, bool owns)
 
 /* ---- Beginning --------------------------------------------------------------------------- */
 
-/* read_topics: what is done for which topics, by the file or by the options. */
+/* read_topics decides what to do for which topics, by the file or by the options. Returns
+ * EXIT_DONE, or complains. */
 static int read_topics(struct runner *runner, struct options *options)
 {
 	dw_batch_options batch = {.size = sizeof batch};
@@ -272,13 +281,14 @@ static int tell_checked(const struct runner *runner, const struct options *optio
 
 	(void)snprintf(shown, sizeof shown, "%s", store ? store : ""); /* a long text is cut */
 	mask_passwords(shown);
-	/* session_flush() checks */
+	/* session_flush() reports a failed write */
 	(void)printf("%s: ok, %zu topic%s%s%s\n", runner->config_path, runner->recipes.count,
 		     runner->recipes.count == 1 ? "" : "s", *shown ? ", store " : "", shown);
 	return session_flush();
 }
 
-/* open_store: a fault of the journal has no line, because it is not that of the store. */
+/* open_store opens the store. Complaints name the line of the store in the file. With a journal
+ * they name no line, because the fault may be in the journal. */
 static int open_store(struct runner *runner, const struct options *options, dw_options base)
 {
 	struct config_place place;
@@ -305,7 +315,8 @@ static int open_http(struct runner *runner, const struct options *options)
 	return code;
 }
 
-/* own opens the store and runs. */
+/* own opens the store, runs until it is told to stop, and closes the store. Returns an exit
+ * code. */
 static int own(struct runner *runner, const struct options *options, dw_options base)
 {
 	int code;
@@ -343,7 +354,7 @@ static int prepare_and_own(struct runner *runner, const struct options *options,
 		code = own(runner, options, base);
 	jobs_close(&runner->jobs);
 	service_close(&runner->service);
-	(void)close(runner->signal_fd); /* no writes can be lost */
+	(void)close(runner->signal_fd); /* nothing was written to it */
 	return code;
 }
 

@@ -1,11 +1,12 @@
-/* The part of run for --batch: its options. */
+/* The options --batch and --wait of run. */
 #ifndef DW_CLI_RUN_BATCH_H
 #define DW_CLI_RUN_BATCH_H
 
 #include "cli/options.h"
 
-/* run_batch_read reads --batch and --wait. max 0: no --batch. Returns EXIT_DONE, or complains.
- * run_batch_read_how leaves alone what is not given, and does not ask for topics. */
+/* run_batch_read reads --batch and --wait. Without --batch `max` becomes 0. run_batch_read_how
+ * changes only what is given, and does not check that there is a topic. Both return EXIT_DONE, or
+ * complain. */
 int run_batch_read(const struct options *, dw_batch_options *ret_batch);
 int run_batch_read_how(const struct options *, dw_batch_options *);
 

@@ -13,7 +13,7 @@
 enum { JOBS_DEFAULT = 4 };
 
 /* read_output reads --exec-output. By default the commands write to stderr, so that stdout has only
- * our lines. */
+ * our own lines. Returns EXIT_DONE, or complains. */
 static int read_output(const struct options *options, struct job_way *way)
 {
 	const char *name = options->value[OPT_EXEC_OUTPUT];
@@ -55,7 +55,8 @@ static int read_timeout(const struct options *options, struct job_way *way)
 	return code;
 }
 
-/* check_exec refuses options about commands without --exec. */
+/* check_exec refuses options about commands if --exec is missing. Returns EXIT_DONE, or
+ * complains. */
 static int check_exec(const struct options *options)
 {
 	static const enum option_id own[] = {OPT_EXEC_OUTPUT, OPT_JOBS, OPT_TIMEOUT};
@@ -108,7 +109,8 @@ static bool fill(struct job_item *items, const dw_firing *firings, size_t count)
 	return true;
 }
 
-/* join: all lines, for free(). Returns NULL if out of memory. */
+/* join returns the lines of all items as one text, which the caller frees. Returns NULL if out of
+ * memory. */
 static char *join(const struct job_item *items, size_t count, size_t *ret_size)
 {
 	size_t size = 0;
@@ -202,7 +204,8 @@ void run_exec_say(const struct exec_job *job, dw *d)
 
 	run_exec_why(job, text);
 	for (size_t i = 0; i < job->count; i++)
-		(void)dw_set_why(d, &job->items[i].token, text); /* a delivery may be over */
+		/* It fails if the delivery has ended meanwhile. */
+		(void)dw_set_why(d, &job->items[i].token, text);
 }
 
 void run_exec_tell(const struct exec_job *job)

@@ -1,7 +1,11 @@
-/* With one command for all topics there is no backlog: if no more commands may run, the library is
- * paused, so the order is kept. With a file each topic has jobs of its own, and what is due waits
- * in its backlog, so that a slow topic does not hold up the others. If a backlog is too long, the
- * handler of its topic is removed for a while: its other timers wait in the store. */
+/* Delivers timers to lines on stdout or to commands.
+ *
+ * With one command for all topics there is no backlog. While the largest number of commands runs,
+ * the library is paused, which keeps the order.
+ *
+ * With a file each topic has its own jobs, and a backlog for deliveries that wait for one of them.
+ * So a slow topic does not delay the others. If a backlog becomes too long, the handler of its
+ * topic is removed for a while. Further timers of the topic then wait in the store. */
 #include "cli/run/run_fire.h"
 
 #include <errno.h>
@@ -15,7 +19,7 @@
 #include "cli/session.h"
 #include "durawheel/metrics.h"
 
-/* A topic is full with so many bytes in its backlog, and everything with so many in all. */
+/* The limits for the data in the backlog of one topic, and in all backlogs together. */
 enum { TOPIC_BYTES_MAX = 4 * 1024 * 1024, BYTES_MAX = 32 * 1024 * 1024 };
 
 static size_t batch_size(const struct runner *runner)
@@ -28,15 +32,16 @@ static size_t batch_size(const struct runner *runner)
 	return size;
 }
 
-/* held: deliveries that have no verdict yet. */
+/* held returns the number of deliveries without a verdict. *ret_bytes is the size of the data in
+ * backlogs. */
 static size_t held(const struct runner *runner, size_t *ret_bytes)
 {
 	return runner->outbox.count + runner->jobs.held +
 	       recipes_waiting(&runner->recipes, ret_bytes);
 }
 
-/* regulate pauses firing while there is no room for more lines or commands, and resumes it
- * after. */
+/* regulate pauses deliveries while there is no room for more lines or commands, and resumes them
+ * later. */
 static void regulate(struct runner *runner)
 {
 	size_t bytes;
@@ -82,7 +87,7 @@ static dw_verdict print(struct runner *runner, const dw_firing *firing)
 		return DW_HOLD;
 	default:
 		run_stop_for_stdout(runner, errno);
-		return DW_HOLD; /* never settled: closing gives it back */
+		return DW_HOLD; /* closing the handle returns the timer to the store */
 	}
 }
 
@@ -98,8 +103,9 @@ static dw_verdict execute(struct runner *runner, struct job_way *way, const dw_f
 	return DW_RETRY;
 }
 
-/* judge: a topic may have half of the room that all leave free. It is full until its backlog has
- * half of that, because the claimed timers of a full topic go back to the store. */
+/* judge decides whether a topic is full. Its backlog may use half of the free room. A full topic
+ * becomes open again only when its backlog uses half of that. This margin matters, because the
+ * claimed timers of a full topic return to the store. */
 static void judge(const struct runner *runner, struct recipe *recipe)
 {
 	size_t bytes, used = held(runner, &bytes) + batch_size(runner);
@@ -115,7 +121,8 @@ static void judge(const struct runner *runner, struct recipe *recipe)
 
 static int handle_all(struct runner *, bool tells);
 
-/* execute_later: what comes after a waiting delivery waits behind it. */
+/* execute_later starts the command, or appends the deliveries to the backlog. If others wait
+ * already, these must wait behind them. */
 static dw_verdict execute_later(struct runner *runner, struct recipe *recipe,
 				const dw_firing *firings, size_t count, bool is_batch)
 {
@@ -140,7 +147,7 @@ static dw_verdict run_fires(dw *d, const dw_firing *firing, void *user)
 	(void)d;
 	if (runner->recipes.of_file && strcmp(recipe->topic, "*") == 0)
 		recipes_note_other(&runner->recipes, firing->topic);
-	progress_clear(&runner->loading); /* stdout may be on the same terminal */
+	progress_clear(&runner->loading); /* stdout may be the same terminal */
 	verdict = recipe->way->words ? execute_later(runner, recipe, firing, 1, false)
 				     : print(runner, firing);
 	regulate(runner);
@@ -181,7 +188,8 @@ static void item_over(struct runner *runner, struct job_item *item, int exit, dw
 		run_fire_settle(&item->token, verdict, runner);
 }
 
-/* run_fire_over: timers whose command we have stopped are given back when the handle is closed. */
+/* run_fire_over does not settle timers whose command we have stopped. They return to the store when
+ * the handle is closed. */
 void run_fire_over(struct exec_job *job, void *user)
 {
 	struct runner *runner = user;
@@ -199,8 +207,8 @@ void run_fire_over(struct exec_job *job, void *user)
 
 /* ---- What waits ---------------------------------------------------------------------------- */
 
-/* begin tells the library that the deliveries have waited until now, and leaves out those that may
- * not start any more: they are gone, or the lease is over. */
+/* begin tells the library that these deliveries start only now. It drops deliveries that may not
+ * start any more, because the timer has ended or the lease is over. */
 static void begin(struct runner *runner, struct backlog_entry *entry)
 {
 	dw_usec now = session_now();
@@ -219,7 +227,8 @@ static void begin(struct runner *runner, struct backlog_entry *entry)
 	entry->count = count;
 }
 
-/* deliver delivers an entry of a backlog now. The recipe may have changed meanwhile. */
+/* deliver starts an entry of a backlog now. The recipe may have changed since the entry began to
+ * wait. */
 static void deliver(struct runner *runner, struct recipe *recipe, struct backlog_entry *entry)
 {
 	dw_verdict verdict = DW_HOLD;
@@ -252,14 +261,14 @@ static void start_waiting(struct runner *runner, struct recipe *recipe)
 	}
 }
 
-/* is_of_each: batches for all topics. Each of them gets a handler of its own when its first timer
- * is due, because a batch has one topic. */
+/* is_of_each returns true for a recipe that gathers batches for all topics. A batch contains only
+ * one topic, so each topic gets its own handler when its first timer is due. */
 static bool is_of_each(const struct recipe *recipe)
 {
 	return recipe->batch.max > 0 && strcmp(recipe->topic, "*") == 0;
 }
 
-/* handle_one: what dw_on() returns. */
+/* handle_one registers or removes the handler of one recipe. Returns the status of dw_on(). */
 static int handle_one(struct runner *runner, struct recipe *recipe, bool wanted)
 {
 	int status;
@@ -288,8 +297,8 @@ static bool has_full_topic(const struct recipes *recipes)
 	return false;
 }
 
-/* handle_others: while a topic with a recipe is full, the handler of "*" would get its timers. So
- * the topics of "*" have handlers of their own then. */
+/* handle_others gives each topic of "*" its own handler while another topic is full. The handler of
+ * "*" must be removed then, because it would get the timers of the full topic. */
 static void handle_others(struct runner *runner, bool wanted)
 {
 	for (size_t i = 0; i < runner->recipes.other_count; i++) {
@@ -299,12 +308,13 @@ static void handle_others(struct runner *runner, bool wanted)
 
 		if (!is_own && other->has_handler != wanted)
 			(void)dw_on(runner->d, other->topic, wanted ? run_fires : NULL,
-				    runner); /* without memory it waits */
+				    runner); /* if out of memory, the topic waits */
 		other->has_handler = wanted && !is_own;
 	}
 }
 
-/* handle_all returns EXIT_DONE, or the last failure, which it tells if it may. */
+/* handle_all registers or removes all handlers. Returns EXIT_DONE, or the exit code of the last
+ * failure. It complains only if `tells`. */
 static int handle_all(struct runner *runner, bool tells)
 {
 	const char *option = runner->recipes.of_file ? "topic" : "--topic";

@@ -6,7 +6,7 @@
 #include "cli/out/errors.h"
 #include "durawheel/topic.h"
 
-/* serves_all: timers of every topic count. */
+/* serves_all returns true if run serves the timers of every topic. */
 static bool serves_all(const struct run_idle *idle)
 {
 	for (size_t i = 0; i < idle->recipes->count; i++)
@@ -21,7 +21,8 @@ static uint64_t ended(const dw_stats *stats)
 	return stats->settled + stats->cancelled + stats->dead;
 }
 
-/* may_be_empty returns false while the topics must still have the timers that they had. */
+/* may_be_empty returns false if the topics certainly still have timers: they had some, and no timer
+ * has come or ended since. */
 static bool may_be_empty(const struct run_idle *idle, const dw_stats *stats)
 {
 	if (stats->timers == 0)
@@ -52,7 +53,8 @@ static void idle_topic_told(dw *d, int status, const dw_topic_info *topic, size_
 		ask_next(idle, d);
 }
 
-/* ask_next asks about the next topic; behind the last one none has a timer. */
+/* ask_next asks the store about the next topic. If the last topic was empty too, no topic has a
+ * timer. */
 static void ask_next(struct run_idle *idle, dw *d)
 {
 	const struct recipes *recipes = idle->recipes;

@@ -9,25 +9,26 @@
 #include "durawheel/durawheel.h"
 
 struct run_idle {
-	const struct recipes *recipes; /* the topics whose timers count */
-	size_t next;                   /* the topic that is asked about next */
-	bool asked;                    /* the store was asked, and has not answered */
-	/* According to the last answers every change of a client was seen, and no timer of the
-	 * topics is left. */
+	const struct recipes *recipes; /* the topics that run serves */
+	size_t next;                   /* the index of the next topic to ask about */
+	bool asked;                    /* a question to the store has no answer yet */
+	/* The last answers say that the owner has seen every change of a client, and that no topic
+	 * has a timer left. */
 	bool emptied;
-	/* When a topic was last found to have timers, this handle knew so many and had ended so
-	 * many. Until one of these numbers changes, nobody asks again. */
+	/* The counters of this handle when a topic last had timers: how many timers the handle
+	 * knew, and how many had ended. The store is asked again only when one of them has
+	 * changed. */
 	uint64_t timers, ended;
 	bool has_timers;
 };
 
-/* run_idle_is_quiet returns true if the topics may have no timer left, as far as this handle knows,
- * and no operation is under way. */
+/* run_idle_is_quiet returns true if the topics may be empty as far as this handle knows, and no
+ * operation is under way. */
 bool run_idle_is_quiet(const struct run_idle *, dw *);
 
-/* run_idle_is_idle returns true if the handle is quiet, no timer of the topics is left, and the
- * store has none of a client that this handle has not seen. It returns true only some turns later,
- * because it must ask the store. */
+/* run_idle_is_idle returns true if the handle is quiet, the topics have no timers left, and no
+ * client has added one that this handle has not seen. It must ask the store for this, so it returns
+ * true only after some turns. */
 bool run_idle_is_idle(struct run_idle *, dw *);
 
 /* run_idle_tell_damaged reports the number of damaged timers, because they have not fired. */

@@ -9,7 +9,7 @@ static void told_total(dw *d, int status, const dw_store_status *store, void *us
 		loading->total = store->pending + store->claimed;
 }
 
-/* The number of timers is only requested for a terminal. */
+/* run_loading_begin asks for the total only if a terminal will show it. */
 void run_loading_begin(struct progress *loading, dw *d)
 {
 	progress_begin_loading(loading);

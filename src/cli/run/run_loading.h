@@ -5,7 +5,7 @@
 #include "cli/run/progress.h"
 #include "durawheel/durawheel.h"
 
-/* run_loading_begin starts the display, run_loading_show draws it, run_loading_end removes it. */
+/* run_loading_begin starts the display. run_loading_show redraws it. run_loading_end removes it. */
 void run_loading_begin(struct progress *, dw *);
 void run_loading_show(struct progress *, const dw *);
 void run_loading_end(struct progress *);

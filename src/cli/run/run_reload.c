@@ -8,18 +8,19 @@
 #include "cli/run/run_core.h"
 #include "cli/run/run_fire.h"
 
-/* take moves the topics of the file to the runner. */
+/* take moves the topics of the file into the runner. Returns EXIT_DONE, or complains. */
 static int take(struct runner *runner, struct config *config)
 {
 	return recipes_of_config(&runner->recipes, config) ? EXIT_DONE
 							   : complain(EXIT_FAILED, "out of memory");
 }
 
-/* read_file reads the file and checks it. */
+/* read_file reads and checks the file. Returns EXIT_DONE, or complains. */
 static int read_file(const struct runner *runner, struct config *config, bool looks)
 {
 	int code = config_read(runner->config_path, config);
-	bool looks_now = looks && code == EXIT_DONE; /* the library would tell the same faults */
+	/* After a fault, the library would only repeat it. */
+	bool looks_now = looks && code == EXIT_DONE;
 	int checked = config_check(runner->config_path, config, runner->given, looks_now);
 
 	return code != EXIT_DONE ? code : checked;
@@ -45,7 +46,7 @@ static bool is_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* tell_unchanged: what the process has stays as it was when it started. */
+/* tell_unchanged warns about changes in [run], because they apply only after a restart. */
 static void tell_unchanged(const struct runner *runner, const struct config *config)
 {
 	for (enum option_id id = 0; id < OPTION_COUNT; id++)

@@ -1,4 +1,4 @@
-/* The part of run that reads its file: at the start, and again after SIGHUP. */
+/* The part of run that reads the file of --config: at the start, and again after SIGHUP. */
 #ifndef DW_CLI_RUN_RELOAD_H
 #define DW_CLI_RUN_RELOAD_H
 
@@ -6,11 +6,12 @@
 
 struct runner;
 
-/* run_reload_first reads --config, if it is given, into the runner and the options; the runner must
- * outlive them. Returns EXIT_DONE, or complains. */
+/* run_reload_first reads the file, if --config is given, into the runner and the options. The
+ * runner must outlive the options. Returns EXIT_DONE, or complains. */
 int run_reload_first(struct runner *, struct options *);
 
-/* run_reload reads the file again. Faults are told, and change nothing. */
+/* run_reload reads the file again. If the file is invalid, it reports the faults and changes
+ * nothing. */
 void run_reload(struct runner *);
 
 #endif

@@ -11,11 +11,11 @@
 
 #define PATIENCE_DEFAULT DW_SECONDS(10)
 #define PATIENCE_MAX DW_MINUTES(10)
-/* How long it waits after SIGKILL. */
+/* How long run waits for commands after SIGKILL. */
 #define KILL_PATIENCE DW_SECONDS(1)
 /* A second signal ends the commands at once. But a terminal, timeout(1) or a supervisor may send
- * one signal both to us and to our group: the second copy arrives a moment later. A signal so soon
- * after the first therefore does not count. */
+ * the same signal both to us and to our process group. We then get a second copy a moment later. So
+ * a signal does not count if it follows the first within this time. */
 #define SAME_SIGNAL DW_MILLISECONDS(200)
 
 int run_stop_read(const struct options *options, dw_usec *ret_patience)
@@ -32,7 +32,7 @@ int run_stop_read(const struct options *options, dw_usec *ret_patience)
 	return code;
 }
 
-/* remove_handlers: their claimed timers return to the store. It cannot fail. */
+/* remove_handlers makes the claimed timers return to the store. It cannot fail. */
 static void remove_handlers(struct runner *runner)
 {
 	for (size_t i = 0; i < runner->recipes.other_count; i++)
@@ -70,7 +70,7 @@ void run_stop_for_stdout(struct runner *runner, int error)
 			 complain(EXIT_FAILED, "cannot write to stdout: %s", strerror(error)));
 }
 
-/* hurry ends the commands that still run. The second call gives up waiting for their end. */
+/* hurry ends the commands that still run. The second call gives up waiting for them. */
 static void hurry(struct runner *runner)
 {
 	runner->over = runner->hurried;
@@ -81,9 +81,9 @@ static void hurry(struct runner *runner)
 	runner->patient_until = session_steady() + SUPERVISOR_GRACE + KILL_PATIENCE;
 }
 
-/* is_another: is this a second signal, and not a copy of the first? The run may also have stopped
- * for another reason, for example because the reader of stdout has ended. Ctrl-C may cause both,
- * with the signal after the reader's end. */
+/* is_another returns true if this is a second signal and not a copy of the first. `run` may have
+ * stopped for another reason, for example because the reader of stdout has ended. Ctrl-C ends the
+ * reader and signals us, so the signal may arrive after that. */
 static bool is_another(const struct runner *runner, uint32_t signal)
 {
 	return (runner->signal != 0 && runner->signal != signal) ||

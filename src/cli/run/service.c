@@ -16,16 +16,17 @@
 
 #define TELL_EVERY DW_SECONDS(10)
 #define TELL_STARTING_EVERY DW_SECONDS(1)
-#define STARTING_PATIENCE DW_SECONDS(60) /* the manager waits for so long from each status on */
+/* After each status the manager waits this long for the next. */
+#define STARTING_PATIENCE DW_SECONDS(60)
 
 static void tell(const struct service *service, const char *words)
 {
-	/* A manager that reads slowly hears the next one. */
+	/* If the manager reads too slowly, the message is dropped. A later one will arrive. */
 	if (service->fd >= 0)
 		(void)send(service->fd, words, strlen(words), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* tell_starting: the program is not ready, and needs more time. */
+/* tell_starting says that the program is not ready yet and needs more time. */
 static void tell_starting(const struct service *service, const char *words)
 {
 	char message[DW_MESSAGE_SIZE + 64];
@@ -35,7 +36,7 @@ static void tell_starting(const struct service *service, const char *words)
 	tell(service, message);
 }
 
-/* join connects to the socket. An '@' stands for the NUL of an abstract name. */
+/* join connects to the socket. In its name '@' stands for the NUL of an abstract address. */
 static int join(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -56,14 +57,15 @@ static int join(const char *path)
 		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size)) != 0) {
 		int error = errno;
 
-		(void)close(fd); /* nothing was written */
+		(void)close(fd); /* nothing was written to it */
 		errno = error;
 		return -1;
 	}
 	return fd;
 }
 
-/* watchdog_of reads WATCHDOG_USEC; WATCHDOG_PID may say that it is for another process. */
+/* watchdog_of returns the interval from WATCHDOG_USEC. WATCHDOG_PID may say that it is for another
+ * process; then it returns 0. */
 static dw_usec watchdog_of(void)
 {
 	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
@@ -94,7 +96,7 @@ void service_open(struct service *service)
 void service_close(struct service *service)
 {
 	if (service->fd >= 0)
-		(void)close(service->fd); /* datagrams are sent, or lost */
+		(void)close(service->fd); /* a datagram is either sent or lost */
 	service->fd = -1;
 }
 
@@ -119,7 +121,8 @@ void service_reloading(struct service *service)
 	tell(service, words);
 }
 
-/* service_reloaded: a program that is not ready yet says so later, in tell_status(). */
+/* service_reloaded does nothing if the program is not ready yet. tell_status() reports that
+ * later. */
 void service_reloaded(struct service *service)
 {
 	if (service->ready)
@@ -142,7 +145,7 @@ static void total_told(dw *d, int status, const dw_store_status *store, void *us
 		service->total = store->pending + store->claimed;
 }
 
-/* loads returns true if the handle is an owner that does not know all of its timers yet. */
+/* loads returns true if the handle is an owner that has not loaded all of its timers yet. */
 static bool loads(const dw *d, int health)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -150,7 +153,8 @@ static bool loads(const dw *d, int health)
 	return health == DW_EBUSY && dw_get_stats(d, &stats) == DW_OK && stats.is_owner;
 }
 
-/* describe_loading: the store is asked once how many timers it has. */
+/* describe_loading writes how far the loading is. It asks the store once for the number of
+ * timers. */
 static void describe_loading(struct service *service, dw *d, uint64_t timers, char *ret_words)
 {
 	if (!service->asked) {
@@ -160,13 +164,13 @@ static void describe_loading(struct service *service, dw *d, uint64_t timers, ch
 	if (service->total >= timers && service->total > 0)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "loading %" PRIu64 " of %" PRIu64 " timers", timers,
-			       service->total); /* it fits, as below */
+			       service->total); /* the text always fits, here and below */
 	else
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "loading timers: %" PRIu64 " so far",
 			       timers);
 }
 
-/* describe says in words what the program does. `state` is what dw_health() says. */
+/* describe writes in words what the program does. `health` is the answer of dw_health(). */
 static void describe(struct service *service, dw *d, int health, char *ret_words)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -188,15 +192,16 @@ static void describe(struct service *service, dw *d, int health, char *ret_words
 			       stats.dead); /* the text always fits */
 }
 
-/* has_started: its timers are loaded, or another process has the store. A store that is away holds
- * up nobody who waits for the start: only a program with a journal is opened without it, and it
- * goes on by itself when the store is back. */
+/* has_started returns true if all timers are loaded, or another process owns the store. An
+ * unreachable store also counts, so that nobody waits for the start in an outage. Only a program
+ * with a journal can open in that state, and it recovers by itself. */
 static bool has_started(int health)
 {
 	return health != DW_EBUSY && health != DW_ETIMEOUT;
 }
 
-/* tell_status also says once that the program is ready. Until then it asks for more time. */
+/* tell_status sends the status. It also reports once that the program is ready. Until then it asks
+ * for more time. */
 static void tell_status(struct service *service, dw *d, int health)
 {
 	char words[DW_MESSAGE_SIZE], message[DW_MESSAGE_SIZE + 64];
@@ -212,7 +217,7 @@ static void tell_status(struct service *service, dw *d, int health)
 	service->ready = true;
 }
 
-/* has_changed notes what dw_health() says. */
+/* has_changed stores what dw_health() says now. Returns true if the words have changed. */
 static bool has_changed(struct service *service, const dw *d, int *ret_health)
 {
 	char state[DW_MESSAGE_SIZE];

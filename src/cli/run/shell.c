@@ -22,14 +22,15 @@
 enum { ANSWERS_FD = 3 };
 enum { OWN_VARIABLES = 6, VARIABLE_SIZE = sizeof "DW_TOPIC=" + DW_ID_MAX };
 
-/* All variables that we may set. An outer durawheel may have set them. */
+/* All variables that we may set. They are removed first, because an outer durawheel may have set
+ * them. */
 static const char *const names[] = {
     "DW_ID=", "DW_TOPIC=", "DW_DUE=", "DW_ATTEMPT=", "DW_COUNT=", "DW_OCCURRENCE=", "DW_MISSED="};
 
 struct environment {
 	char own[OWN_VARIABLES][VARIABLE_SIZE];
 	size_t own_count;
-	char **variables; /* for free(); NULL-terminated */
+	char **variables; /* an array that ends with NULL; the caller frees it */
 };
 
 static bool is_own(const char *variable)
@@ -72,7 +73,7 @@ static void add_own(struct environment *environment, const struct shell_input *i
 	}
 }
 
-/* environment_make returns false if out of memory. */
+/* environment_make builds the variables of a command. Returns false if out of memory. */
 static bool environment_make(struct environment *environment, const struct shell_input *input)
 {
 	size_t count = 0;
@@ -92,7 +93,8 @@ static bool environment_make(struct environment *environment, const struct shell
 	return true;
 }
 
-/* open_data returns a descriptor positioned at the beginning of the data, or -1 and errno. */
+/* open_data returns a descriptor at the beginning of the data. Returns -1 if it fails; errno has
+ * the error. */
 static int open_data(const struct shell_input *input)
 {
 	int fd = memfd_create("durawheel-data", MFD_CLOEXEC);
@@ -105,7 +107,7 @@ static int open_data(const struct shell_input *input)
 		if (count < 0 && errno == EINTR)
 			continue;
 		if (count <= 0) {
-			(void)close(fd); /* the error to report is the write's */
+			(void)close(fd); /* errno must keep the error of the write */
 			return -1;
 		}
 		written += (size_t)count;
@@ -115,9 +117,9 @@ static int open_data(const struct shell_input *input)
 	return fd;
 }
 
-/* set_attributes: the supervisor gets a process group of its own, which gets no signals from a
- * terminal. Signals that end it, or that we treat in our own way, get their default action. Signals
- * that we block stay blocked, so that no SIGTERM ends it before it waits for one. */
+/* set_attributes gives the supervisor its own process group, which gets no signals from a terminal.
+ * Signals that would end it, or that we handle, get their default action. Signals that we block
+ * stay blocked, so that a SIGTERM cannot end the supervisor before it waits for signals. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	static const int reset[] = {SIGPIPE, SIGXFSZ, SIGCHLD, SIGTERM, SIGINT, SIGQUIT};
@@ -135,7 +137,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	return error;
 }
 
-/* spawn_with starts this program once more, as the supervisor of the command in arguments. */
+/* spawn_with starts this program again, as the supervisor of the command in `arguments`. Returns 0
+ * or an errno. */
 static int spawn_with(char *const *arguments, const int streams[4], char *const *variables,
 		      pid_t *ret_pid)
 {
@@ -164,7 +167,8 @@ static int spawn_with(char *const *arguments, const int streams[4], char *const 
 	return error;
 }
 
-/* spawn puts what the supervisor must know before the words. */
+/* spawn puts the supervisor's own arguments before the words of the command. Returns 0 or an
+ * errno. */
 static int spawn(char *const *words, const int streams[4], char *const *variables, pid_t *ret_pid)
 {
 	char name[] = SUPERVISOR_NAME;

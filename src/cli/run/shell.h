@@ -6,24 +6,27 @@
 
 #include "durawheel/durawheel.h"
 
-/* What a command is told: DW_TOPIC, and of a firing DW_ID, DW_DUE and DW_ATTEMPT, of a recurring
- * one DW_OCCURRENCE and DW_MISSED, too; or of a batch DW_COUNT. */
+/* The input of a command. For a firing, environment variables tell it the topic, id, deadline and
+ * attempt: DW_TOPIC, DW_ID, DW_DUE and DW_ATTEMPT. For a recurring timer DW_OCCURRENCE and
+ * DW_MISSED are added. A batch gets DW_TOPIC and DW_COUNT. */
 struct shell_input {
 	const char *topic;
-	const dw_firing *firing; /* NULL: a batch */
+	const dw_firing *firing; /* NULL for a batch */
 	size_t count;
-	const void *bytes; /* its stdin */
+	const void *bytes; /* the bytes for its stdin */
 	size_t size;
-	int answers; /* a file that becomes its descriptor 3; 0: none */
-	int note;    /* a file above SUPERVISOR_NOTE, which gets its last line on stderr */
+	int answers; /* a file that becomes its descriptor 3; 0 if there is none */
+	/* A file for the last line that it writes to stderr. The descriptor is above
+	 * SUPERVISOR_NOTE. */
+	int note;
 };
 
-/* The program itself, which is started once more for each command. */
+/* The path of this program, which is started again as a supervisor. */
 #define SHELL_SELF "/proc/self/exe"
 
-/* shell_start runs a command, which is its words and a NULL, below a supervisor
- * (cli/run/supervisor.h), whose process id becomes *ret_pid. Its stdout is the descriptor output,
- * its stderr is ours. 0, or an errno. */
+/* shell_start runs a command below a supervisor (cli/run/supervisor.h). The words end with NULL.
+ * The descriptor `output` becomes its stdout, and our stderr becomes its stderr. *ret_pid is the
+ * process id of the supervisor. Returns 0 or an errno. */
 int shell_start(char *const *words, int output, const struct shell_input *, pid_t *ret_pid);
 
 #endif

@@ -20,24 +20,26 @@
 
 enum { NOT_STARTED = 126, NO_COMMAND = 127 };
 
-/* SIGKILL is sent every KILL_AGAIN, for processes that were started meanwhile. KILL_PATIENCE limits
- * this, because a process of another user, or one that hangs in the kernel, may never end. */
+/* SIGKILL is sent every KILL_AGAIN, because processes may have started meanwhile. KILL_PATIENCE
+ * limits this, because a process of another user, or one that hangs in the kernel, may never
+ * end. */
 #define KILL_AGAIN DW_MILLISECONDS(20)
 #define KILL_PATIENCE DW_MILLISECONDS(500)
 
 struct supervisor {
-	pid_t command; /* also the number of its process group */
+	pid_t command; /* the process id and the process group of the command */
 	int status;    /* the command's exit code */
-	bool gone;     /* it has ended */
+	bool gone;     /* the command has ended */
 	bool alone;    /* no descendant is left */
-	bool ending;   /* SIGTERM is sent */
+	bool ending;   /* SIGTERM was sent */
 	dw_usec kill_at;
 	int signals; /* a signalfd */
 	struct relay relay;
-	bool drained; /* all that is in the relay's pipe is written */
+	bool drained; /* everything in the relay's pipe has been written */
 };
 
-/* is_one_file: stdout and stderr go to the same file, so what is written must stay in order. */
+/* is_one_file returns true if stdout and stderr are the same file. Then both lead into the pipe, so
+ * that the output keeps its order. */
 static bool is_one_file(void)
 {
 	struct stat out, err;
@@ -46,7 +48,7 @@ static bool is_one_file(void)
 	       out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
-/* write_into lets stderr, and what shares its file, lead into the pipe. */
+/* write_into makes stderr lead into the pipe, and also any stream that shares its file. */
 static void write_into(int writer)
 {
 	if (is_one_file())
@@ -54,7 +56,7 @@ static void write_into(int writer)
 	(void)dup2(writer, STDERR_FILENO);
 }
 
-/* run_command: in the child. */
+/* run_command runs in the child. */
 static void run_command(char *const *words, int writer, pid_t parent)
 {
 	sigset_t none;
@@ -73,7 +75,7 @@ static void run_command(char *const *words, int writer, pid_t parent)
 	_exit(NO_COMMAND);
 }
 
-/* start starts the command, which dies with this process. 0, or an errno. */
+/* start starts the command. It dies together with this process. Returns 0 or an errno. */
 static int start(struct supervisor *supervisor, char *const *words)
 {
 	pid_t parent = getpid();
@@ -88,8 +90,8 @@ static int start(struct supervisor *supervisor, char *const *words)
 		return errno;
 	if (supervisor->command == 0)
 		run_command(words, writer, parent);
-	(void)close(writer); /* the command has it */
-	/* Parent and child both call setpgid(), so that it does not matter which runs first. */
+	(void)close(writer); /* the command has its own copy */
+	/* Parent and child both call setpgid(), so that either may run first. */
 	(void)setpgid(supervisor->command, supervisor->command);
 	return 0;
 }
@@ -110,7 +112,7 @@ static void reap(struct supervisor *supervisor)
 	supervisor->alone = pid < 0 && errno == ECHILD;
 }
 
-/* end_command sends SIGTERM the first time, and SIGKILL after the grace period. */
+/* end_command sends SIGTERM at first, and SIGKILL after the grace period. */
 static void end_command(struct supervisor *supervisor)
 {
 	dw_usec now = session_steady();
@@ -124,7 +126,7 @@ static void end_command(struct supervisor *supervisor)
 	}
 }
 
-/* take_signals returns true if one was SIGTERM. */
+/* take_signals returns true if one of the signals was SIGTERM. */
 static bool take_signals(const struct supervisor *supervisor)
 {
 	struct signalfd_siginfo info;
@@ -147,16 +149,17 @@ static void wait_on(const struct supervisor *supervisor)
 	(void)poll(fds, 2, supervisor->ending ? (int)(left / 1000) + 1 : -1);
 }
 
-/* tell writes the last line of the command where its starter reads it. */
+/* tell writes the last line of the command to the file that the parent reads. */
 static void tell(struct supervisor *supervisor)
 {
 	size_t size;
 	const char *last = relay_last(&supervisor->relay, &size);
 
-	(void)!write(SUPERVISOR_NOTE, last, size); /* without it, only the status is known */
+	(void)!write(SUPERVISOR_NOTE, last, size); /* if it fails, only the exit code is known */
 }
 
-/* prepare: 0, or an errno. This process ignores what the command must not: a closed stderr. */
+/* prepare sets up this process. It ignores SIGPIPE, so that it survives a closed stderr. The
+ * command must not ignore it. Returns 0 or an errno. */
 static int prepare(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -175,8 +178,9 @@ static int prepare(struct supervisor *supervisor)
 	return 0;
 }
 
-/* is_over: a command that ends by itself may leave orphans, which keep running. A command that we
- * end is over when no descendant is left, or KILL_PATIENCE after the first SIGKILL. */
+/* is_over returns true if the supervisor may end. If the command ended by itself, it may leave
+ * orphans, which keep running. If we end the command, no descendant may be left. KILL_PATIENCE
+ * after the first SIGKILL we stop waiting for them. */
 static bool is_over(const struct supervisor *supervisor)
 {
 	if (!supervisor->ending)
@@ -190,7 +194,7 @@ int supervise(const char *parent, char *const *words)
 	int error = prepare(&supervisor);
 
 	if (error == 0 &&
-	    getppid() != strtol(parent, NULL, 10)) /* `run` ended before the prctl() */
+	    getppid() != strtol(parent, NULL, 10)) /* the parent has died before the prctl() */
 		return NOT_STARTED;
 	if (error == 0)
 		error = start(&supervisor, words);
@@ -201,7 +205,7 @@ int supervise(const char *parent, char *const *words)
 		if (take_signals(&supervisor) || supervisor.ending)
 			end_command(&supervisor);
 		reap(&supervisor);
-		/* After reap(): all that the command has written is in the pipe. */
+		/* After reap() the pipe has everything that the command has written. */
 		supervisor.drained = relay_work(&supervisor.relay);
 	}
 	tell(&supervisor);
