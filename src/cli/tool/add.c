@@ -38,7 +38,7 @@ static int read_keep(const struct options *options, dw_usec *ret_keep)
 	return code;
 }
 
-/* check_mode refuses options that contradict each other. */
+/* check_mode refuses options that contradict each other. Returns EXIT_DONE, or complains. */
 static int check_mode(const dw_timer *timer)
 {
 	const unsigned modes = DW_DUE_EARLIEST | DW_DUE_LATEST | DW_DATA_FIRST;
@@ -59,7 +59,8 @@ static int check_mode(const dw_timer *timer)
 	return EXIT_DONE;
 }
 
-/* read_mode reads what is taken from a timer that the id already has. */
+/* read_mode reads the options that change an existing timer with the same id. Returns EXIT_DONE, or
+ * complains. */
 static int read_mode(const struct options *options, dw_timer *timer)
 {
 	int code;
@@ -99,7 +100,7 @@ static void add_answered(dw *d, const dw_result *result, void *user)
 		adding->code = complain(exit_of(result->status), "%s: %s", result->id,
 					dw_strerror(result->status));
 	else if (puts(result->id) >= 0)
-		adding->code = EXIT_DONE; /* if puts() fails, session_flush() complains */
+		adding->code = EXIT_DONE; /* session_flush() reports a failed write */
 	session_tell_journaled(result);
 }
 
@@ -115,11 +116,12 @@ static int store(const struct options *options, const dw_timer *timer)
 	if (status != DW_OK)
 		adding.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure the code stays EXIT_STORE */
 	return session_close(d, adding.code);
 }
 
-/* read_rule refuses a rule without an occurrence: the library would name its fields. */
+/* read_rule refuses a rule without an occurrence. The library refuses it too, but its message would
+ * not name the options. Returns EXIT_DONE, or complains. */
 static int read_rule(const struct options *options, struct rule_words *words)
 {
 	int code = rule_of_options(options, "add", words);
@@ -130,7 +132,7 @@ static int read_rule(const struct options *options, struct rule_words *words)
 	return code;
 }
 
-/* read_when reads when the timer fires: once, or by a rule. */
+/* read_when reads whether the timer fires once or by a rule. Returns EXIT_DONE, or complains. */
 static int read_when(const struct options *options, struct rule_words *words, dw_timer *timer)
 {
 	enum option_id part = rule_option_given(options);

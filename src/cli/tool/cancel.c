@@ -1,5 +1,5 @@
-/* durawheel cancel: cancels timers. With ids it prints nothing if every timer existed and was
- * cancelled. */
+/* durawheel cancel: cancels timers. If each given id has a timer and each cancel succeeds, it
+ * prints nothing. */
 #include "cli/commands.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/out/select.h"
 #include "cli/session.h"
 
-/* worsen keeps the worse exit code. A larger exit code is a worse result. */
+/* worsen keeps the larger exit code, because a larger code means a worse result. */
 static void worsen(int *code, int other)
 {
 	if (other > *code)

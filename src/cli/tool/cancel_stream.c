@@ -1,6 +1,8 @@
-/* The ids of many timers on stdin. They are cancelled some thousand at a time, so the memory does
- * not depend on the length of the stream. On SIGINT, SIGTERM or SIGHUP it reads no more, waits for
- * the answers, and says how far it came. Then the signal has its usual effect. */
+/* durawheel cancel -: cancels the timers whose ids are on stdin.
+ *
+ * It cancels some thousand ids at a time, so its memory does not depend on the length of the
+ * stream. On SIGINT, SIGTERM or SIGHUP it stops reading, waits for the answers, and prints how far
+ * it has come. Then the signal has its usual effect. */
 #include "cli/tool/cancel_where.h"
 
 #include <errno.h>
@@ -40,7 +42,7 @@ static void worsen_stream(struct id_stream *stream, int code)
 static void count_result(struct id_stream *stream, size_t i, const dw_result *result)
 {
 	if (stream->interrupts.signal && result->status == DW_ECLOSED)
-		return; /* what is not answered is not counted */
+		return; /* an id without an answer is not counted */
 	switch (result->status) {
 	case DW_OK:
 		stream->cancelled++;
@@ -69,8 +71,9 @@ static void stream_answered(dw *d, const dw_result *results, size_t count, void 
 	stream->count = 0;
 }
 
-/* turn waits until `until` for the store, for a signal, and for fd unless fd is -1. *ret_ready says
- * whether fd has something to read. Returns EXIT_DONE, or complains. */
+/* turn waits for the store, for a signal, and for fd unless it is -1. It waits until the time
+ * `until` at most. *ret_ready says whether fd has something to read. Returns EXIT_DONE, or
+ * complains. */
 static int turn(struct id_stream *stream, int fd, dw_usec until, bool *ret_ready)
 {
 	struct pollfd fds[] = {{.fd = fd, .events = POLLIN},
@@ -92,7 +95,8 @@ static int turn(struct id_stream *stream, int fd, dw_usec until, bool *ret_ready
 	return EXIT_FAILED;
 }
 
-/* send cancels what was read, and waits for the answers. Returns EXIT_DONE, or complains. */
+/* send cancels the ids that were read, and waits for the answers. Returns EXIT_DONE, or
+ * complains. */
 static int send(struct id_stream *stream)
 {
 	dw_usec until = session_steady() + SESSION_PATIENCE;
@@ -130,8 +134,8 @@ static int take_id(struct id_stream *stream, const char *line, size_t size)
 	return stream->count == AT_ONCE ? send(stream) : EXIT_DONE;
 }
 
-/* read_more cancels what was read before it waits for more: whoever writes slowly wants the
- * cancels done. */
+/* read_more cancels the ids that it has before it waits for more. So a slow writer does not have to
+ * wait for its cancels. */
 static int read_more(struct id_stream *stream)
 {
 	int code = send(stream);
@@ -181,17 +185,18 @@ static void print(const struct id_stream *stream, bool json)
 		(void)printf("cancelled %" PRIu64 ", too late %" PRIu64 ", no such timer %" PRIu64
 			     ", failed %" PRIu64 "\n",
 			     stream->cancelled, stream->late, stream->absent,
-			     stream->failed); /* session_close() checks */
+			     stream->failed); /* session_close() reports a failed write */
 }
 
-/* end_stream closes the handle, which answers the last cancels, and says how far it came. */
+/* end_stream closes the handle, which completes the last cancels, and prints how far the command
+ * has come. Returns an exit code. */
 static int end_stream(struct id_stream *stream, bool json)
 {
 	if (!stream->interrupts.signal) {
 		print(stream, json);
 		return session_close(stream->d, stream->code);
 	}
-	(void)dw_close(stream->d, SESSION_PATIENCE); /* what is not answered is not counted */
+	(void)dw_close(stream->d, SESSION_PATIENCE); /* an id without an answer is not counted */
 	print(stream, json);
 	(void)session_flush(); /* the signal decides the exit code */
 	return complain(EXIT_FAILED, "interrupted: run it again to cancel the rest");
@@ -217,6 +222,6 @@ int cancel_stream(const struct options *options)
 	reader_close(&stream->reader);
 	free(stream);
 	if (signal)
-		(void)raise(signal); /* so that a loop in the calling shell ends too */
+		(void)raise(signal); /* a loop in the calling shell then ends as well */
 	return code;
 }

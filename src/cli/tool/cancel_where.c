@@ -1,7 +1,7 @@
-/* durawheel cancel SELECTION: cancels what is selected, or counts it.
+/* durawheel cancel SELECTION: cancels or counts the selected timers.
  *
- * On SIGINT, SIGTERM or SIGHUP it begins no further page, waits for the answers of the cancels that
- * it has sent, and says how far it came. Then the signal has its usual effect. */
+ * On SIGINT, SIGTERM or SIGHUP it reads no further page, waits for the answers to its cancels, and
+ * prints how far it has come. Then the signal has its usual effect. */
 #include "cli/tool/cancel_where.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "cli/session.h"
 #include "cli/run/signals.h"
 
-enum { UNASKED_MAX = 1000 }; /* more are cancelled only with --yes */
+enum { UNASKED_MAX = 1000 }; /* --yes is needed to cancel more */
 
 struct sweep {
 	dw_tally tally;
@@ -34,19 +34,20 @@ static void swept(dw *d, const dw_tally *tally, void *user)
 	if (!tally->over)
 		return;
 	sweep->code = EXIT_DONE;
-	if (tally->failed > 0) /* the id is valid only here */
+	if (tally->failed > 0) /* the library's text of the id lives only in this call */
 		sweep->code = complain(
 		    exit_of(tally->failed_status), "%" PRIu64 " timers failed, the first is %s: %s",
 		    tally->failed, tally->failed_id, dw_strerror(tally->failed_status));
 	if (sweep->interrupts.signal)
-		return; /* dw_close() has ended it */
+		return; /* dw_close() has ended the walk */
 	if (tally->status != DW_OK)
 		sweep->code = complain(exit_of(tally->status), "%s", dw_strerror(tally->status));
 	else if (tally->late > 0 && sweep->code == EXIT_DONE)
 		sweep->code = EXIT_LATE;
 }
 
-/* walk counts or cancels, and waits until that is over, or a signal comes. An exit code. */
+/* walk counts or cancels the selected timers. It returns when that is over or a signal arrives.
+ * Returns an exit code. */
 static int walk(dw *d, const dw_select *select, bool cancels, struct sweep *sweep)
 {
 	struct pollfd fds[] = {{.fd = dw_fd(d), .events = POLLIN},
@@ -74,7 +75,8 @@ static void print(const dw_tally *tally, bool json)
 		(void)printf("{\"matched\":%" PRIu64 ",\"cancelled\":%" PRIu64 ",\"late\":%" PRIu64
 			     ",\"gone\":%" PRIu64 ",\"failed\":%" PRIu64 "}\n",
 			     tally->matched, tally->done, tally->late, tally->gone,
-			     tally->failed); /* session_close() checks, here and below */
+			     /* session_close() reports failed writes, here and below. */
+			     tally->failed);
 		return;
 	}
 	(void)printf("cancelled %" PRIu64, tally->done);
@@ -85,7 +87,8 @@ static void print(const dw_tally *tally, bool json)
 	(void)putchar('\n');
 }
 
-/* is_allowed counts first, unless --yes is given. An exit code. */
+/* is_allowed counts the timers first, unless --yes is given. Returns EXIT_DONE if they may be
+ * cancelled, or complains. */
 static int is_allowed(dw *d, const struct options *options, const dw_select *select,
 		      struct sweep *sweep)
 {
@@ -114,7 +117,8 @@ static int cancel_selected(dw *d, const struct options *options, const dw_select
 		if (code == EXIT_DONE)
 			(void)printf(json ? "{\"matched\":%" PRIu64 "}\n"
 					  : "would cancel %" PRIu64 "\n",
-				     sweep->tally.matched); /* session_close() checks */
+				     /* session_close() reports a failed write. */
+				     sweep->tally.matched);
 		return code;
 	}
 	code = is_allowed(d, options, select, sweep);
@@ -126,10 +130,11 @@ static int cancel_selected(dw *d, const struct options *options, const dw_select
 	return code;
 }
 
-/* end_interrupted closes the handle, which waits for the answers, and says how far it came. */
+/* end_interrupted closes the handle, which waits for the answers. Then it prints how far the
+ * command has come. */
 static void end_interrupted(dw *d, const struct options *options, struct sweep *sweep)
 {
-	(void)dw_close(d, SESSION_PATIENCE); /* what is not answered is not counted */
+	(void)dw_close(d, SESSION_PATIENCE); /* an id without an answer is not counted */
 	if (sweep->cancels)
 		print(&sweep->tally, options->value[OPT_JSON] != NULL);
 	(void)session_flush(); /* the signal decides the exit code */
@@ -159,6 +164,6 @@ int cancel_where(const struct options *options)
 	if (!sweep.interrupts.signal)
 		return session_close(d, code);
 	end_interrupted(d, options, &sweep);
-	(void)raise(sweep.interrupts.signal); /* so that a loop in the calling shell ends too */
+	(void)raise(sweep.interrupts.signal); /* a loop in the calling shell then ends as well */
 	return code;
 }

@@ -1,5 +1,5 @@
 /* durawheel check: searches the whole store for damage, and for timers whose time zone this machine
- * does not know. The owner may be running. */
+ * does not know. It may run beside an owner. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -14,23 +14,24 @@
 #include "cli/out/tzdata.h"
 #include "durawheel/select.h"
 
-enum { ZONES_MAX = 100 }; /* shown */
+enum { ZONES_MAX = 100 }; /* The largest number of zones that the report shows. */
 
 struct check {
 	bool json;
 	int code;
-	bool is_answered; /* by the store */
-	json_t *report;   /* for --json */
+	bool is_answered; /* the store has answered */
+	json_t *report;   /* the report of --json */
 	struct tzdata tzdata;
-	json_t *zones;     /* those that this machine does not know: name, and an object each */
-	uint64_t zoneless; /* timers with such a zone */
-	dw_cursor cursor;  /* where the next page of timers begins */
+	json_t *zones;     /* the unknown zones; each name has an object with a count and an id */
+	uint64_t zoneless; /* the number of timers with an unknown zone */
+	dw_cursor cursor;  /* the end of the page that was read last */
 	int page_status;
 };
 
 static void print_flaw(const dw_flaw *flaw)
 {
-	(void)fputs("flaw             ", stdout); /* here and below: session_close() checks */
+	/* session_close() reports failed writes, here and below. */
+	(void)fputs("flaw             ", stdout);
 	text_print(stdout, flaw->id, strlen(flaw->id), 0);
 	if (flaw->generation > 0)
 		(void)printf(", generation %" PRIu64, flaw->generation);
@@ -60,7 +61,8 @@ static json_t *json_of_flaws(const dw_check_report *report)
 		    json_pack("{s:o, s:I, s:s}", "id", line_name(flaw->id), "generation",
 			      (json_int_t)flaw->generation, "what", flaw->what);
 
-		(void)json_array_append_new(flaws, object); /* flaw_count counts all */
+		/* Without memory it is missing, but flaw_count counts it. */
+		(void)json_array_append_new(flaws, object);
 	}
 	return flaws;
 }
@@ -85,7 +87,8 @@ static void check_answered(dw *d, int status, const dw_check_report *report, voi
 	check->code = EXIT_DONE;
 	check->is_answered = true;
 	if (check->json)
-		check->report = json_of_report(report); /* print_json() checks */
+		/* print_json() reports that memory is missing. */
+		check->report = json_of_report(report);
 	else
 		print(report);
 	if (report->flaw_count > 0)
@@ -95,7 +98,7 @@ static void check_answered(dw *d, int status, const dw_check_report *report, voi
 
 /* ---- Time zones ------------------------------------------------------------------------------ */
 
-/* note_zone counts a timer whose zone this machine does not know, and keeps the first id. */
+/* note_zone counts a timer with an unknown zone, and keeps the first id for each zone. */
 static void note_zone(struct check *check, const char *zone, const char *id)
 {
 	json_t *found = json_object_get(check->zones, zone);
@@ -104,7 +107,8 @@ static void note_zone(struct check *check, const char *zone, const char *id)
 	if (!found && json_object_size(check->zones) < ZONES_MAX) {
 		found =
 		    json_pack("{s:s, s:I, s:s}", "zone", zone, "timers", (json_int_t)0, "id", id);
-		(void)json_object_set_new(check->zones, zone, found); /* zoneless counts all */
+		/* Without memory the zone is missing, but zoneless counts the timer. */
+		(void)json_object_set_new(check->zones, zone, found);
 	}
 	if (found)
 		(void)json_object_set_new(
@@ -130,8 +134,8 @@ static void check_zones_answered(dw *d, int status, const dw_info *timers, size_
 	check->cursor = *next;
 }
 
-/* look_at_zones reads all recurring timers, because the store does not know zones. False: damage
- * does not let it; it says so, and the report is printed without zones. */
+/* look_at_zones reads all recurring timers, because the store does not interpret zones. If this
+ * fails, it warns and returns false. The report is then printed without zones. */
 static bool look_at_zones(dw *d, struct check *check)
 {
 	const dw_select recurring = {.size = sizeof recurring, .recurring = 1};
@@ -172,7 +176,7 @@ static void print_zones(const struct check *check)
 	json_object_foreach(check->zones, name, zone) print_zone(name, zone);
 }
 
-/* add_zones adds them to the report of --json. Without memory a key is missing. */
+/* add_zones adds the zones to the report of --json. Without memory a key is missing. */
 static void add_zones(struct check *check)
 {
 	json_t *zones = json_array(), *zone;
@@ -191,13 +195,15 @@ static void print_json(struct check *check)
 	struct line line = {0};
 
 	if (line_of(&line, json_incref(check->report)))
-		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_close() checks */
+		/* session_close() reports a failed write. */
+		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
 		check->code = complain(EXIT_FAILED, "out of memory");
 	line_free(&line);
 }
 
-/* print_rest prints what check_answered() has left: in JSON all, because it is one line. */
+/* print_rest prints what check_answered() has not printed. JSON is a single line, so all of it is
+ * printed here. */
 static void print_rest(struct check *check, bool knows_zones)
 {
 	if (knows_zones && check->json)
@@ -222,10 +228,10 @@ int command_check(const struct options *options)
 	if (status != DW_OK)
 		check.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_wait(d); /* if it complains, check.code stays EXIT_STORE */
+		(void)session_wait(d); /* on failure check.code stays EXIT_STORE */
 	if (check.is_answered)
 		print_rest(&check, look_at_zones(d, &check));
-	status = session_close(d, check.code); /* may answer what is outstanding */
+	status = session_close(d, check.code); /* closing may still answer operations */
 	json_decref(check.report);
 	json_decref(check.zones);
 	tzdata_free(&check.tzdata);

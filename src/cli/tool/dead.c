@@ -1,7 +1,8 @@
-/* durawheel dead: lists, requeues or drops dead letters: timers that could not be delivered.
+/* durawheel dead: lists, requeues or drops dead letters, which are timers that could not be
+ * delivered.
  *
- * --all reads the letters a page at a time. It skips letters that died after the command began:
- * else a timer that is requeued and dies again would be requeued without end. */
+ * --all reads the letters page by page. It skips letters that died after the command began.
+ * Otherwise a requeued timer that dies again would be requeued forever. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include "cli/out/table.h"
 #include "cli/out/text.h"
 
-/* A letter that --all has found, to be requeued or dropped. */
+/* A letter on the last page of --all. The command will requeue or drop it. */
 struct letter {
 	uint64_t generation;
 	char id[DW_ID_MAX + 1];
@@ -29,12 +30,12 @@ struct dead {
 	bool headed;
 	struct line line;
 	struct table table;
-	struct letter *letters; /* an array of DW_LIST_MAX, or NULL if the letters are printed */
+	struct letter *letters; /* room for DW_LIST_MAX letters; NULL if the letters are printed */
 	size_t noted;
-	size_t count; /* letters on the last page */
+	size_t count; /* the number of letters on the last page */
 	dw_cursor cursor;
 	dw_usec began;
-	dw_usec due; /* requeue: the new deadline */
+	dw_usec due; /* for requeue: the new deadline */
 	uint64_t done;
 	int code;
 };
@@ -50,7 +51,7 @@ static void worsen(struct dead *dead, int code)
 static void print_text(struct dead *dead, const dw_dead *letter)
 {
 	table_begin(&dead->table, letter->at, letter->id, letter->topic);
-	/* session_close() checks the output */
+	/* session_close() reports failed writes */
 	(void)printf("%-8s %7" PRIu32 " %8zu%s", dw_reason_name(letter->reason), letter->attempt,
 		     letter->data_size, letter->newer ? " newer" : "");
 	if (letter->why) {
@@ -66,7 +67,8 @@ static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
 		table_fit(&dead->table, letters[i].id, letters[i].topic);
 	if (!dead->headed && !dead->json) {
 		table_header(&dead->table, "DIED");
-		(void)puts("REASON   ATTEMPT     SIZE  WHY"); /* session_close() checks */
+		/* session_close() reports a failed write. */
+		(void)puts("REASON   ATTEMPT     SIZE  WHY");
 	}
 	dead->headed = true;
 	for (size_t i = 0; i < count; i++) {
@@ -74,7 +76,7 @@ static void print_page(struct dead *dead, const dw_dead *letters, size_t count)
 			print_text(dead, &letters[i]);
 		else if (line_of_dead(&dead->line, &letters[i]))
 			(void)fwrite(dead->line.bytes, 1, dead->line.size,
-				     stdout); /* session_close() checks */
+				     stdout); /* session_close() reports a failed write */
 		else
 			worsen(dead, complain(EXIT_FAILED, "out of memory"));
 	}
@@ -85,7 +87,7 @@ static void note(struct dead *dead, const dw_dead *letter)
 	struct letter *noted = &dead->letters[dead->noted++];
 
 	noted->generation = letter->generation;
-	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* every id fits */
+	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* the room fits every id */
 }
 
 static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t count,
@@ -109,7 +111,7 @@ static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t
 			note(dead, &letters[i]);
 }
 
-/* read_page reads the next page of at most limit letters. */
+/* read_page reads the next page, at most `limit` letters. */
 static void read_page(struct dead *dead, const char *topic, size_t limit)
 {
 	const dw_dead_select select = {.size = sizeof select, .topic = topic};
@@ -140,13 +142,13 @@ static void dead_answered(dw *d, const dw_result *result, void *user)
 	else if (result->status == DW_EEXIST)
 		worsen(dead, complain(code, "%s: the id has a timer again; cancel that first",
 				      result->id));
-	else /* a letter of a newer version is no failure of the store */
+	else /* the letter is of a newer version; this is no failure of the store */
 		worsen(dead, complain(result->status == DW_ENEWER ? (int)EXIT_FAILED : code,
 				      "%s: %s", result->id, dw_strerror(result->status)));
 }
 
-/* treat requeues or drops one letter. For generation 0 it requeues the newest letter of the id, or
- * drops every letter of the id. */
+/* treat requeues or drops one letter. Generation 0 has a special meaning. It requeues the newest
+ * letter of the id, or drops all letters of the id. */
 static void treat(struct dead *dead, bool drops, const char *id, uint64_t generation)
 {
 	int status = drops
@@ -172,7 +174,7 @@ static void treat_all(struct dead *dead, bool drops, const char *topic)
 		worsen(dead, session_sync(dead->d));
 	} while (dead->code != EXIT_STORE && dead->count > 0 && !dead->cursor.ended);
 	(void)printf("%s %" PRIu64 "\n", drops ? "dropped" : "requeued",
-		     dead->done); /* session_close() checks */
+		     dead->done); /* session_close() reports a failed write */
 }
 
 static int check_words(const struct options *options, const char *what)
@@ -213,7 +215,7 @@ static int change(const struct options *options, bool drops)
 
 /* ---- The commands ------------------------------------------------------------------------ */
 
-/* command_dead: the command was neither list, nor requeue, nor drop. */
+/* command_dead complains, because a word behind `dead` must be list, requeue or drop. */
 int command_dead(const struct options *options)
 {
 	return complain(EXIT_USAGE, "dead%s%.64s: write dead list, dead requeue or dead drop",

@@ -1,10 +1,13 @@
 /* durawheel import: adds a timer for each line of a stream.
  *
- * The number and the bytes of unanswered timers are bounded, and the stream is read only while
- * there is room. So the use of memory does not depend on the length of the stream. A line counts as
- * imported once the store has confirmed it. After a kill, the same import may therefore be repeated
- * if its lines have ids. On SIGINT, SIGTERM or SIGHUP the import stops reading. It stores and
- * counts the lines already read; then the signal has its usual effect. */
+ * The number and the size of timers without an answer are bounded, and the command reads only while
+ * there is room. So its memory does not depend on the length of the stream.
+ *
+ * A line counts as imported once the store has confirmed it. If the command was killed, the same
+ * import may be repeated, provided that its lines have ids.
+ *
+ * On SIGINT, SIGTERM or SIGHUP the import stops reading. It stores and counts the lines that it has
+ * read. Then the signal has its usual effect. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -26,7 +29,8 @@
 #include "cli/out/wish.h"
 
 enum {
-	PACK_MAX = 512, /* lines */
+	/* The largest number of lines in a pack. */
+	PACK_MAX = 512,
 	PACKS_MAX = 16,
 	OUTSTANDING_BYTES_MAX = 32 * 1024 * 1024,
 	PATIENCE_MS = 30000
@@ -34,30 +38,30 @@ enum {
 
 struct import;
 
-/* Lines that are put together. */
+/* A pack: lines that are sent to the store in one call. */
 struct pack {
 	struct import *import;
 	struct pack *next; /* the next free pack */
 	size_t count;
-	size_t bytes; /* of data */
+	size_t bytes; /* the size of the data in all lines */
 	uint64_t lines[PACK_MAX];
 	struct wish wishes[PACK_MAX];
 };
 
 struct import {
 	dw *d;
-	size_t data_max; /* bytes */
+	size_t data_max; /* the limit for the data of a timer, in bytes */
 	struct reader reader;
 	struct progress progress;
-	struct pack *packs; /* an array of PACKS_MAX */
+	struct pack *packs; /* an array of PACKS_MAX packs */
 	struct pack *free;
-	struct pack *pack; /* is being filled; or NULL */
+	struct pack *pack; /* the pack that is being filled, or NULL */
 	size_t outstanding_bytes;
 	uint64_t imported;
 	uint64_t refused;
-	uint64_t tried; /* imported lines of timers that had been claimed where they come from */
+	uint64_t tried; /* imported timers that had been claimed in their old store */
 	struct interrupts interrupts;
-	int code; /* EXIT_STORE once the store has failed: no more timers are sent */
+	int code; /* EXIT_STORE if the store has failed; no more timers are sent */
 };
 
 static void refuse(struct import *import, uint64_t line, const char *message)
@@ -80,8 +84,8 @@ static void free_pack(struct pack *pack)
 	import->free = pack;
 }
 
-/* refuse_line says in words what is wrong with the arguments of a line: a put of it is refused once
- * more. */
+/* refuse_line complains about a line that the library has refused. For DW_EINVAL it puts the timer
+ * once more, because only the return value of a call sets the library's message. */
 static void refuse_line(struct import *import, struct pack *pack, size_t i, int status)
 {
 	if (status == DW_EINVAL && wish_never(&pack->wishes[i], session_now())) {
@@ -113,7 +117,7 @@ static void import_answered(dw *d, const dw_result *results, size_t count, void 
 	free_pack(pack);
 }
 
-/* send_pack puts the lines of the pack that is being filled. */
+/* send_pack puts the timers of the pack that is being filled. */
 static void send_pack(struct import *import)
 {
 	struct pack *pack = import->pack;
@@ -134,7 +138,7 @@ static void send_pack(struct import *import)
 		(void)dw_turn(import->d); /* dw_turn() fails only inside a callback */
 }
 
-/* take_line reads a line into the pack. A free pack must be there. */
+/* take_line reads a line into the pack. There must be a free pack. */
 static void take_line(struct import *import, const char *line, size_t size)
 {
 	struct pack *pack = import->pack ? import->pack : import->free;
@@ -175,7 +179,7 @@ static int interrupt(struct import *import)
 			import->reader.number);
 }
 
-/* turn waits at most patience_ms for the store, for a signal, and for fd unless fd is -1.
+/* turn waits at most patience_ms for the store, for a signal, and for fd unless it is -1.
  * *ret_ready says whether fd has something to read. Returns EXIT_DONE, or complains. */
 static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 {
@@ -202,7 +206,8 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 	return import->code;
 }
 
-/* wait_for_room turns until the store has answered enough timers. */
+/* wait_for_room runs the loop until the store has answered enough timers. Returns EXIT_DONE, or
+ * complains. */
 static int wait_for_room(struct import *import)
 {
 	int code = import->code;
@@ -216,8 +221,9 @@ static int wait_for_room(struct import *import)
 	return code;
 }
 
-/* wait_for_bytes turns until the stream has more bytes, and reads them. Lines that were read do not
- * wait for a slow stream. */
+/* wait_for_bytes runs the loop until the stream has more bytes, and reads them. It first sends the
+ * lines that it has, so that they need not wait for a slow stream. Returns EXIT_DONE, or
+ * complains. */
 static int wait_for_bytes(struct import *import)
 {
 	int code = EXIT_DONE;
@@ -235,8 +241,8 @@ static int wait_for_bytes(struct import *import)
 			strerror(error));
 }
 
-/* import_lines imports lines until the stream ends, or until an error that is worse than a bad
- * line. */
+/* import_lines imports all lines. It stops early at a failure other than an invalid line. Returns
+ * EXIT_DONE, or complains. */
 static int import_lines(struct import *import)
 {
 	int code = wait_for_room(import);
@@ -268,10 +274,12 @@ static void print_counts(const struct import *import, bool json)
 {
 	(void)printf(json ? "{\"imported\":%" PRIu64 ",\"refused\":%" PRIu64 "}\n"
 			  : "imported %" PRIu64 ", refused %" PRIu64 "\n",
-		     import->imported, import->refused); /* session_flush() checks */
+		     /* session_flush() reports a failed write. */
+		     import->imported, import->refused);
 }
 
-/* tell_tried: what list --json says of a delivery does not come with the timer. */
+/* tell_tried warns that imported timers start with attempt 0, even if they had been delivered
+ * before. */
 static void tell_tried(const struct import *import)
 {
 	if (import->tried > 0)
@@ -281,7 +289,8 @@ static void tell_tried(const struct import *import)
 		     import->tried);
 }
 
-/* import_stream allocates memory and imports all lines. The handle must be open. */
+/* import_stream allocates the memory and imports all lines. The handle must be open. Returns
+ * EXIT_DONE, or complains. */
 static int import_stream(struct import *import, int fd)
 {
 	int code;
@@ -321,7 +330,7 @@ int command_import(const struct options *options)
 	if (code != EXIT_DONE)
 		goto out;
 	code = import_stream(&import, fd);
-	/* Closing answers the outstanding timers, so the counts are printed after it. */
+	/* dw_close() answers the remaining timers, so the counts are printed after it. */
 	if (dw_close(import.d, SESSION_PATIENCE) != DW_OK && code == EXIT_DONE)
 		code = complain(EXIT_STORE, "the store did not finish");
 	print_counts(&import, options->value[OPT_JSON] != NULL);
@@ -335,11 +344,11 @@ int command_import(const struct options *options)
 		free_pack(import.pack);
 	free(import.packs);
 out:
-	(void)close(import.interrupts.fd); /* no writes can be lost */
+	(void)close(import.interrupts.fd); /* nothing was written to it */
 	if (fd != STDIN_FILENO)
-		(void)close(fd); /* no writes can be lost */
+		(void)close(fd); /* the file was only read */
 	if (import.interrupts.signal != 0)
 		(void)raise(
-		    import.interrupts.signal); /* so that a loop in the calling shell ends too */
+		    import.interrupts.signal); /* a loop in the calling shell then ends as well */
 	return code;
 }

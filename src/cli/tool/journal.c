@@ -1,4 +1,5 @@
-/* durawheel journal: the file in which programs keep what they ask for while Redis is away. */
+/* durawheel journal: works on the file in which a program keeps its operations while Redis is
+ * unreachable. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ int command_journal(const struct options *options)
 struct journal_list {
 	bool json;
 	struct line line;
-	bool failed; /* out of memory */
+	bool failed; /* the command is out of memory */
 	bool headed;
 };
 
@@ -46,7 +47,8 @@ static void print_row_json(struct journal_list *list, const dw_journal_row *row)
 		list->failed = true;
 		return;
 	}
-	(void)fwrite(list->line.bytes, 1, list->line.size, stdout); /* session_flush() checks */
+	/* session_flush() reports a failed write. */
+	(void)fwrite(list->line.bytes, 1, list->line.size, stdout);
 }
 
 static void print_row(const dw_journal_row *row, void *user)
@@ -60,7 +62,7 @@ static void print_row(const dw_journal_row *row, void *user)
 	}
 	if (!list->headed)
 		(void)printf("%-27s %-7s %-27s %-20s %s\n", "AT", "WHAT", "DUE", "NAMESPACE",
-			     "ID"); /* session_flush() checks, here and below */
+			     "ID"); /* session_flush() reports failed writes, here and below */
 	list->headed = true;
 	dw_format_time(row->at, at);
 	if (row->due > 0)
@@ -133,15 +135,16 @@ int command_journal_drop(const struct options *options)
 	status = dw_journal_drop(path, NULL, &count, message);
 	if (status != DW_OK)
 		return fail(path, status, message);
-	(void)printf("dropped %" PRIu64 " timers\n", count); /* session_flush() checks */
+	/* session_flush() reports a failed write. */
+	(void)printf("dropped %" PRIu64 " timers\n", count);
 	return session_flush();
 }
 
 /* ---- Replay -------------------------------------------------------------------------------- */
 
 struct journal_replay {
-	uint64_t given; /* to Redis */
-	uint64_t odd;   /* timers of which Redis had something else */
+	uint64_t given; /* the number of timers that were passed to Redis */
+	uint64_t odd;   /* the number of timers that had changed in Redis meanwhile */
 };
 
 static void replay_event(dw *d, const dw_event *event, void *user)
@@ -168,7 +171,8 @@ static uint64_t rows_of(dw *d)
 		   : 0;
 }
 
-/* replay_until: the journal is empty, or the time is over. */
+/* replay_until waits until the journal is empty or the time `end` has passed. Returns an exit
+ * code. */
 static int replay_until(dw *d, const struct journal_replay *replay, dw_usec end)
 {
 	uint64_t rows = rows_of(d);
@@ -180,8 +184,9 @@ static int replay_until(dw *d, const struct journal_replay *replay, dw_usec end)
 			return complain(exit_of(status), "%s", why(d, status));
 		rows = rows_of(d);
 	}
-	(void)session_turn(d, 0);                                     /* its last event */
-	(void)printf("replayed %" PRIu64 " timers\n", replay->given); /* session_flush() checks */
+	(void)session_turn(d, 0); /* handles the last event */
+	/* session_flush() reports a failed write. */
+	(void)printf("replayed %" PRIu64 " timers\n", replay->given);
 	if (rows > 0)
 		return complain(EXIT_STORE, "%" PRIu64 " timers are left in the journal", rows - 1);
 	return replay->odd > 0 ? EXIT_FAILED : EXIT_DONE;
@@ -193,7 +198,8 @@ static void skip_row(const dw_journal_row *row, void *user)
 	(void)user;
 }
 
-/* find: opening a journal would make one of a mistyped name. */
+/* find checks that the journal exists, because opening a mistyped name would create a new file.
+ * Returns EXIT_DONE, or complains. */
 static int find(const char *path)
 {
 	char message[DW_MESSAGE_SIZE] = "";
@@ -202,7 +208,8 @@ static int find(const char *path)
 	return status == DW_OK ? EXIT_DONE : fail(path, status, message);
 }
 
-/* adopt: the server of this command gets the rows, whichever they were for. */
+/* adopt marks the rows as belonging to the server of this command. They may have belonged to
+ * another server. Returns EXIT_DONE, or complains. */
 static int adopt(const char *path)
 {
 	char message[DW_MESSAGE_SIZE] = "";

@@ -1,5 +1,5 @@
-/* durawheel list: prints the timers by deadline. It reads them a page at a time, so a million
- * timers need no more memory than a thousand. */
+/* durawheel list: prints the timers in the order of their deadlines. It reads them page by page, so
+ * a million timers need no more memory than a thousand. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -19,16 +19,16 @@
 
 struct list {
 	bool json;
-	bool recurring; /* only timers with a rule */
-	size_t left;    /* timers that are still to be printed */
+	bool recurring; /* print only timers with a rule */
+	size_t left;    /* the number of timers still to print */
 	struct line line;
 	struct table table;
 	struct tzdata tzdata;
-	uint64_t zoneless; /* printed timers whose zone this machine does not know */
-	bool headed;       /* the column names are printed */
-	dw_cursor cursor;  /* where the next page begins */
+	uint64_t zoneless; /* the number of printed timers with an unknown time zone */
+	bool headed;       /* the names of the columns are printed */
+	dw_cursor cursor;  /* the end of the page that was read last */
 	int code;
-	bool torn; /* stdout failed, and the error is reported */
+	bool torn; /* stdout has failed, and this was reported */
 	bool damaged;
 };
 
@@ -36,7 +36,7 @@ static void print(const struct list *list, const dw_info *info, const char *unkn
 {
 	table_begin(&list->table, info->due, info->id, info->topic);
 	(void)printf("%-7s %7" PRIu32 " %8zu", state_name(info->state), info->attempt,
-		     info->data_size); /* session_flush() checks, here and below */
+		     info->data_size); /* session_flush() reports failed writes, here and below */
 	if (list->recurring)
 		(void)printf(" %s", info->rule);
 	if (unknown_zone) {
@@ -47,7 +47,7 @@ static void print(const struct list *list, const dw_info *info, const char *unkn
 	(void)putchar('\n');
 }
 
-/* fit widens the columns for a page and prints the header once. */
+/* fit widens the columns for a page. Before the first page it prints the names of the columns. */
 static void fit(struct list *list, const dw_info *timers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -57,10 +57,11 @@ static void fit(struct list *list, const dw_info *timers, size_t count)
 	list->headed = true;
 	table_header(&list->table, "DUE");
 	(void)puts(list->recurring ? "STATE   ATTEMPT     SIZE RULE"
-				   : "STATE   ATTEMPT     SIZE"); /* session_flush() checks */
+				   /* session_flush() reports a failed write. */
+				   : "STATE   ATTEMPT     SIZE");
 }
 
-/* print_one returns false if out of memory. */
+/* print_one prints a timer. Returns false if out of memory. */
 static bool print_one(struct list *list, const dw_info *info)
 {
 	const char *unknown_zone = tzdata_lacks(&list->tzdata, info);
@@ -72,7 +73,8 @@ static bool print_one(struct list *list, const dw_info *info)
 	}
 	if (!line_of_info(&list->line, info, unknown_zone))
 		return false;
-	(void)fwrite(list->line.bytes, 1, list->line.size, stdout); /* print_page() checks */
+	/* print_page() reports a failed write. */
+	(void)fwrite(list->line.bytes, 1, list->line.size, stdout);
 	return true;
 }
 
@@ -105,8 +107,8 @@ static void list_command_answered(dw *d, int status, const dw_info *timers, size
 	print_page(list, timers, count);
 }
 
-/* on_event: a page leaves out damaged timers. The listing continues, but is incomplete. At a timer
- * that is too large for Redis to send it ends. */
+/* on_event reports timers that are missing in a page. A page leaves out damaged timers, so the list
+ * is incomplete. The list ends at a timer that is too large for Redis to send. */
 static void on_event(dw *d, const dw_event *event, void *user)
 {
 	struct list *list = user;
@@ -115,10 +117,10 @@ static void on_event(dw *d, const dw_event *event, void *user)
 	if (event->kind != DW_EVENT_CORRUPT && event->kind != DW_EVENT_LIMIT)
 		return;
 	list->damaged = event->kind == DW_EVENT_CORRUPT || list->damaged;
-	(void)complain(EXIT_FAILED, "%s", event->message); /* the code is set at the end */
+	(void)complain(EXIT_FAILED, "%s", event->message); /* the exit code is set at the end */
 }
 
-/* list_page prints the next page of at most limit timers. */
+/* list_page prints the next page, at most `limit` timers. Returns EXIT_DONE, or complains. */
 static int list_page(dw *d, struct list *list, const dw_select *select, size_t limit)
 {
 	int status;
@@ -128,7 +130,7 @@ static int list_page(dw *d, struct list *list, const dw_select *select, size_t l
 			 list_command_answered, list);
 	if (status != DW_OK)
 		return complain(exit_of(status), "%s", why(d, status));
-	(void)session_sync(d); /* if it complains, list->code stays EXIT_STORE */
+	(void)session_sync(d); /* on failure list->code stays EXIT_STORE */
 	return list->code;
 }
 
@@ -162,6 +164,7 @@ int command_list(const struct options *options)
 	line_free(&list.line);
 	if (!list.torn)
 		return session_close(d, code);
-	(void)dw_close(d, SESSION_PATIENCE); /* a listing stores nothing */
+	/* Closing loses nothing, because a list stores nothing. */
+	(void)dw_close(d, SESSION_PATIENCE);
 	return code;
 }

@@ -1,4 +1,4 @@
-/* durawheel move: gives a waiting timer another deadline. It prints nothing on success. */
+/* durawheel move: changes the deadline of a waiting timer. If it succeeds, it prints nothing. */
 #include "cli/commands.h"
 
 #include "cli/out/due.h"
@@ -34,6 +34,6 @@ int command_move(const struct options *options)
 	if (status != DW_OK)
 		code = complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure the code stays EXIT_STORE */
 	return session_close(d, code);
 }

@@ -1,5 +1,5 @@
-/* durawheel purge: empties the store. It becomes the owner while it does so. If another process
- * owns the store, the purge fails. */
+/* durawheel purge: deletes everything in the store. It owns the store meanwhile, so it fails if
+ * another process owns it. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -38,12 +38,13 @@ static void purge_answered(dw *d, const dw_result *result, void *user)
 							 dw_strerror(result->status));
 }
 
-/* wait_for waits for the answer to a request. asked is the status of sending it. */
+/* wait_for waits for the answer to an operation. `asked` is the status that requesting it has
+ * returned. Returns an exit code. */
 static int wait_for(dw *d, struct purge *purge, int asked)
 {
 	if (asked != DW_OK)
 		return complain(exit_of(asked), "purge: %s", why(d, asked));
-	(void)session_wait(d); /* if it complains, purge->code stays EXIT_STORE */
+	(void)session_wait(d); /* on failure purge->code stays EXIT_STORE */
 	return purge->code;
 }
 
@@ -57,7 +58,7 @@ static int purge_store(dw *d)
 		code = wait_for(d, &purge, dw_purge(d, purge_answered, &purge));
 	if (code == EXIT_DONE)
 		(void)printf("purged %" PRIu64 " timers and %" PRIu64 " dead letters\n",
-			     purge.timers, purge.dead); /* session_close() checks */
+			     purge.timers, purge.dead); /* session_close() reports a failed write */
 	return code;
 }
 

@@ -1,4 +1,4 @@
-/* durawheel push, take and ack: messages of queue topics. */
+/* durawheel push, take and ack: add, take and answer messages of queue topics. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 #include "durawheel/topic.h"
 
 #define TAKE_DEFAULT 128
-#define RETRY_NOW 1 /* us: --retry 0 */
+#define RETRY_NOW 1 /* the smallest delay in microseconds, for --retry 0 */
 
 struct queue_command {
 	dw *d;
 	const struct options *options;
 	struct line line;
 	uint64_t pushed;
-	dw_answer answer; /* of an ack: what is said of each token */
+	dw_answer answer; /* for ack: the answer that all given tokens get */
 	int code;
 };
 
@@ -67,7 +67,7 @@ static void pushed(dw *d, const dw_result *result, void *user)
 		command->pushed++;
 }
 
-/* A line of push -: its message points into object and decoded. */
+/* A line of `push -`. The message has pointers into `object` and `decoded`. */
 struct push_line {
 	json_t *object;
 	void *decoded;
@@ -80,7 +80,7 @@ static void push_line_free(struct push_line *line)
 	free(line->decoded);
 }
 
-/* read_data sets the data of the message. Returns false if it is not valid. */
+/* read_data sets the data of the message. Returns false if the line is invalid. */
 static bool read_data(struct push_line *line)
 {
 	const json_t *data = json_object_get(line->object, "data");
@@ -117,7 +117,7 @@ static bool read_push_line(struct push_line *line, const char *text, size_t size
 	return read_data(line);
 }
 
-/* push_text pushes the message of one line. */
+/* push_text pushes the message of one line. It complains about an invalid line. */
 static void push_text(struct queue_command *command, const char *text, size_t size, uint64_t number)
 {
 	struct push_line line;
@@ -137,7 +137,8 @@ static void push_text(struct queue_command *command, const char *text, size_t si
 	push_line_free(&line);
 }
 
-/* each_line takes the lines of stdin. The store answers what was read before it reads on. */
+/* each_line calls `take` for each line of stdin. Before it waits for more lines, it waits for the
+ * store's answers to the earlier ones. */
 static void each_line(struct queue_command *command,
 		      void (*take)(struct queue_command *, const char *text, size_t size,
 				   uint64_t number))
@@ -173,7 +174,8 @@ static void each_line(struct queue_command *command,
 static void push_lines(struct queue_command *command)
 {
 	each_line(command, push_text);
-	(void)printf("%" PRIu64 " pushed\n", command->pushed); /* session_close() checks */
+	/* session_close() reports a failed write. */
+	(void)printf("%" PRIu64 " pushed\n", command->pushed);
 }
 
 static void push_one(struct queue_command *command)
@@ -238,7 +240,7 @@ static void take_command_answered(dw *d, int status, const dw_message *messages,
 	for (size_t i = 0; i < count; i++)
 		if (line_of_message(&command->line, &messages[i]))
 			(void)fwrite(command->line.bytes, 1, command->line.size,
-				     stdout); /* session_close() checks */
+				     stdout); /* session_close() reports a failed write */
 		else
 			worsen(command, complain(EXIT_FAILED, "out of memory"));
 }
@@ -358,7 +360,8 @@ static void answer_tokens(struct queue_command *command, const char *const *toke
 	worsen(command, session_sync(command->d));
 }
 
-/* answer_line: a line has a token, or is an object with one, as take writes it. */
+/* answer_line answers the message of one line. The line is a token, or an object with a token as
+ * `take` prints it. */
 static void answer_line(struct queue_command *command, const char *text, size_t size,
 			uint64_t number)
 {

@@ -1,4 +1,4 @@
-/* durawheel serve: shows a namespace by HTTP, beside its owner. */
+/* durawheel serve: shows a namespace in a browser. It runs beside the namespace's owner. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -66,6 +66,6 @@ int command_serve(const struct options *options)
 		service_close(&service);
 		http_close(http);
 	}
-	(void)close(signal_fd); /* no writes can be lost */
+	(void)close(signal_fd); /* nothing was written to it */
 	return code;
 }

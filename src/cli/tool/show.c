@@ -1,4 +1,4 @@
-/* durawheel show: prints all fields of one timer, or what became of it. */
+/* durawheel show: prints all fields of one timer, or how it ended. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -14,24 +14,26 @@
 #include "durawheel/ended.h"
 #include "durawheel/topic.h"
 
-/* The last end of the id is asked for first, because it is shown with the timer. */
+/* The command reads the last end of the id first, because it prints the end together with the
+ * timer. */
 struct show {
 	const char *id;
 	bool json;
 	int code;
 	struct ending ending;
-	struct due_timer waiting; /* of a timer that is due */
-	struct line line;         /* the timer, of --json */
+	struct due_timer waiting; /* the facts that decide why a due timer waits */
+	struct line line;         /* the output of --json */
 };
 
-/* print_next: the occurrence after the pending one; nothing, if it is the last one. */
+/* print_next prints the occurrence after the pending one, or "none". It prints nothing if the rule
+ * cannot be read. */
 static void print_next(const dw_info *info)
 {
 	dw_rule *rule;
 	dw_usec next;
 
 	if (rule_of_info(info, "show", &rule) != EXIT_DONE)
-		return; /* its zone may be unknown here; the rest is shown all the same */
+		return; /* the rule's zone may be unknown here; the other fields are still shown */
 	if (dw_rule_next(rule, info->occurrence, &next, 1, NULL) == 1)
 		table_row_time("next", next);
 	else
@@ -67,7 +69,7 @@ static void print(const dw_info *info, const struct ending *ending)
 	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
-/* show_topic_answered says why a timer that is due does not start. */
+/* show_topic_answered prints why a due timer does not start. */
 static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
 				void *user)
 {
@@ -80,10 +82,12 @@ static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, 
 	if (reason && !show->json)
 		table_row_text("waits", reason[1], strlen(reason[1]));
 	else if (reason)
-		(void)line_add_waits(&show->line, reason[0]); /* or less is shown */
+		/* Without memory the key is missing. */
+		(void)line_add_waits(&show->line, reason[0]);
 }
 
-/* print_absent: there is no such timer. */
+/* print_absent prints how the timer ended, or complains that the id is unknown. Returns an exit
+ * code. */
 static int print_absent(struct show *show)
 {
 	struct line line = {0};
@@ -101,8 +105,8 @@ static int print_absent(struct show *show)
 	return code;
 }
 
-/* show_letter_answered: there is no such timer, and no end of it is kept, or that it died. An end
- * that is kept is shown even if its letter cannot be read. */
+/* show_letter_answered gets the dead letter of an id that has no timer. A kept end is printed even
+ * if its letter cannot be read. */
 static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
 				 const dw_cursor *next, void *user)
 {
@@ -118,8 +122,8 @@ static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_
 		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
 }
 
-/* look_at_absent: there is no such timer. It may be among the dead letters, unless its end says
- * that it did not die. */
+/* look_at_absent handles an id that has no timer. It looks for a dead letter, unless the kept end
+ * says that the timer did not die. */
 static void look_at_absent(dw *d, struct show *show)
 {
 	const dw_dead_select letter = {.size = sizeof letter, .id = show->id};
@@ -161,7 +165,7 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 	show->waiting = waits_note(timers);
 	if (timers->due <= session_now())
 		(void)dw_topic_list(d, timers->topic, show_topic_answered,
-				    show); /* or less is shown */
+				    show); /* if it fails, the reason is not shown */
 }
 
 static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user)
@@ -170,7 +174,7 @@ static void show_end_answered(dw *d, int status, const dw_ended *ended, void *us
 
 	if (status == DW_OK)
 		ending_keep(&show->ending, ended);
-	/* Whatever this has found, the timer is shown. */
+	/* The timer is shown whether or not an end was found. */
 	status = dw_get(d, show->id, show_answered, show);
 	if (status != DW_OK)
 		show->code = complain(exit_of(status), "%s", why(d, status));
@@ -192,10 +196,10 @@ int command_show(const struct options *options)
 	if (status != DW_OK)
 		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, show.code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure show.code stays EXIT_STORE */
 	if (show.line.size > 0)
 		(void)fwrite(show.line.bytes, 1, show.line.size,
-			     stdout); /* session_close() checks */
+			     stdout); /* session_close() reports a failed write */
 	line_free(&show.line);
 	ending_free(&show.ending);
 	return session_close(d, show.code);

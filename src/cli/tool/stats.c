@@ -15,7 +15,8 @@ struct stats {
 	int code;
 };
 
-/* The owner writes its status every 10 s when it is idle, every 2 s at work. */
+/* An owner writes its status every 2 s at work and every 10 s when idle. After this time without a
+ * status, the command says that the owner is silent. */
 #define SILENT_AFTER DW_SECONDS(30)
 
 static void print_word(const char *name, const char *word)
@@ -23,14 +24,16 @@ static void print_word(const char *name, const char *word)
 	table_row_text(name, word, strlen(word));
 }
 
-/* is_for_people: sums and lists are for programs, and the next deadline stands above. */
+/* is_for_people returns false for counters that only programs use. It also leaves out the last
+ * error and lists, which are printed elsewhere or not at all. */
 static bool is_for_people(const char *key, const json_t *value)
 {
 	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
 	       !strstr(key, "_sum_");
 }
 
-/* print_counter: "store_p99_us" becomes "store p99" and a duration. */
+/* print_counter prints a counter with a readable name: "store_p99_us" becomes "store p99" with a
+ * duration. */
 static void print_counter(const char *key, const json_t *value)
 {
 	json_int_t count = json_integer_value(value);
@@ -64,7 +67,7 @@ static void print_last_error(const json_t *report)
 		table_row_time("  it was", at);
 }
 
-/* print_report prints the owner's counters. */
+/* print_report prints the counters of the owner. */
 static void print_report(const char *text)
 {
 	json_t *report = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -72,7 +75,7 @@ static void print_report(const char *text)
 	json_t *value;
 
 	if (json_is_object(report)) {
-		(void)puts("since then"); /* session_flush() checks whether this has failed */
+		(void)puts("since then"); /* session_flush() reports failed writes */
 		json_object_foreach(report, key, value)
 		{
 			if (is_for_people(key, value))
@@ -124,7 +127,8 @@ static int print_json(const dw_store_status *status)
 	int code = EXIT_DONE;
 
 	if (line_of(&line, object_of_status(status)))
-		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_flush() checks */
+		/* session_flush() reports a failed write. */
+		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
 		code = complain(EXIT_FAILED, "out of memory");
 	line_free(&line);
@@ -159,6 +163,6 @@ int command_stats(const struct options *options)
 	if (status != DW_OK)
 		stats.code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, stats.code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure stats.code stays EXIT_STORE */
 	return session_close(d, stats.code);
 }

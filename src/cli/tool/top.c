@@ -1,5 +1,6 @@
-/* durawheel top: the state of a namespace in a terminal, again every second. It is a client, so it
- * runs beside any owner. Where stdout is no terminal, it prints one picture. */
+/* durawheel top: shows the state of a namespace in a terminal, and refreshes it every second. It is
+ * a client, so it runs beside any owner. If stdout is not a terminal, it prints one picture and
+ * ends. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -25,13 +26,13 @@ struct top {
 	struct terminal terminal;
 	struct top_view view;
 	dw_usec every;
-	dw_usec ask_at; /* steady */
-	unsigned asked; /* answers that are still to come */
-	bool is_new;    /* the answers are not drawn yet */
-	bool at_once;   /* draw before the answers that are still to come */
-	bool draws;     /* the terminal shows the picture, and nothing else */
+	dw_usec ask_at; /* the steady time of the next questions to the store */
+	unsigned asked; /* the number of missing answers */
+	bool is_new;    /* an answer has arrived since the last picture */
+	bool at_once;   /* draw now, without the missing answers */
+	bool draws;     /* the picture has the terminal to itself */
 	bool over;
-	int signal; /* that has ended it; 0: none */
+	int signal; /* the signal that ends the command; 0 if there is none */
 };
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -77,7 +78,7 @@ static void top_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		return;
 	json_decref(top->view.topics);
 	top->view.topics = json_array();
-	for (size_t i = 0; i < count; i++) /* without memory, one is missing in this picture */
+	for (size_t i = 0; i < count; i++) /* without memory a topic is missing in this picture */
 		(void)json_array_append_new(top->view.topics, object_of_topic(&topics[i]));
 }
 
@@ -92,7 +93,7 @@ static void ask(struct top *top)
 
 /* ---- Drawing ------------------------------------------------------------------------------- */
 
-/* draw: a picture that finds no memory is left out. */
+/* draw shows a new picture. Without memory it keeps the old one. */
 static void draw(struct top *top)
 {
 	char *picture;
@@ -105,7 +106,8 @@ static void draw(struct top *top)
 	top->is_new = top->at_once = false;
 }
 
-/* must_draw: a picture of the topics without the status would be false. */
+/* must_draw returns true if there is news to draw. It waits for the status, because topics without
+ * it would be misleading. */
 static bool must_draw(const struct top *top)
 {
 	const struct top_view *view = &top->view;
@@ -134,7 +136,7 @@ static void take_keys(struct top *top)
 	}
 }
 
-/* suspend gives the terminal back while the process is stopped. */
+/* suspend restores the terminal while the process is stopped. */
 static void suspend(struct top *top)
 {
 	terminal_leave(&top->terminal);
@@ -191,7 +193,7 @@ static int live(struct top *top, int signal_fd)
 	return EXIT_DONE;
 }
 
-/* once prints one picture. */
+/* once prints one picture. Returns an exit code. */
 static int once(struct top *top)
 {
 	char *picture;
@@ -207,7 +209,7 @@ static int once(struct top *top)
 	picture = top_picture(&top->view);
 	if (!picture)
 		return complain(EXIT_FAILED, "out of memory");
-	(void)fputs(picture, stdout); /* session_close() checks */
+	(void)fputs(picture, stdout); /* session_close() reports a failed write */
 	free(picture);
 	return EXIT_DONE;
 }
@@ -215,7 +217,7 @@ static int once(struct top *top)
 /* ---- The command --------------------------------------------------------------------------- */
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
-enum { ENDINGS = 4 }; /* the first ones end it */
+enum { ENDINGS = 4 }; /* The number of signals, from the first on, that end the command. */
 
 static int open_signals(void)
 {
@@ -246,7 +248,7 @@ static void top_event(dw *d, const dw_event *event, void *user)
 	top->is_new = top->at_once = true;
 }
 
-/* top_log: beside the picture there is no place for lines. */
+/* top_log prints nothing while the picture has the terminal, because a line would destroy it. */
 static void top_log(dw_log_level level, const char *line, void *user)
 {
 	const struct top *top = user;
@@ -321,6 +323,6 @@ int command_top(const struct options *options)
 		code = session_close(top.d, show(&top, signal_fd));
 	json_decref(top.view.store);
 	json_decref(top.view.topics);
-	(void)close(signal_fd); /* no writes can be lost */
+	(void)close(signal_fd); /* nothing was written to it */
 	return top.signal ? 128 + top.signal : code;
 }

@@ -8,9 +8,9 @@
 #include "cli/out/text.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
-#define GROUPED_SIZE 32 /* of the largest number, with its commas */
-#define HEAD_ROWS 8     /* all but the topics and a fault */
-#define WIDE 100        /* columns for the whole table */
+#define GROUPED_SIZE 32 /* the room for the largest number with its commas */
+#define HEAD_ROWS 8     /* all rows except the topics and an error message */
+#define WIDE 100        /* columns that the whole table needs */
 
 static json_int_t number(const json_t *object, const char *key)
 {
@@ -24,7 +24,7 @@ static const char *words(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* put_line ends the line, which has at most `columns` characters. */
+/* put_line prints a line and a newline. It cuts the line at the width of the terminal. */
 static void put_line(FILE *to, const struct top_view *view, const char *line)
 {
 	size_t size = strlen(line), used = 0;
@@ -37,12 +37,13 @@ static void put_line(FILE *to, const struct top_view *view, const char *line)
 		if (view->columns > 0 && used > view->columns)
 			break;
 		at += step;
-		(void)fputs(form, to); /* top_picture() checks, as for all of them */
+		(void)fputs(form, to); /* top_picture() reports failed writes */
 	}
 	(void)fputc('\n', to);
 }
 
-/* count_text writes a number in at most 6 characters: 999999, 1.20M, 12.3M, 1.20G. */
+/* count_text writes a number with at most 6 characters, like 999999, 1.20M, 12.3M or 1.20G. Returns
+ * the text. */
 static const char *count_text(json_int_t count, char *ret_text, size_t size)
 {
 	if (count < 1000000)
@@ -64,7 +65,7 @@ static const char *span_text(json_int_t span, char *ret_text)
 	return ret_text;
 }
 
-/* grouped_text writes a number in groups of three digits: 22,528. */
+/* grouped_text writes a number with commas between groups of three digits, like 22,528. */
 static void grouped_text(json_int_t count, char ret_text[GROUPED_SIZE])
 {
 	char digits[GROUPED_SIZE];
@@ -87,7 +88,7 @@ static bool has_fault(const struct top_view *view)
 	return view->away[0] || view->status != DW_OK;
 }
 
-/* put_fault says why the picture is not renewed, if it is not. */
+/* put_fault prints why the picture is out of date, if it is. */
 static void put_fault(FILE *to, const struct top_view *view)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -101,8 +102,8 @@ static void put_fault(FILE *to, const struct top_view *view)
 		put_line(to, view, line);
 }
 
-/* owner_for: how long it has owned the store, or how far it is. While it loads, the numbers of the
- * topics are of what it has loaded. */
+/* owner_for writes how long the owner has owned the store. While the owner loads its timers, it
+ * writes how many are loaded. The numbers of the topics then include only those. */
 static void owner_for(const struct top_view *view, char *ret_text, size_t size)
 {
 	const json_t *report = json_object_get(view->store, "owner_report");
@@ -242,7 +243,7 @@ static const char *oldest_text(const struct top_view *view, const json_t *topic,
 	return span_text(oldest > 0 ? view->now - oldest : 0, ret_text);
 }
 
-/* why_text: why what is due does not start; else that the topic is paused; else "-". */
+/* why_text returns why due timers do not start, or that the topic is paused, or "-". */
 static const char *why_text(const json_t *topic)
 {
 	const char *paused = words(topic, "paused"), *waits = words(topic, "waits");
@@ -254,13 +255,13 @@ static const char *why_text(const json_t *topic)
 	return strcmp(paused, "intake") == 0 ? "intake" : "paused";
 }
 
-/* is_narrow: the whole table would leave little room for the names. */
+/* is_narrow returns true if the whole table would leave too little room for the names. */
 static bool is_narrow(const struct top_view *view)
 {
 	return view->columns > 0 && view->columns < WIDE;
 }
 
-/* put_topic: the name comes last, because nobody knows how wide a terminal shows it. */
+/* put_topic prints a row. The name comes last, because its width in the terminal is unknown. */
 static void put_topic(FILE *to, const struct top_view *view, const json_t *topic)
 {
 	static const char *const keys[] = {"pending", "due",     "running", "waiting",
@@ -268,7 +269,7 @@ static void put_topic(FILE *to, const struct top_view *view, const json_t *topic
 	char count[7][24], oldest[TEXT_SPAN_SIZE], late[TEXT_SPAN_SIZE], line[1024];
 	char ends[64] = "";
 
-	for (int i = 0; i < 7; i++) /* those of timers are missing without an owner */
+	for (int i = 0; i < 7; i++) /* without an owner the numbers of timers are missing */
 		if (json_object_get(topic, keys[i]))
 			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
 		else
@@ -315,7 +316,7 @@ static void put_topics(FILE *to, struct top_view *view)
 	put_line(to, view, line);
 }
 
-/* cut_rows: a terminal with less than one topic's room shows the first lines. */
+/* cut_rows keeps only the first lines if the terminal has no room for a single topic. */
 static void cut_rows(char *picture, size_t rows)
 {
 	char *end = picture;

@@ -1,4 +1,4 @@
-/* The picture that `durawheel top` draws: lines of text, without any control character but their
+/* Builds the picture that `durawheel top` shows: lines of text without control characters, except
  * newlines. */
 #ifndef DW_CLI_TOP_PICTURE_H
 #define DW_CLI_TOP_PICTURE_H
@@ -10,21 +10,21 @@
 
 enum top_order { TOP_WAITING, TOP_PENDING, TOP_DEAD, TOP_NAME, TOP_ORDERS };
 
-/* What is shown. */
+/* The contents of the picture. */
 struct top_view {
-	const char *name;           /* of the namespace, or the file */
-	int status;                 /* of the last answer */
-	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "": it does */
-	json_t *store;              /* as stats --json; NULL: none yet */
-	json_t *topics;             /* as topic list --json */
+	const char *name;           /* the name of the namespace, or of the file */
+	int status;                 /* the status of the last answer */
+	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "" if it does */
+	json_t *store;              /* the object of `stats --json`; NULL before the first answer */
+	json_t *topics;             /* the array of `topic list --json` */
 	struct rates rates;
 	enum top_order order;
-	size_t first;         /* topics above the first one that is shown */
-	size_t rows, columns; /* 0 if there is no limit */
+	size_t first;         /* the number of topics that are scrolled out at the top */
+	size_t rows, columns; /* the size of the terminal; 0 for no limit */
 	dw_usec now;
 };
 
-/* top_picture returns the picture, to be freed. Returns NULL if out of memory. */
+/* top_picture returns the text, which the caller frees. Returns NULL if out of memory. */
 char *top_picture(struct top_view *);
 
 #endif

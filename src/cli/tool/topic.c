@@ -1,4 +1,4 @@
-/* durawheel topic: sets, pauses and drops topics. */
+/* durawheel topic set, pause, resume and drop: change the settings of topics. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ int command_topic(const struct options *options)
 
 /* ---- Settings ------------------------------------------------------------------------------ */
 
-/* number_of reads a whole number from 0 to most. */
+/* number_of reads a whole number from 0 to `most`. Returns EXIT_DONE, or complains. */
 static int number_of(const struct options *options, enum option_id id, const char *name,
 		     uint32_t most, uint32_t *ret_number)
 {
@@ -46,8 +46,8 @@ static int span_of(const struct options *options, enum option_id id, dw_usec *re
 	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
 }
 
-/* read_times reads what any topic has. What is 0 on the command line has a name of its own in the
- * settings. */
+/* read_times reads the settings that any topic may have. In the settings 0 means the default, so an
+ * option's 0 becomes a special value. Returns EXIT_DONE, or complains. */
 static int read_times(const struct options *options, dw_topic_settings *settings)
 {
 	uint32_t retries = DW_RETRIES_MAX, jitter = 20;
@@ -116,20 +116,21 @@ static void topic_changed(dw *d, const dw_result *result, void *user)
 					 dw_strerror(result->status));
 }
 
-/* end_change waits for the answer, and closes. status: of the call. */
+/* end_change waits for the answer and closes the handle. `status` is what requesting the change has
+ * returned. Returns an exit code. */
 static int end_change(dw *d, struct topic_command *command, int status)
 {
 	if (status != DW_OK)
 		command->code = complain(exit_of(status), "%s", why(d, status));
 	else
-		(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure the code stays EXIT_STORE */
 	return session_close(d, command->code);
 }
 
-/* What topic set has found, and makes of it. */
+/* The settings of the topic before and after `topic set`. */
 struct topic_change {
 	dw_topic_settings from, to;
-	int status; /* of the list */
+	int status; /* the status of reading the settings */
 };
 
 static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
@@ -143,7 +144,7 @@ static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t
 	change->from.size = sizeof change->from;
 }
 
-/* leave_queue: the settings of its queue go, too. */
+/* leave_queue removes the settings that only a queue has. */
 static void leave_queue(dw_topic_settings *settings)
 {
 	settings->queue = 0;
@@ -153,7 +154,8 @@ static void leave_queue(dw_topic_settings *settings)
 	settings->hide_us = 0;
 }
 
-/* read_change reads what the command line names, and leaves the rest. */
+/* read_change changes the settings that the command line names, and keeps the others. Returns
+ * EXIT_DONE, or complains. */
 static int read_change(const struct options *options, dw_topic_settings *settings)
 {
 	int code = EXIT_DONE;
@@ -166,7 +168,8 @@ static int read_change(const struct options *options, dw_topic_settings *setting
 	return code == EXIT_DONE ? read_queue(options, settings) : code;
 }
 
-/* check_range: 0 and negative values are those with a name of their own. */
+/* check_range complains if the duration is outside the range. 0 and negative values have special
+ * meanings and are allowed. Returns EXIT_DONE, or complains. */
 static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec most,
 		       const char *range)
 {
@@ -175,7 +178,8 @@ static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec 
 	return complain(EXIT_USAGE, "topic set: %s is not %s", option, range);
 }
 
-/* check_change refuses what the library would, but names the options. */
+/* check_change refuses what the library would also refuse, but its messages name the options.
+ * Returns EXIT_DONE, or complains. */
 static int check_change(const dw_topic_settings *to)
 {
 	int code = EXIT_DONE;
@@ -198,7 +202,7 @@ static int check_change(const dw_topic_settings *to)
 	return code;
 }
 
-/* find_settings reads the settings that the topic has. */
+/* find_settings reads the present settings of the topic. Returns EXIT_DONE, or complains. */
 static int find_settings(dw *d, const char *topic, struct topic_change *change)
 {
 	int status = dw_topic_list(d, topic, settings_told, change);
@@ -221,7 +225,7 @@ int command_topic_set(const struct options *options)
 	int code;
 
 	change.to = change.from;
-	code = read_change(options, &change.to); /* a wrong word opens no store */
+	code = read_change(options, &change.to); /* a wrong option must not open the store */
 	if (code == EXIT_DONE)
 		code = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (code != EXIT_DONE)
@@ -230,7 +234,7 @@ int command_topic_set(const struct options *options)
 	if (code != EXIT_DONE)
 		return session_close(d, code);
 	change.to = change.from;
-	(void)read_change(options, &change.to); /* read before */
+	(void)read_change(options, &change.to); /* these options were checked above */
 	code = check_change(&change.to);
 	if (code != EXIT_DONE)
 		return session_close(d, code);
@@ -250,7 +254,7 @@ static void note_topic(dw *d, int status, const dw_topic_info *topics, size_t co
 		    topics[i].pending + topics[i].due + topics[i].running + topics[i].done > 0;
 }
 
-/* Whether a timer of the topic was seen; and where the look goes on. */
+/* Whether the topic has a timer, and where the search continues. */
 struct sight {
 	bool seen;
 	dw_cursor next;
@@ -268,8 +272,8 @@ static void note_timer(dw *d, int status, const dw_info *timers, size_t count,
 		sight->next = *next;
 }
 
-/* is_seen: the topic has settings, or timers, or its owner has delivered some. True also if the
- * store does not say. */
+/* is_seen returns true if the topic has settings or timers, or if its owner has delivered some. It
+ * also returns true if the store cannot tell. */
 static bool is_seen(dw *d, const char *topic)
 {
 	const dw_select timers = {.size = sizeof timers, .topic = topic};

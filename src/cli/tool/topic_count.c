@@ -12,7 +12,7 @@
 struct topic_walk {
 	struct topic_tallies *tallies;
 	bool is_owned;
-	int status; /* of the last answer */
+	int status; /* the status of the last answer */
 	dw_usec now;
 	dw_cursor next;
 };
@@ -26,7 +26,7 @@ static void owner_told(dw *d, int status, const dw_store_status *store, void *us
 	walk->is_owned = status == DW_OK && store->owner && store->owner[0];
 }
 
-/* place_of returns where the topic is, or would be. */
+/* place_of returns the index of the topic, or the index at which it must be inserted. */
 static size_t place_of(const struct topic_tallies *tallies, const char *name)
 {
 	size_t low = 0, high = tallies->count;
@@ -42,7 +42,8 @@ static size_t place_of(const struct topic_tallies *tallies, const char *name)
 	return low;
 }
 
-/* tally_of returns the one of the topic. NULL: no memory. */
+/* tally_of returns the tally of the topic, and adds it if necessary. Returns NULL if out of
+ * memory. */
 static struct topic_tally *tally_of(struct topic_tallies *tallies, const char *name)
 {
 	size_t at = place_of(tallies, name);
@@ -90,7 +91,8 @@ static void topic_walk_told(dw *d, int status, const dw_info *timers, size_t cou
 	}
 }
 
-/* await returns the exit code of a call that was made. */
+/* await waits for the answer to an operation. `status` is what requesting it has returned. Returns
+ * EXIT_DONE, or complains. */
 static int await(dw *d, struct topic_walk *walk, int status)
 {
 	int code = EXIT_DONE;

@@ -1,4 +1,4 @@
-/* Counts the timers of each topic, for a store without an owner. */
+/* Counts the timers of each topic if there is no owner that does so. */
 #ifndef DW_CLI_TOPIC_COUNT_H
 #define DW_CLI_TOPIC_COUNT_H
 
@@ -12,13 +12,13 @@ struct topic_tally {
 };
 
 struct topic_tallies {
-	struct topic_tally *items; /* in the order of their names */
+	struct topic_tally *items; /* sorted by name */
 	size_t count;
 	bool is_whole; /* all timers were counted */
 };
 
-/* topic_count looks at all timers if no process owns the store, and says so. Otherwise it counts
- * none. An exit code. topic_count_free frees what it has counted. */
+/* topic_count counts by reading all timers, and says so. If a process owns the store, it counts
+ * none. Returns EXIT_DONE, or complains. topic_count_free frees the result. */
 int topic_count(dw *, struct topic_tallies *);
 void topic_count_free(struct topic_tallies *);
 

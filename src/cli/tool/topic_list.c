@@ -1,4 +1,4 @@
-/* durawheel topic list, topic show. */
+/* durawheel topic list and topic show: print topics with their settings and numbers. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -16,17 +16,17 @@
 
 struct topic_look {
 	bool json;
-	bool shows; /* one topic, in rows */
+	bool shows; /* show a single topic, in rows */
 	const char *name;
 	struct line line;
-	struct topic_tallies tallies; /* of a store without an owner */
-	size_t told;                  /* of these tallies */
+	struct topic_tallies tallies; /* the counts for a store without an owner */
+	size_t told;                  /* the number of tallies that are printed */
 	int code;
 };
 
 enum { COUNT_SIZE = 24 };
 
-/* count_text_of: "-" if nobody has counted the timers. */
+/* count_text_of returns the count as text, or "-" if nobody has counted the timers. */
 static const char *count_text_of(const dw_topic_info *info, uint64_t count, char text[COUNT_SIZE])
 {
 	(void)snprintf(text, COUNT_SIZE, "%" PRIu64, count); /* the text always fits */
@@ -44,7 +44,8 @@ static void print_line(const dw_topic_info *info)
 	    "%-24s %-6s %-9s %9s %7s %7s %9" PRIu64 " %7" PRIu64 " %8" PRIu64 "\n", name, kind,
 	    pause_name(info->settings.paused), count_text_of(info, info->pending, pending),
 	    count_text_of(info, info->due, due), count_text_of(info, info->running, running),
-	    info->waiting, info->taken, info->dropped + info->expired); /* session_close() checks */
+	    /* session_close() reports failed writes. */
+	    info->waiting, info->taken, info->dropped + info->expired);
 }
 
 static void row_of_span(const char *name, dw_usec span)
@@ -95,7 +96,8 @@ static void print_timers(const dw_topic_info *info)
 		table_row_time("oldest due", info->oldest);
 }
 
-/* print_rows: the numbers of timers are missing without an owner, who counts them. */
+/* print_rows prints one topic. Without an owner the numbers of timers are missing, because the
+ * owner counts them. */
 static void print_rows(const dw_topic_info *info)
 {
 	const dw_topic_settings *settings = &info->settings;
@@ -116,14 +118,15 @@ static void print_rows(const dw_topic_info *info)
 		print_queue(info);
 }
 
-/* object_of leaves out what only an owner knows. */
+/* object_of returns the JSON object of a topic. If this command has counted the timers itself, it
+ * leaves out the numbers that only an owner knows. */
 static json_t *object_of(const struct topic_look *look, const dw_topic_info *info)
 {
 	static const char *const keys[] = {"done", "retried", "dead", "oldest"};
 	json_t *object = object_of_topic(info);
 
 	for (size_t i = 0; look->tallies.is_whole && i < sizeof keys / sizeof *keys; i++)
-		(void)json_object_del(object, keys[i]); /* or there was no memory */
+		(void)json_object_del(object, keys[i]); /* it fails if the object is NULL */
 	return object;
 }
 
@@ -135,12 +138,13 @@ static void print_topic(struct topic_look *look, const dw_topic_info *info)
 		print_line(info);
 	else if (line_of(&look->line, object_of(look, info)))
 		(void)fwrite(look->line.bytes, 1, look->line.size,
-			     stdout); /* session_close() checks */
+			     stdout); /* session_close() reports a failed write */
 	else
 		look->code = complain(EXIT_FAILED, "out of memory");
 }
 
-/* take_tally takes the next tally if it is of this topic. Otherwise the topic has no timers. */
+/* take_tally copies the next tally into `info` if it belongs to this topic. Otherwise the topic has
+ * no timers. The tallies are sorted like the topics. */
 static void take_tally(struct topic_look *look, dw_topic_info *info)
 {
 	const struct topic_tallies *tallies = &look->tallies;
@@ -155,7 +159,8 @@ static void take_tally(struct topic_look *look, dw_topic_info *info)
 	info->running = tally->running;
 }
 
-/* print_tallies prints topics that have timers and no settings, as far as `name`; NULL: all. */
+/* print_tallies prints topics that have timers but no settings. It stops before the topic `name`,
+ * unless that is NULL. */
 static void print_tallies(struct topic_look *look, const char *name)
 {
 	while (look->told < look->tallies.count) {
@@ -181,7 +186,8 @@ static void topics_told(dw *d, int status, const dw_topic_info *topics, size_t c
 		    EXIT_ABSENT, "%s has no settings, and no owner knows timers of it", look->name);
 	if (!look->json && !look->shows && status == DW_OK)
 		(void)puts("TOPIC                    KIND   PAUSED      PENDING     DUE RUNNING"
-			   "   WAITING   TAKEN     LOST"); /* session_close() checks */
+			   /* session_close() reports a failed write. */
+			   "   WAITING   TAKEN     LOST");
 	for (size_t i = 0; i < count; i++) {
 		dw_topic_info info = topics[i];
 
@@ -209,7 +215,7 @@ static int list_topics(const struct options *options, const char *name)
 	if (code == EXIT_DONE) {
 		status = dw_topic_list(d, name, topics_told, &look);
 		if (status == DW_OK)
-			(void)session_sync(d); /* if it complains, the code stays EXIT_STORE */
+			(void)session_sync(d); /* on failure the code stays EXIT_STORE */
 		code =
 		    status == DW_OK ? look.code : complain(exit_of(status), "%s", why(d, status));
 	}

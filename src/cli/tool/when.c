@@ -1,5 +1,5 @@
-/* durawheel when: prints when a rule comes next, in UTC and in local time: one of the command line,
- * for which no store is opened, or that of a stored timer. */
+/* durawheel when: prints the next occurrences of a rule, in UTC and in local time. The rule stands
+ * on the command line, in which case no store is opened, or belongs to a stored timer. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -15,18 +15,20 @@ enum { PAGE = 64, COUNT_DEFAULT = 5 };
 
 struct when {
 	const dw_rule *rule;
-	const char *id; /* of a stored timer, or NULL */
+	const char *id; /* the id of a stored timer, or NULL */
 	dw_usec after;
-	dw_usec pending, due; /* the occurrence of a stored timer, and when it is due */
+	dw_usec pending, due; /* the pending occurrence of a stored timer, and its deadline */
 	int code;
-	size_t left;  /* occurrences that are still to be printed */
-	bool comes;   /* one was printed */
-	bool is_gone; /* the zone's rules have changed, and the rule has no such occurrence now */
+	size_t left; /* the number of occurrences still to print */
+	bool comes;  /* an occurrence was printed */
+	/* The zone's rules have changed, so that the pending occurrence does not exist any more. */
+	bool is_gone;
 	bool json;
 	struct line line;
 };
 
-/* note_deadline: jitter, a retry or a move has given the pending occurrence another deadline. */
+/* note_deadline adds the deadline to the note. It differs from the occurrence because of jitter, a
+ * retry or a move. */
 static void note_deadline(char note[CLOCK_NOTE_SIZE], dw_usec due)
 {
 	char time[DW_TIME_SIZE];
@@ -57,14 +59,15 @@ static int print_occurrence(struct when *when, dw_usec time)
 						    "local", clock, "note", note)))
 			return complain(EXIT_FAILED, "out of memory");
 		(void)fwrite(when->line.bytes, 1, when->line.size, stdout);
-		return EXIT_DONE; /* session_flush() checks, here and below */
+		return EXIT_DONE; /* session_flush() reports failed writes, here and below */
 	}
 	(void)clock_utc(time, utc);
 	(void)printf(*note ? "%sZ  %s  %s\n" : "%sZ  %s\n", utc, clock, note);
 	return EXIT_DONE;
 }
 
-/* print_page prints the next occurrences, and sets left to 0 if the rule has ended. */
+/* print_page prints the next occurrences. It sets `left` to 0 if the rule has ended. Returns
+ * EXIT_DONE, or complains. */
 static int print_page(struct when *when)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
@@ -95,7 +98,8 @@ static int print_all(struct when *when)
 
 /* ---- A rule of the command line ------------------------------------------------------------ */
 
-/* when_of_options: an occurrence at --from itself counts. */
+/* when_of_options prints the occurrences of the rule on the command line. An occurrence at the time
+ * of --from counts. Returns EXIT_DONE, or complains. */
 static int when_of_options(const struct options *options, struct when *when)
 {
 	struct rule_words words = {0};
@@ -106,7 +110,8 @@ static int when_of_options(const struct options *options, struct when *when)
 		when->left = rule->count;
 	when->after = rule->start > 0 ? rule->start - 1 : session_now();
 	if (rule->start == 0 && rule->every > 0)
-		rule->start = when->after + rule->every; /* each page counts from there */
+		/* Every page counts its periods from this time. */
+		rule->start = when->after + rule->every;
 	when->rule = rule;
 	if (code == EXIT_DONE)
 		code = print_all(when);
@@ -118,7 +123,8 @@ static int when_of_options(const struct options *options, struct when *when)
 
 /* ---- The rule of a stored timer ------------------------------------------------------------ */
 
-/* print_pending prints the pending occurrence, also one that only earlier rules of its zone had. */
+/* print_pending prints the pending occurrence. It does so even if the rule has no such occurrence
+ * any more, because the zone's rules have changed. Returns EXIT_DONE, or complains. */
 static int print_pending(struct when *when)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
@@ -186,7 +192,7 @@ static int when_of_id(const struct options *options, struct when *when)
 	if (code != DW_OK)
 		when->code = complain(exit_of(code), "id \"%.300s\": %s", when->id, why(d, code));
 	else
-		(void)session_sync(d); /* if it complains, when->code stays EXIT_STORE */
+		(void)session_sync(d); /* on failure when->code stays EXIT_STORE */
 	return session_close(d, when->code);
 }
 

@@ -1,8 +1,8 @@
-/* durawheel work: a consumer. It takes messages of queue topics, gives them to a command, and
- * answers them by its exit code.
+/* durawheel work: a consumer. It takes messages of queue topics, passes them to a command, and
+ * answers them by the exit code.
  *
- * While a command runs, its messages are touched, so they stay hidden as long as it runs. If this
- * process is killed, they come back after the topic's hide time. */
+ * While a command runs, `work` keeps extending the time in which its messages are hidden from other
+ * consumers. If `work` is killed, the messages become visible again after the topic's hide time. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -29,18 +29,18 @@
 #define STOP_PATIENCE DW_SECONDS(10)
 #define WAIT_DEFAULT DW_SECONDS(10)
 #define TOUCH_EVERY DW_MILLISECONDS(300) /* the shortest hide time is 1 s */
-#define TAKE_AGAIN DW_SECONDS(1)         /* after a failure */
+#define TAKE_AGAIN DW_SECONDS(1)         /* the pause after a failure */
 
 struct consumer {
 	dw *d;
 	struct jobs jobs;
 	struct job_way way;
 	dw_take_options take;
-	bool takes;       /* a take is under way */
-	dw_usec take_at;  /* steady: when the next take may begin */
-	dw_usec touch_at; /* steady */
+	bool takes;       /* a take has no answer yet */
+	dw_usec take_at;  /* the steady time from which on the next take may begin */
+	dw_usec touch_at; /* the steady time of the next touch */
 	bool stop, hurried, over;
-	dw_usec patient_until; /* steady, while stop */
+	dw_usec patient_until; /* if `stop`: the steady time until which it waits for commands */
 	int signal_fd;
 	int code;
 };
@@ -71,7 +71,7 @@ static void work_answered(dw *d, const dw_result *results, size_t count, void *u
 			     dw_strerror(results[i].status));
 }
 
-/* answer gives the same verdict to the messages of the job that have no answer of their own. */
+/* answer gives the verdict to all messages of the job that the command has not answered itself. */
 static void answer(struct consumer *consumer, const struct exec_job *job, dw_verdict verdict)
 {
 	const char *tokens[DW_TAKE_MAX];
@@ -104,8 +104,8 @@ static void answer_one(struct job_item *item, const struct work_answer *said, vo
 		warn("%s", why(consumer->d, DW_ENOMEM));
 }
 
-/* work_over: a command that we have stopped has done nothing; its messages come back by
- * themselves. */
+/* work_over handles the end of a command. If we have stopped the command, its messages get no
+ * answer and become visible again. */
 static void work_over(struct exec_job *job, void *user)
 {
 	struct consumer *consumer = user;
@@ -116,7 +116,7 @@ static void work_over(struct exec_job *job, void *user)
 		answer(consumer, job, run_exec_verdict(job));
 	}
 	if (job->answers > 0)
-		(void)close(job->answers); /* it was read */
+		(void)close(job->answers); /* the file was only read */
 }
 
 /* ---- Taking -------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static void start(struct consumer *consumer, const dw_message *messages, size_t 
 	consumer->take_at = session_steady() + TAKE_AGAIN;
 	jobs_items_free(items, count);
 	if (answers >= 0)
-		(void)close(answers); /* nothing was written */
+		(void)close(answers); /* nothing was written to it */
 }
 
 static void work_taken(dw *d, int status, const dw_message *messages, size_t count, void *user)
@@ -201,7 +201,7 @@ static void touch(struct consumer *consumer)
 
 		for (size_t k = 0; k < job->count; k++)
 			tokens[k] = job->items[k].token.id;
-		/* If it fails, the next one comes soon. */
+		/* If it fails, the next touch follows soon. */
 		(void)dw_touch(consumer->d, tokens, job->count, NULL, NULL);
 	}
 }
@@ -286,7 +286,7 @@ static int work(struct consumer *consumer)
 	(void)complain(EXIT_DONE, "working");
 	while (!consumer->over && !(consumer->stop && consumer->jobs.count == 0))
 		step(consumer);
-	code = session_sync(consumer->d); /* the last answers */
+	code = session_sync(consumer->d); /* waits for the last answers */
 	return consumer->code != EXIT_DONE ? consumer->code : code;
 }
 
@@ -322,6 +322,6 @@ int command_work(const struct options *options)
 		code = session_close(consumer.d, work(&consumer));
 	jobs_close(&consumer.jobs);
 	free(consumer.way.words);
-	(void)close(consumer.signal_fd); /* no writes can be lost */
+	(void)close(consumer.signal_fd); /* nothing was written to it */
 	return code;
 }

@@ -15,7 +15,7 @@ static struct job_item *item_of(struct exec_job *job, const char *token)
 	return NULL;
 }
 
-/* read_answer: false: the words are none of ours. */
+/* read_answer reads the object of a line. Returns false if it is invalid. */
 static bool read_answer(const json_t *object, struct work_answer *ret_answer)
 {
 	const char *verdict = json_string_value(json_object_get(object, "verdict"));
@@ -35,7 +35,7 @@ static bool read_answer(const json_t *object, struct work_answer *ret_answer)
 	    (ret_answer->verdict != DW_RETRY || duration_of(in, &ret_answer->retry_in) != DW_OK))
 		return false;
 	if (in && ret_answer->retry_in == 0)
-		ret_answer->retry_in = 1; /* 0 would be the topic's delay */
+		ret_answer->retry_in = 1; /* 0 would mean the topic's own delay */
 	return true;
 }
 

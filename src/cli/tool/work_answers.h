@@ -1,5 +1,5 @@
-/* What a command of durawheel work writes to its descriptor 3: a line for each message that gets
- * another answer than the exit code gives:
+/* Reads the answers that a command of `durawheel work` writes to its descriptor 3. The command
+ * writes a line for each message that should get another answer than the exit code gives:
  * {"token":"...","verdict":"retry","in":"1m","why":"..."}. */
 #ifndef DW_CLI_WORK_ANSWERS_H
 #define DW_CLI_WORK_ANSWERS_H
@@ -8,12 +8,12 @@
 
 struct work_answer {
 	dw_verdict verdict;
-	dw_usec retry_in; /* 0: as the topic says */
-	const char *why;  /* or NULL; it lives until the callback returns */
+	dw_usec retry_in; /* 0 means the topic's own delay */
+	const char *why;  /* may be NULL; it lives until the callback returns */
 };
 
-/* work_answers_read reads all lines, and calls fn for each message of the job that is named; the
- * first answer counts. It complains of other lines. */
+/* work_answers_read reads all lines, and calls fn for each message of the job that a line names.
+ * Only the first answer to a message counts. It complains about invalid lines. */
 void work_answers_read(struct exec_job *,
 		       void (*fn)(struct job_item *, const struct work_answer *, void *user),
 		       void *user);
