@@ -12,7 +12,8 @@
 
 #define SHARED_FOR DW_SECONDS(1)
 #define COMING_FOR DW_SECONDS(10)
-#define SCHEDULES_PATIENCE DW_MILLISECONDS(500) /* then what is found so far is shown */
+/* The longest wait for a walk; then its rows so far are shown. */
+#define SCHEDULES_PATIENCE DW_MILLISECONDS(500)
 void asks_open(struct asks *asks, dw *d, dw *lists, dw *owner)
 {
 	*asks = (struct asks){.d = d, .lists = lists, .owner = owner};
@@ -41,8 +42,8 @@ static bool is_same(const struct question *one, const struct question *other)
 	       strcmp(one->prefix, other->prefix) == 0;
 }
 
-/* shared_for: a list that took long is shared for as long as the next one has to wait. So a page
- * that is fetched again every 2 s shows it, and does not wait. */
+/* shared_for returns how long an answer is shared. A list that took long is shared until the next
+ * list may begin. So a page that is fetched every 2 s shows it without waiting. */
 static dw_usec shared_for(const struct ask *ask)
 {
 	dw_usec pause = ASKS_LIST_PAUSE * (ask->answered - ask->began);
@@ -60,7 +61,8 @@ static bool is_fresh(const struct ask *ask, dw_usec steady)
 	       (ask->state == ASK_ANSWERED && steady - ask->answered < shared_for(ask));
 }
 
-/* is_better_room: `ask` is in nobody's use, and free or older than `room`. */
+/* is_better_room returns true if `ask` may be reused and is free or older than `room`. An ask with
+ * users or without an answer may not be reused. */
 static bool is_better_room(const struct ask *ask, const struct ask *room)
 {
 	if (ask->users > 0 || ask->is_owed || ask->state == ASK_WAITING || ask->state == ASK_ASKED)
@@ -129,13 +131,13 @@ static void status_told(dw *d, int status, const dw_store_status *store, void *u
 	asks_answer(ask, status, value);
 }
 
-/* append takes the object. Returns false if out of memory. */
+/* append takes ownership of the object. Returns false if out of memory. */
 static bool append(json_t *array, json_t *object)
 {
 	return array && object && json_array_append_new(array, object) == 0;
 }
 
-/* array_end returns the array, or NULL and frees it. */
+/* array_end returns the array. If it is incomplete, it frees the array and returns NULL. */
 static json_t *array_end(json_t *array, bool is_whole)
 {
 	if (is_whole)
@@ -156,7 +158,7 @@ static void topics_answered(dw *d, int status, const dw_topic_info *topics, size
 	asks_answer(user, status, array_end(array, is_whole));
 }
 
-/* answer_metrics: a store that has failed is one of the numbers. */
+/* answer_metrics answers even if the store has failed, because the metrics include that failure. */
 static void answer_metrics(struct ask *ask)
 {
 	json_t *text = NULL;
@@ -173,9 +175,10 @@ static void metrics_status_told(dw *d, int status, const dw_store_status *store,
 	answer_metrics(user);
 }
 
-/* metrics_asked: the library has asked the store for its status and its topics before us. Of two
- * questions of one kind the first one is answered first, but Redis may answer the topics before
- * the status. So we ask for the status, too. */
+/* metrics_asked waits for one more answer before it writes the metrics. The library asked the store
+ * for its status and its topics before we did. It answers questions of the same kind in order, but
+ * Redis may answer the topics before the status. Once our own question for the status is answered,
+ * the library has both. */
 static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
 {
 	(void)topics;
@@ -185,8 +188,8 @@ static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t
 	answer_metrics(user);
 }
 
-/* note_coming counts the timers of the first page that are due before `to`. The count is not whole
- * if there may be more behind it. */
+/* note_coming counts the timers on the first page that are due before `to`. "whole" is false if
+ * further pages may have more of them. */
 static json_t *note_coming(const dw_info *timers, size_t count, const dw_cursor *next, dw_usec to)
 {
 	size_t due = 0;
@@ -224,7 +227,7 @@ static void walk_told(dw *d, int status, const dw_info *timers, size_t count, co
 	asks_end_list(asks, asks->walk_began, asks_is_cut_off(asks) || status == DW_ESTORE);
 }
 
-/* walk_on asks for the next page of the walk. */
+/* walk_on reads the next page of the walk. */
 static void walk_on(struct asks *asks, dw_usec steady)
 {
 	const struct schedules *schedules = &asks->schedules;
@@ -240,7 +243,7 @@ static void walk_on(struct asks *asks, dw_usec steady)
 		walk_told(asks->lists, status, NULL, 0, NULL, asks);
 }
 
-/* answer_schedules answers when the walk is over, or has taken long enough. */
+/* answer_schedules answers when the walk is over or has taken SCHEDULES_PATIENCE. */
 static void answer_schedules(struct ask *ask, dw_usec steady)
 {
 	struct schedules *schedules = &ask->asks->schedules;
@@ -256,8 +259,9 @@ static void answer_schedules(struct ask *ask, dw_usec steady)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
-/* ask_metrics lets both handles ask. No answer of the owner's is waited for here: its numbers are
- * in its memory, and it may live longer than the question. */
+/* ask_metrics makes the handle of the metrics and the client ask the store. It waits only for the
+ * client's answer. The owner has its numbers in memory, and its answer could arrive when the ask
+ * does not exist any more. */
 static int ask_metrics(dw *d, struct ask *ask)
 {
 	int status = dw_metrics(asks_metrics_handle(ask->asks), NULL, 0, NULL);
@@ -291,7 +295,7 @@ static int send_ask(dw *d, struct ask *ask)
 	}
 }
 
-/* may_list: one list at a time, with pauses. */
+/* may_list returns true if no list is being read and the pause after the last one is over. */
 static bool may_list(const struct asks *asks, dw_usec steady)
 {
 	return !asks->is_listing && steady >= asks->list_at;
@@ -319,7 +323,7 @@ static void begin_ask(struct ask *ask, dw_usec steady)
 		asks_answer(ask, status, NULL);
 }
 
-/* wake_of: when to look at the ask again. */
+/* wake_of returns the steady time at which asks_turn() must look at the ask again. */
 static dw_usec wake_of(const struct ask *ask)
 {
 	const struct asks *asks = ask->asks;
@@ -331,7 +335,7 @@ static dw_usec wake_of(const struct ask *ask)
 	return DW_NEVER;
 }
 
-/* free_stale frees an answer that nobody reads and that is shared no longer: it may be long. */
+/* free_stale frees an old answer that nobody reads, because it may be large. */
 static void free_stale(struct ask *ask, dw_usec steady)
 {
 	if (ask->state != ASK_ANSWERED || ask->users > 0 || ask->is_owed || is_fresh(ask, steady))

@@ -1,10 +1,9 @@
-/* What a web server or `top` asks of the store, so that many who look cost the store what one
- * does.
+/* Asks the store for the web server and for `top`. Many readers cost the store no more than one.
  *
- * An answer is shared by all who ask the same within a second. Lists are asked one at a time, and
- * the next one waits for four times as long as the last one took: so they take a fifth of the time
- * at most. The walk for ASK_SCHEDULES is such a list, page by page. The answers are JSON, with the
- * keys of the command's --json. */
+ * Readers that ask the same question within a second share one answer. Only one list is read at a
+ * time. The pause before the next list is four times as long as the last one took. So lists use at
+ * most a fifth of the store's time. The walk for ASK_SCHEDULES is such a list, and each of its
+ * pages is followed by a pause. The answers are JSON with the keys of the command's --json. */
 #ifndef DW_WEB_ASKS_H
 #define DW_WEB_ASKS_H
 
@@ -16,108 +15,118 @@
 #include "web/schedules.h"
 #include "durawheel/durawheel.h"
 
-/* Those from ASK_TIMERS on are lists, of which one is asked at a time. */
+/* The kinds of questions. ASK_TIMERS and the kinds after it are lists, of which only one is read at
+ * a time. */
 enum ask_kind {
 	ASK_STATUS,
 	ASK_TOPICS,
 	ASK_METRICS,
-	ASK_COMING, /* how many timers come due in the next minute, hour and day */
+	ASK_COMING, /* the numbers of timers that are due in the next minute, hour and day */
 	ASK_SCHEDULES,
 	ASK_TIMER,
-	ASK_LETTER, /* the last dead letter of an id, as ASK_DEAD */
+	ASK_LETTER, /* the last dead letter of an id, in the form of ASK_DEAD */
 	ASK_TIMERS,
 	ASK_DEAD
 };
 
 struct question {
 	enum ask_kind kind;
-	char name[DW_ID_MAX + 1];   /* the id of a timer, or the topic of a list; "": all topics */
-	char prefix[DW_ID_MAX + 1]; /* of the ids of ASK_TIMERS; "": any id */
+	/* The id of a timer, or the topic of a list; "" means all topics. */
+	char name[DW_ID_MAX + 1];
+	char prefix[DW_ID_MAX + 1]; /* for ASK_TIMERS: the beginning of the ids; "" means all ids */
 	dw_cursor after;
-	size_t skip; /* of ASK_SCHEDULES */
+	size_t skip; /* for ASK_SCHEDULES: the number of schedules to leave out */
 	size_t limit;
-	bool leaves_data; /* of a list that shows no data in any case */
+	bool leaves_data; /* the reader never shows the data of this list */
 };
 
 enum ask_state { ASK_FREE, ASK_WAITING, ASK_ASKED, ASK_ANSWERED };
 
-/* A list that is read in steps. */
+/* The state of a list that is read in steps. */
 struct ask_list {
-	json_t *rows; /* NULL: none is under way */
+	json_t *rows; /* NULL if the list is not being read */
 	dw_cursor next;
-	size_t size, shown; /* bytes of data: of the rows, and in the answer */
+	size_t size, shown; /* the size of the data in all rows, and of the data in the answer */
 };
 
 struct ask {
 	struct question question;
 	enum ask_state state;
 	int status;
-	json_t *value;    /* of DW_OK; of ASK_METRICS it is a string */
-	dw_usec began;    /* steady */
-	dw_usec answered; /* steady */
+	json_t *value;    /* NULL unless `status` is DW_OK; a string for ASK_METRICS */
+	dw_usec began;    /* the steady time of the question */
+	dw_usec answered; /* the steady time of the answer */
 	unsigned users;
 	struct ask_list list;
-	struct due_timer waiting; /* of a timer that is due */
-	bool is_owed;             /* the store has not answered, even if asks_fail() has */
+	struct due_timer waiting; /* for a timer: the facts that decide why it waits */
+	bool is_owed;             /* the store has not answered yet, even if asks_fail() has */
 	struct asks *asks;
 };
 
-/* Three for each connection of the web server, and those that are owed. */
+/* There is room for three asks of each connection, and for asks that the store has not answered. */
 #define ASKS_MAX 192
-/* Those who wait for more would wait for longer than they have time. */
+/* If more lists waited, the last one would not be read before its request times out. */
 #define LISTS_WAITING_MAX 8
-/* A list ends before it has more data than that. Of a row with more than is left, it has none. */
+/* The largest size of the data in a list. The list ends before it exceeds this size. If a single
+ * row has more data than is left, the row is shown without it. */
 #define LIST_DATA_MAX ((size_t)1024 * 1024)
-/* A list of timers ends before the store has looked at more of them. The answer says how far. */
+/* A list of timers ends after the store has looked at this number of timers. The answer says how
+ * far it has looked. */
 #define LIST_LOOKS 20000u
 
 struct asks {
 	dw *d;
-	dw *lists; /* of a handle of its own, so that nothing else waits behind a long list */
-	dw *owner; /* of this process, or NULL: while it owns, the metrics are its own */
+	/* A handle for lists only, so that other questions do not wait behind a long list. */
+	dw *lists;
+	/* The owner in this process, or NULL; while it owns the store, its metrics are shown. */
+	dw *owner;
 	bool shows_data;
-	bool is_listing;            /* a list is under way */
-	dw_usec list_at;            /* steady; no list is asked before */
-	char away[DW_MESSAGE_SIZE]; /* why the store fails; "": it does not */
-	bool is_readable;           /* it fails, and has answered since: it refuses changes */
-	bool is_probing;            /* whether it answers is asked */
-	dw_usec probe_at;           /* steady; it is not asked before */
-	struct rates rates;         /* of the owner, as its status was told */
+	bool is_listing;            /* a list is being read */
+	dw_usec list_at;            /* the steady time from which on the next list may be read */
+	char away[DW_MESSAGE_SIZE]; /* why the store has failed; "" if it works */
+	/* The store has failed but has answered since, so it refuses only changes. */
+	bool is_readable;
+	bool is_probing;    /* a question that tests the store has no answer yet */
+	dw_usec probe_at;   /* the steady time of the next such test */
+	struct rates rates; /* the rates of the owner, from its last status */
 	struct schedules schedules;
-	dw_usec walk_began; /* steady; the page of a walk that is under way */
+	dw_usec walk_began; /* the steady time at which the current page of the walk began */
 	struct ask asks[ASKS_MAX];
 };
 
-/* asks_open: owner may be NULL. */
+/* asks_open prepares the asks. `owner` may be NULL. asks_close frees all answers. */
 void asks_open(struct asks *, dw *, dw *lists, dw *owner);
 void asks_close(struct asks *);
 
-/* asks_put asks, or joins who asks the same. NULL: ASKS_MAX questions are in use, or
- * LISTS_WAITING_MAX lists wait. asks_release: its
- * answer is not looked at any more, and one that nobody waits for is not asked. */
+/* asks_put asks a question, or joins an ask with the same question. Returns NULL if ASKS_MAX
+ * questions are in use or LISTS_WAITING_MAX lists wait. asks_release says that the caller does not
+ * need the answer any more. A question that nobody needs is not sent. */
 struct ask *asks_put(struct asks *, const struct question *);
 void asks_release(struct ask *);
 
-/* asks_metrics_handle: the owner knows its own numbers best, also while the store is away. */
+/* asks_metrics_handle returns the handle whose metrics are shown. This is the owner if it owns the
+ * store, because it knows its numbers even in an outage. */
 dw *asks_metrics_handle(const struct asks *);
 
-/* asks_metrics writes the text of dw_metrics() anew. A status, or DW_OK and a string of JSON. */
+/* asks_metrics writes the text of dw_metrics(). Returns DW_OK and a JSON string, which the caller
+ * frees, or the status of a failure. */
 int asks_metrics(struct asks *, json_t **ret_text);
 
-/* asks_note takes the events of the handles: while the store is away, all is answered DW_ESTORE at
- * once, but for metrics, and nobody waits for it. */
+/* asks_note handles events of the handles. While the store is unreachable, all questions are
+ * answered at once with DW_ESTORE, except metrics. */
 void asks_note(struct asks *, const dw_event *);
 
-/* asks_found: a store that was away at the start was opened. */
+/* asks_found sets the handles of a store that was unreachable at the start and is open now. */
 void asks_found(struct asks *, dw *, dw *lists);
 
-/* asks_is_cut_off: the store fails, and has not answered since. It is asked again every second. */
+/* asks_is_cut_off returns true if the store has failed and has not answered since. It also tests
+ * the store every second. */
 bool asks_is_cut_off(struct asks *);
 
-/* asks_fail answers all that waits with DW_ESTORE. What the store says later is not looked at. */
+/* asks_fail answers all questions with DW_ESTORE. Later answers of the store are dropped. */
 void asks_fail(struct asks *);
 
-/* asks_turn asks the store what waits. Returns the steady time when to call it again, or
+/* asks_turn sends waiting questions to the store. Returns the steady time of the next call, or
  * DW_NEVER. */
 dw_usec asks_turn(struct asks *);
 

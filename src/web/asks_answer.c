@@ -1,4 +1,4 @@
-/* An ask is answered, and the next list waits. */
+/* Stores the answer to a question, and sets the pause after a list. */
 #include "web/asks_inside.h"
 #include "cli/session.h"
 

@@ -1,4 +1,4 @@
-/* What is asked while the store is away. */
+/* Answers questions while the store is unreachable, and notices when it answers again. */
 #include <stdio.h>
 
 #include "web/asks.h"
@@ -14,7 +14,7 @@ void asks_fail(struct asks *asks)
 
 		if (ask->state != ASK_WAITING && ask->state != ASK_ASKED)
 			continue;
-		json_decref(ask->value); /* of a timer whose end is not known yet */
+		json_decref(ask->value); /* a timer may wait here for its end */
 		ask->value = NULL;
 		ask->state = ASK_ANSWERED;
 		ask->status = DW_ESTORE;
@@ -24,7 +24,8 @@ void asks_fail(struct asks *asks)
 	}
 }
 
-/* share_no_failures: what has failed is asked again, and the next list need not wait. */
+/* share_no_failures makes failed questions be asked again. It also ends the pause before the next
+ * list. */
 static void share_no_failures(struct asks *asks)
 {
 	asks->list_at = 0;
@@ -47,7 +48,8 @@ void asks_found(struct asks *asks, dw *d, dw *lists)
 	come_back(asks);
 }
 
-/* share_no_metrics: whether the store answers is one of the numbers. */
+/* share_no_metrics makes the metrics be written again, because they say whether the store
+ * answers. */
 static void share_no_metrics(struct asks *asks)
 {
 	for (size_t i = 0; i < ASKS_MAX; i++)
@@ -96,6 +98,7 @@ void asks_note(struct asks *asks, const dw_event *event)
 		asks->is_readable = false;
 		share_no_metrics(asks);
 		asks_fail(asks);
-		(void)asks_is_cut_off(asks); /* it may refuse changes only */
+		/* Tests the store, because it may refuse only changes. */
+		(void)asks_is_cut_off(asks);
 	}
 }

@@ -1,34 +1,37 @@
-/* What the files of asks need of each other. */
+/* The functions that the files asks*.c share. */
 #ifndef DW_WEB_ASKS_INSIDE_H
 #define DW_WEB_ASKS_INSIDE_H
 
 #include "web/asks.h"
 
-#define ASKS_LIST_PAUSE 4 /* times what the last list took */
+/* The pause after a list is this many times as long as the list took. */
+#define ASKS_LIST_PAUSE 4
 
 static inline bool asks_is_list(const struct question *question)
 {
 	return question->kind >= ASK_TIMERS;
 }
 
-/* asks_answer takes the value; NULL with DW_OK: no memory. What asks_fail() has answered stays
- * so. */
+/* asks_answer stores the answer and takes ownership of the value. DW_OK with NULL means out of
+ * memory. If asks_fail() has already answered, it drops the value. */
 void asks_answer(struct ask *, int status, json_t *value);
 
-/* asks_doubt: the store has failed to answer, so it is cut off until it answers again. */
+/* asks_doubt notes that the store has not answered a question. It counts as cut off until it
+ * answers again. */
 void asks_doubt(struct asks *);
 
-/* asks_end_list: the next list waits, so that lists take a part of the time only. A store that was
- * away has not worked on this one. */
+/* asks_end_list sets the pause before the next list. If the store was unreachable, the pause is
+ * short, because the store has not worked for this list. */
 void asks_end_list(struct asks *, dw_usec began, bool was_away);
 
-/* asks_letter asks for the dead letter of an id, as a list of one. */
+/* asks_letter asks for the last dead letter of an id. The answer is a list with one row. Returns a
+ * status. */
 int asks_letter(dw *, struct ask *);
 
-/* asks_timer asks for a timer of an id, or its end. */
+/* asks_timer asks for the timer of an id, or how it ended. Returns a status. */
 int asks_timer(dw *, struct ask *);
 
-/* asks_list asks for timers or letters, and answers the ask. */
+/* asks_list asks for a list of timers or dead letters. Returns a status. */
 int asks_list(dw *, struct ask *);
 
 #endif

@@ -1,16 +1,18 @@
-/* Lists of timers and of dead letters. The store reads the data of each row, which may be long. So
- * they are read in steps of about a MiB, between which the loop has time for others. */
+/* Reads lists of timers and dead letters. The rows may have much data, so a list is read in steps
+ * of about 1 MiB. Between the steps the loop can do other work. */
 #include "web/asks_inside.h"
 
 #include "cli/out/line.h"
 #include "durawheel/ended.h"
 #include "durawheel/select.h"
 
-/* Of a page below 128, Redis reads no more than that from each shard in one go. */
+/* For a page with less than 128 rows, Redis reads no more than that number from each shard at
+ * once. */
 enum { STEP_FIRST = 16, STEP_MAX = 127 };
 
-/* looks_enough: the page is asked for again every 2 s, so one question looks at no more than
- * LIST_LOOKS timers. A step looks at some thousand at most. */
+/* looks_enough returns true if the list must end because the store has looked at LIST_LOOKS timers.
+ * The next step could look at some thousand more. The limit keeps a page cheap that is fetched
+ * every 2 s. */
 static bool looks_enough(const struct ask *ask)
 {
 	return ask->list.next.looked + LIST_LOOKS / 4 > LIST_LOOKS;
@@ -24,7 +26,8 @@ static json_t *cursor_of(const dw_cursor *next)
 			    (unsigned long long)next->generation);
 }
 
-/* step_of: so many rows are read next, as long as those before were. 0: no more data fits. */
+/* step_of returns the number of rows for the next step. It assumes that they are as large as the
+ * rows so far. Returns 0 if the answer has no room for more data. */
 static size_t step_of(const struct ask *ask)
 {
 	bool has_data = ask->asks->shows_data && !ask->question.leaves_data;
@@ -41,7 +44,7 @@ static size_t step_of(const struct ask *ask)
 	return step < left ? step : left;
 }
 
-/* add_row takes the object. Returns false if out of memory. */
+/* add_row takes ownership of the object. Returns false if out of memory. */
 static bool add_row(struct ask *ask, json_t *object, size_t size)
 {
 	struct ask_list *list = &ask->list;
@@ -50,7 +53,7 @@ static bool add_row(struct ask *ask, json_t *object, size_t size)
 		return false;
 	list->size += size;
 	if (ask->question.leaves_data || size > LIST_DATA_MAX - list->shown) {
-		(void)json_object_del(object, "data"); /* not there: it is not shown */
+		(void)json_object_del(object, "data"); /* it fails if the data is not there */
 		(void)json_object_del(object, "data_base64");
 	} else if (ask->asks->shows_data) {
 		list->shown += size;
@@ -58,7 +61,7 @@ static bool add_row(struct ask *ask, json_t *object, size_t size)
 	return json_array_append_new(list->rows, object) == 0;
 }
 
-/* value_of_rows takes the rows. */
+/* value_of_rows takes ownership of the rows. Returns the answer, or NULL if out of memory. */
 static json_t *value_of_rows(const struct ask *ask, json_t *rows)
 {
 	const dw_cursor *next = &ask->list.next;
@@ -71,7 +74,7 @@ static json_t *value_of_rows(const struct ask *ask, json_t *rows)
 			 is_cut ? json_integer(next->due) : json_null());
 }
 
-/* answer_rows answers with the rows, or with why there are none. */
+/* answer_rows answers with the rows, or with the failure. */
 static void answer_rows(struct ask *ask, int status)
 {
 	json_t *rows = ask->list.rows;
@@ -85,7 +88,7 @@ static void answer_rows(struct ask *ask, int status)
 	asks_answer(ask, status, NULL);
 }
 
-/* forget ends a list that nobody waits for. */
+/* forget drops a list that nobody needs any more. */
 static void forget(struct ask *ask)
 {
 	json_decref(ask->list.rows);
@@ -97,7 +100,7 @@ static void forget(struct ask *ask)
 
 static int send_step(dw *d, struct ask *ask, size_t step);
 
-/* step_told: a step is over. */
+/* step_told handles the end of a step. It begins the next one, or answers. */
 static void step_told(dw *d, struct ask *ask, int status, const dw_cursor *next)
 {
 	size_t step = 0;

@@ -1,4 +1,4 @@
-/* The text for Prometheus. */
+/* Writes the metrics for Prometheus. */
 #include <stdlib.h>
 
 #include "web/asks.h"
@@ -9,10 +9,11 @@ dw *asks_metrics_handle(const struct asks *asks)
 	dw_stats stats = {.size = sizeof stats};
 	bool owns = asks->owner && dw_get_stats(asks->owner, &stats) == DW_OK && stats.is_owner;
 
-	return owns || !asks->d ? asks->owner : asks->d; /* no d: the store was never there */
+	/* `d` is NULL if the store has never been open. */
+	return owns || !asks->d ? asks->owner : asks->d;
 }
 
-/* asks_metrics: the text grows with each topic, so it is written twice. */
+/* asks_metrics calls dw_metrics() twice, because the first call returns the size. */
 int asks_metrics(struct asks *asks, json_t **ret_text)
 {
 	dw *d = asks_metrics_handle(asks);

@@ -1,4 +1,4 @@
-/* Asks for one timer, why it waits, and what became of an earlier one of its id. */
+/* Asks for one timer, the reason why it waits, and how an earlier timer with its id ended. */
 #include "web/asks_inside.h"
 #include "cli/out/line.h"
 #include "cli/out/objects.h"
@@ -6,8 +6,8 @@
 #include "durawheel/ended.h"
 #include "durawheel/topic.h"
 
-/* letter_told: no end of the timer is kept, but a dead letter. Or the kept end says that it died:
- * then the letter adds why, if it can be read. */
+/* letter_told gets the dead letter of an id. If a kept end says that the timer died, the letter
+ * only adds the reason. Otherwise the letter itself is the answer. */
 static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 			const dw_cursor *next, void *user)
 {
@@ -20,7 +20,8 @@ static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 	(void)next;
 	if (ask->state != ASK_ANSWERED && ask->value) {
 		if (status == DW_OK)
-			(void)line_add_letter(ask->value, letter, shows_data); /* or less */
+			/* Without memory the reason is missing. */
+			(void)line_add_letter(ask->value, letter, shows_data);
 		asks_answer(ask, DW_OK, ask->value);
 		return;
 	}
@@ -37,8 +38,8 @@ static int ask_letter(dw *d, struct ask *ask)
 	return dw_dead_list(d, &letter, NULL, 1, letter_told, ask);
 }
 
-/* end_told: the end of a timer that is gone is the answer, with its end as the state. A timer is
- * shown even if its last end cannot be read. */
+/* end_told gets the last end of the id. If there is a timer, the end is added to it, and a failure
+ * to read the end is ignored. If there is none, the end is the answer. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 {
 	struct ask *ask = user;
@@ -46,14 +47,15 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 
 	(void)d;
 	if (ask->state == ASK_ANSWERED) {
-		asks_answer(ask, status, NULL); /* too late */
+		asks_answer(ask, status, NULL); /* asks_fail() has already answered */
 		return;
 	}
 	if (status == DW_OK)
 		end = line_object_of_ended(ended, ask->asks->shows_data);
 	if (timer) {
 		if (end)
-			(void)json_object_set_new(timer, "ended", end); /* or it is missing */
+			/* Without memory the key is missing. */
+			(void)json_object_set_new(timer, "ended", end);
 		asks_answer(ask, DW_OK, timer);
 		return;
 	}
@@ -82,7 +84,7 @@ static void ask_end(dw *d, struct ask *ask, int status)
 		end_told(d, status, NULL, ask);
 }
 
-/* waits_told adds why a timer that is due does not start. */
+/* waits_told adds why a due timer does not start. */
 static void waits_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
 {
 	const char *const *reason = NULL;
@@ -92,12 +94,13 @@ static void waits_told(dw *d, int status, const dw_topic_info *topics, size_t co
 		reason = waits_reason(&ask->waiting, count > 0 ? topics : NULL);
 	if (reason)
 		(void)json_object_set_new(ask->value, "waits",
-					  json_string(reason[0])); /* or less */
+					  /* Without memory the key is missing. */
+					  json_string(reason[0]));
 	ask_end(d, ask, DW_OK);
 }
 
-/* timer_told asks for the end of the timer, too. In this order, a timer that ends meanwhile is
- * seen as a timer or by its end. */
+/* timer_told asks for the end after the timer. In this order a timer that ends meanwhile cannot be
+ * missed. */
 static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 		       const dw_cursor *next, void *user)
 {
@@ -107,7 +110,7 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
 	if (ask->state == ASK_ANSWERED) {
-		asks_answer(ask, status, NULL); /* too late */
+		asks_answer(ask, status, NULL); /* asks_fail() has already answered */
 		return;
 	}
 	if (status == DW_OK) {

@@ -43,7 +43,7 @@ void html_put(struct html *html, const char *text)
 	add(html, text, strlen(text));
 }
 
-/* put_character escapes what means something in HTML. */
+/* put_character escapes a character that has a meaning in HTML. */
 static void put_character(struct html *html, const char *bytes, size_t size)
 {
 	switch (*bytes) {
@@ -78,15 +78,15 @@ void html_text(struct html *html, const char *text)
 		if (size > 0)
 			put_character(html, text, size);
 		else
-			html_put(html, "\xef\xbf\xbd"); /* U+FFFD */
+			html_put(html, "\xef\xbf\xbd"); /* the replacement character U+FFFD */
 		size += size == 0;
 		text += size;
 		left -= size;
 	}
 }
 
-/* is_hidden: controls, what turns the direction of text, and what Unicode calls default-ignorable,
- * because it has no picture. */
+/* is_hidden returns true for characters that nobody sees: controls, controls of the text direction,
+ * and those that Unicode calls default-ignorable. */
 static bool is_hidden(uint32_t point)
 {
 	static const uint32_t ranges[][2] = {
@@ -144,7 +144,7 @@ void html_format(struct html *html, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	(void)vsnprintf(text, sizeof text, format, args); /* longer text is cut */
+	(void)vsnprintf(text, sizeof text, format, args); /* a longer text is cut */
 	va_end(args);
 	html_put(html, text);
 }

@@ -1,5 +1,5 @@
-/* Text of HTML that grows. Whatever was not written by us goes through html_text(), which escapes
- * it, also inside quoted attributes. */
+/* Builds a text of HTML. Text that we have not written ourselves must go through html_text(), which
+ * escapes it. This is also safe inside quoted attributes. */
 #ifndef DW_WEB_HTML_H
 #define DW_WEB_HTML_H
 
@@ -10,31 +10,32 @@
 #include "durawheel/durawheel.h"
 
 struct html {
-	char *bytes; /* NUL-terminated, or NULL */
+	char *bytes; /* ends with a NUL; or NULL */
 	size_t size, room;
-	bool failed; /* no memory: the text is not whole */
+	bool failed; /* out of memory, so the text is incomplete */
 };
 
-/* html_put adds our own text, html_text anybody's; html_url escapes it as a part of a URL.
- * html_name is html_text for a name between tags: what is not seen, or turns the direction of text,
- * is shown as \u202e or \U000e0041, so that no name looks like another one. Bytes that are invalid
- * UTF-8 become \xff there, and U+FFFD in html_text(). */
+/* html_put adds our own text, without escaping. html_text escapes any text. html_url escapes a text
+ * as a part of a URL. html_name escapes a name between tags. It also shows invisible characters as
+ * \u202e or \U000e0041, so that two names never look alike. An invalid byte becomes \xff in
+ * html_name() and U+FFFD in html_text(). */
 void html_put(struct html *, const char *);
 void html_text(struct html *, const char *);
 void html_name(struct html *, const char *);
 void html_url(struct html *, const char *);
 
-/* html_count adds 1,204,331; html_span a duration, in whole seconds from 10 s on, "-" for 0;
- * html_clock a time in UTC, html_time also how far it is from now. */
+/* html_count adds a number like 1,204,331. html_span adds a duration; from 10 s on it is in whole
+ * seconds, and 0 is "-". html_clock adds a time in UTC. html_time adds the time and its distance
+ * from now. */
 void html_count(struct html *, uint64_t);
 void html_span(struct html *, dw_usec);
 void html_clock(struct html *, dw_usec time);
 void html_time(struct html *, dw_usec time, dw_usec now);
 
-/* html_cut takes back what came after the first `size` bytes. */
+/* html_cut removes everything after the first `size` bytes. */
 void html_cut(struct html *, size_t size);
 
-/* html_format adds numbers and our own text: at most 127 bytes. */
+/* html_format adds our own text with numbers. It adds at most 127 bytes. */
 void html_format(struct html *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -22,11 +22,11 @@ enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
 struct http {
 	struct guard guard;
 	struct asks asks;
-	dw *look, *lists; /* clients of its own; lists may take long */
-	dw *owner;        /* or NULL */
-	const char *name; /* of the namespace, or the file */
+	dw *look, *lists; /* client handles of this server; `lists` may be busy for long */
+	dw *owner;        /* the owner in this process, or NULL */
+	const char *name; /* the name of the namespace, or of the file */
 	struct options options;
-	dw_usec open_at; /* steady: when clients that could not be opened are tried again */
+	dw_usec open_at; /* the steady time of the next attempt to open the clients */
 	struct MHD_Daemon *daemon;
 	int epoll_fd, timer_fd;
 	struct http_request *suspended;
@@ -48,7 +48,8 @@ static void connection_noted(void *user, struct MHD_Connection *connection, void
 		peers_leave(&http->peers, *ret_peer);
 }
 
-/* peer_of: never NULL: libmicrohttpd opens no more connections than there are peers. */
+/* peer_of returns the peer of a connection. It is never NULL, because libmicrohttpd opens no more
+ * connections than there are peers. */
 static struct peer *peer_of(struct MHD_Connection *connection)
 {
 	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
@@ -88,14 +89,14 @@ static void add_headers(struct MHD_Response *response, const struct http_reply *
 		(void)MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
 }
 
-/* send_reply takes the body. */
+/* send_reply takes ownership of the body. */
 static enum MHD_Result send_reply(const struct http_request *request, struct http_reply reply)
 {
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
 	if (!reply.body)
-		return MHD_NO; /* no memory: the connection is closed */
+		return MHD_NO; /* out of memory; libmicrohttpd closes the connection */
 	response =
 	    MHD_create_response_from_buffer(strlen(reply.body), reply.body, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
@@ -129,7 +130,8 @@ static void suspend(struct http_request *request)
 	MHD_suspend_connection(request->connection);
 }
 
-/* must_wait: it is not answered, its client is there, and its time is not over. */
+/* must_wait returns true if the request has no answer yet, its client is still there, and its time
+ * is not over. */
 static bool must_wait(const struct http_request *request)
 {
 	const struct peer *peer = peer_of(request->connection);
@@ -137,7 +139,7 @@ static bool must_wait(const struct http_request *request)
 	return !is_answered(request) && !peer_is_gone(peer) && !peer_is_late(peer);
 }
 
-/* resume lets those go on that need not wait any more. */
+/* resume resumes the requests that need not wait any more. */
 static void resume(struct http *http)
 {
 	struct http_request **at = &http->suspended;
@@ -156,7 +158,7 @@ static void resume(struct http *http)
 	}
 }
 
-/* give_up answers a request that has waited for too long. */
+/* give_up answers a request that has waited too long. */
 static enum MHD_Result give_up(const struct http_request *request, const char *path)
 {
 	struct refusal refusal = {503, "the store has not answered within 30 s"};
@@ -164,11 +166,11 @@ static enum MHD_Result give_up(const struct http_request *request, const char *p
 
 	if (peer_is_gone(peer))
 		return MHD_NO;
-	peer_ended(peer); /* the words need time, too */
+	peer_ended(peer); /* gives the client time to read the reply */
 	return send_reply(request, reply_refusal(refusal, path));
 }
 
-/* go_on answers the request, or suspends it until it can be answered. */
+/* go_on answers the request. If the store has not answered yet, it suspends the request. */
 static enum MHD_Result go_on(struct http_request *request, const char *path)
 {
 	const struct http *http = request->http;
@@ -186,13 +188,14 @@ static enum MHD_Result go_on(struct http_request *request, const char *path)
 	return MHD_YES;
 }
 
-/* is_spared: what tells how we are is answered whatever else is asked. */
+/* is_spared returns true for paths about the state of the server. They are answered even if the
+ * server is busy. */
 static bool is_spared(enum route route)
 {
 	return route == ROUTE_HEALTHZ || route == ROUTE_READYZ || route == ROUTE_METRICS;
 }
 
-/* check refuses the request, or finds its route. */
+/* check finds the route of a request, or refuses the request. */
 static struct refusal check(struct http_request *request, const char *path, const char *method)
 {
 	struct refusal refusal =
@@ -205,7 +208,7 @@ static struct refusal check(struct http_request *request, const char *path, cons
 	return refusal;
 }
 
-/* begin asks for what the request shows. */
+/* begin asks the store for everything that the request shows. */
 static enum MHD_Result begin(struct http_request *request, const char *path)
 {
 	const struct refusal busy = {503, "too many lists are asked for: ask again"};
@@ -220,12 +223,12 @@ static enum MHD_Result begin(struct http_request *request, const char *path)
 		request->asks[request->ask_count++] = ask;
 	}
 	request->has_begun = true;
-	(void)asks_turn(&request->http->asks); /* http_turn() looks when to call it again */
+	(void)asks_turn(&request->http->asks); /* http_turn() uses its result */
 	return go_on(request, path);
 }
 
-/* request_came is called first with the headers, then when the whole request is there, and again
- * when it is resumed. A reply to the first call ends the connection. */
+/* request_came is called by libmicrohttpd: first with the headers, then with the whole request, and
+ * again after each resume. A reply to the first call also ends the connection. */
 static enum MHD_Result request_came(void *user, struct MHD_Connection *connection, const char *path,
 				    const char *method, const char *version, const char *data,
 				    size_t *data_size, void **place)
@@ -285,8 +288,8 @@ static void http_event(dw *d, const dw_event *event, void *user)
 
 static void close_clients(struct http *http)
 {
-	(void)dw_close(http->look, SESSION_PATIENCE);  /* it changes nothing */
-	(void)dw_close(http->lists, SESSION_PATIENCE); /* likewise */
+	(void)dw_close(http->look, SESSION_PATIENCE);  /* no operation was requested */
+	(void)dw_close(http->lists, SESSION_PATIENCE); /* no operation was requested */
 	http->look = http->lists = NULL;
 }
 
@@ -305,8 +308,7 @@ static int open_clients(struct http *http)
 	return code;
 }
 
-/* open_later: a store that was away at the start has a moment to answer, since its owner says that
- * it is back. */
+/* open_later opens the clients once the owner says that the store is back. */
 static void open_later(struct http *http)
 {
 	dw_usec steady = session_steady();
@@ -330,7 +332,8 @@ int http_fd(const struct http *http)
 	return http->epoll_fd;
 }
 
-/* arm_timer lets the descriptor become readable at `at`, or before if libmicrohttpd wants it. */
+/* arm_timer makes the descriptor readable at the time `at`, or earlier if libmicrohttpd needs
+ * it. */
 static void arm_timer(struct http *http, dw_usec at)
 {
 	dw_usec steady = session_steady();
@@ -351,14 +354,15 @@ void http_turn(struct http *http)
 	uint64_t count;
 	dw_usec asks_at, peers_at;
 
-	(void)!read(http->timer_fd, &count, sizeof count); /* EAGAIN: it is not time yet */
+	/* It fails with EAGAIN before the time. */
+	(void)!read(http->timer_fd, &count, sizeof count);
 	if (!http->look)
 		open_later(http);
 	if (http->look) {
 		(void)dw_turn(http->look);  /* dw_turn() fails only inside a callback */
-		(void)dw_turn(http->lists); /* likewise */
+		(void)dw_turn(http->lists); /* the same holds here */
 	}
-	(void)asks_turn(&http->asks); /* what it answers is sent now */
+	(void)asks_turn(&http->asks); /* sends its answers to the clients below */
 	resume(http);
 	(void)MHD_run(http->daemon);
 	peers_at = peers_turn(&http->peers);
@@ -382,7 +386,7 @@ static bool open_daemon(struct http *http)
 	    http_uri_came, http, MHD_OPTION_END);
 	if (!http->daemon)
 		return false;
-	http->guard.listen_fd = -1; /* the daemon closes it */
+	http->guard.listen_fd = -1; /* now the daemon closes it */
 	info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	return info && watch(http, info->epoll_fd);
 }
@@ -409,16 +413,17 @@ int http_check_host(const struct options *options)
 	return guard_check_host(options);
 }
 
-/* is_away: an owner with a journal does without its store. */
+/* is_away returns true if the store is unreachable and the owner works with its journal. */
 static bool is_away(dw *owner, const struct options *options)
 {
 	if (!owner || !options->value[OPT_JOURNAL])
 		return false;
-	(void)dw_turn(owner); /* the store says how it is */
+	(void)dw_turn(owner); /* the owner learns the state of the store */
 	return dw_health(owner, NULL) == DW_ESTORE;
 }
 
-/* open_asks: without the store everything is answered with that, until open_later(). */
+/* open_asks opens the clients. If the store is unreachable, all questions get that answer until
+ * open_later() has opened them. */
 static int open_asks(struct http *http, const struct options *options)
 {
 	dw_event away = {.kind = DW_EVENT_STORE_FAILED, .message = "the store is away"};
@@ -442,7 +447,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 	http->owner = owner;
 	http->name = session_name(options);
 	http->options = *options;
-	http->options.value[OPT_JOURNAL] = NULL; /* its file has one handle, the owner's */
+	http->options.value[OPT_JOURNAL] = NULL; /* only the owner may open the journal */
 	http->epoll_fd = http->timer_fd = -1;
 	peers_open(&http->peers);
 	code = guard_open(&http->guard, options);
@@ -466,7 +471,7 @@ int http_open(struct http **ret_http, const struct options *options, dw *owner)
 static void close_fd(int fd)
 {
 	if (fd >= 0)
-		(void)close(fd); /* nothing is written */
+		(void)close(fd); /* nothing was written to it */
 }
 
 void http_close(struct http *http)
@@ -475,7 +480,7 @@ void http_close(struct http *http)
 		return;
 	close_clients(http);
 	if (http->daemon) {
-		resume(http); /* closing has answered all that was asked */
+		resume(http); /* closing the clients has answered all questions */
 		for (struct http_request *request = http->suspended; request;
 		     request = request->next)
 			MHD_resume_connection(request->connection);

@@ -1,17 +1,17 @@
-/* The arguments behind the '?' of a path. One that the path does not take, or that is given twice,
- * is refused, so that no typing error shows another list. */
+/* Reads the arguments behind the '?' of a path. An unknown or repeated argument is refused, because
+ * a typing error would otherwise show a different list. */
 #include "web/http_inside.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
-/* SCHEDULES_LIMIT: the times of each take a tenth of a millisecond. */
+/* SCHEDULES_LIMIT is small, because each schedule needs a tenth of a millisecond for its times. */
 enum { LIMIT_MAX = 1000, SCHEDULES_LIMIT = 100, SKIP_MAX = 10000 };
 
 bool route_name_of(const char *text, size_t most, char *ret_name)
 {
 	size_t size = strlen(text);
-	json_t *string = json_string(text); /* NULL: invalid UTF-8 */
+	json_t *string = json_string(text); /* NULL if the text is invalid UTF-8 */
 
 	json_decref(string);
 	if (!string || size == 0 || size > most)
@@ -22,11 +22,12 @@ bool route_name_of(const char *text, size_t most, char *ret_name)
 
 struct arguments {
 	struct http_request *request;
-	unsigned given; /* a bit for each of the table */
+	unsigned given; /* one bit for each entry of the table */
 	const char *fault;
 };
 
-/* read_number reads all of text, or up to `end`. */
+/* read_number reads a number that ends at `end`, or at the end of the text if that is 0. Returns
+ * false if it is invalid or larger than `most`. */
 static bool read_number(const char **text, char end, unsigned long long most,
 			unsigned long long *ret_number)
 {
@@ -58,7 +59,7 @@ static const char *read_limit(struct arguments *reading, const char *text)
 	return NULL;
 }
 
-/* read_skip returns the rows of a page, or the schedules, that are left out. */
+/* read_skip reads how many rows or schedules to leave out. Returns what is wrong, or NULL. */
 static const char *read_skip(struct arguments *reading, const char *text)
 {
 	struct http_request *request = reading->request;
@@ -72,7 +73,8 @@ static const char *read_skip(struct arguments *reading, const char *text)
 	return NULL;
 }
 
-/* read_prefix: an empty field of a form means all ids. */
+/* read_prefix reads the beginning of ids. An empty field of a form means all ids. Returns what is
+ * wrong, or NULL. */
 static const char *read_prefix(struct arguments *reading, const char *text)
 {
 	struct http_request *request = reading->request;
@@ -84,7 +86,8 @@ static const char *read_prefix(struct arguments *reading, const char *text)
 		   : "prefix: it is empty, too long, or invalid UTF-8";
 }
 
-/* read_after reads what an earlier answer had as "next". */
+/* read_after reads the position that an earlier answer contained as "next". Returns what is wrong,
+ * or NULL. */
 static const char *read_after(struct arguments *reading, const char *text)
 {
 	dw_cursor *after = &reading->request->question.after;
@@ -99,7 +102,8 @@ static const char *read_after(struct arguments *reading, const char *text)
 	return NULL;
 }
 
-/* read_topic: an empty field of a form means all topics. */
+/* read_topic reads a topic. An empty field of a form means all topics. Returns what is wrong, or
+ * NULL. */
 static const char *read_topic(struct arguments *reading, const char *text)
 {
 	struct http_request *request = reading->request;
@@ -123,7 +127,8 @@ static const char *read_id(struct arguments *reading, const char *text)
 		   : "id: it is too long, or invalid UTF-8";
 }
 
-/* The arguments, and which lists take them: those of the API, and pages of such lists. */
+/* The arguments, and the paths that take each of them: lists of the API, and pages with such
+ * lists. */
 static const struct argument {
 	const char *name;
 	const char *(*read_value)(struct arguments *, const char *);
@@ -140,7 +145,7 @@ static const struct argument {
     {"id", read_id, 0, 1u << PAGE_TIMERS | 1u << PAGE_DEAD},
 };
 
-/* find_argument: NULL: this path takes none of this name. */
+/* find_argument returns the argument with this name. Returns NULL if the path does not take it. */
 static const struct argument *find_argument(const struct http_request *request, const char *name)
 {
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -155,7 +160,8 @@ static const struct argument *find_argument(const struct http_request *request, 
 	return NULL;
 }
 
-/* read_once: an argument that is given twice is refused. */
+/* read_once reads an argument. It refuses an argument that is given twice. Returns what is wrong,
+ * or NULL. */
 static const char *read_once(struct arguments *reading, const struct argument *argument,
 			     const char *value)
 {
@@ -223,8 +229,8 @@ size_t http_unescape(void *user, struct MHD_Connection *connection, char *text)
 
 enum { ARGUMENTS_MAX = 32 };
 
-/* http_uri_came is called before libmicrohttpd notes the arguments. If these take its memory up, it
- * closes the connection without a word. So many are refused here. */
+/* http_uri_came is called before libmicrohttpd stores the arguments. If they fill its memory,
+ * libmicrohttpd closes the connection without a reply. So we refuse such a request here. */
 void *http_uri_came(void *user, const char *uri, struct MHD_Connection *connection)
 {
 	static const char refusal[] = "HTTP/1.1 414 URI Too Long\r\n"
@@ -242,6 +248,6 @@ void *http_uri_came(void *user, const char *uri, struct MHD_Connection *connecti
 	if (count <= ARGUMENTS_MAX)
 		return NULL;
 	(void)send(info->connect_fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd sees the end */
+	(void)shutdown(info->connect_fd, SHUT_RDWR); /* libmicrohttpd then closes the connection */
 	return NULL;
 }

@@ -24,7 +24,8 @@ static int read_token(struct guard *guard, const char *path)
 	struct stat file;
 	const char *fault = NULL;
 	ssize_t size = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait */
+	/* O_NONBLOCK, because opening a FIFO would wait. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 || fstat(fd, &file) != 0)
 		fault = strerror(errno);
@@ -50,7 +51,7 @@ static int read_token(struct guard *guard, const char *path)
 	return EXIT_DONE;
 }
 
-/* is_token compares without a hint of how much is right. */
+/* is_token compares two tokens. Its time does not depend on the number of equal characters. */
 static bool is_token(const char *token, const char *given)
 {
 	size_t size = strlen(token);
@@ -69,7 +70,7 @@ static int cannot_listen(const char *address)
 	return complain(EXIT_FAILED, "--http %.300s: %s", address, strerror(errno));
 }
 
-/* is_left: it is a socket, and nobody listens on it any more. */
+/* is_left returns true if the file is a socket and no process listens on it any more. */
 static bool is_left(const struct sockaddr_un *name)
 {
 	struct stat file;
@@ -109,7 +110,7 @@ static bool is_unix(const char *address)
 	return strncmp(address, unix_scheme, strlen(unix_scheme)) == 0;
 }
 
-/* number_of returns the number of a file, or 0. */
+/* number_of returns the inode number of a file, or 0. */
 static ino_t number_of(const char *path)
 {
 	struct stat file;
@@ -117,7 +118,8 @@ static ino_t number_of(const char *path)
 	return lstat(path, &file) == 0 ? file.st_ino : 0;
 }
 
-/* open_unix: only this user may connect. */
+/* open_unix listens on a socket in the file system. Only this user may connect. Returns EXIT_DONE,
+ * or complains. */
 static int open_unix(struct guard *guard, const char *address)
 {
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -140,14 +142,15 @@ static int open_unix(struct guard *guard, const char *address)
 	return code;
 }
 
-/* An address with a port. */
+/* A socket address with a port. */
 union place {
 	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 };
 
-/* parse reads 127.0.0.1:80, localhost:80 or [::1]:80. */
+/* parse reads an address like 127.0.0.1:80, localhost:80 or [::1]:80. Returns false if it is
+ * invalid. */
 static bool parse(const char *address, union place *place, socklen_t *ret_size)
 {
 	const char *colon = strrchr(address, ':');
@@ -184,12 +187,13 @@ static bool is_local(const union place *place)
 	return IN6_IS_ADDR_LOOPBACK(&place->v6.sin6_addr);
 }
 
-/* An address as the Host header has it, without a port. */
+/* An address in the form of the Host header, without a port. */
 struct address {
 	char text[INET6_ADDRSTRLEN + 2];
 };
 
-/* address_of: a socket for IPv6 that is connected by IPv4 has the address of IPv4. */
+/* address_of returns the address as text. If an IPv6 socket is connected by IPv4, the address is
+ * the IPv4 one. */
 static struct address address_of(const union place *place)
 {
 	const struct in6_addr *v6 = &place->v6.sin6_addr;
@@ -201,19 +205,19 @@ static struct address address_of(const union place *place)
 		(void)inet_ntop(AF_INET, v6->s6_addr + 12, address.text, INET6_ADDRSTRLEN);
 	} else {
 		(void)inet_ntop(AF_INET6, v6, address.text + 1, INET6_ADDRSTRLEN);
-		address.text[strlen(address.text)] = ']'; /* fits; zeros are behind it */
+		address.text[strlen(address.text)] = ']'; /* there is room, and zeros follow */
 	}
 	return address;
 }
 
-/* note_host notes the address as it was bound: port 0 means any. */
+/* note_host stores the address that the socket has got, because port 0 means any free port. */
 static void note_host(struct guard *guard)
 {
 	union place place = {.any = {0}};
 	socklen_t size = sizeof place;
 	struct address address;
 
-	(void)getsockname(guard->listen_fd, &place.any, &size); /* it is bound */
+	(void)getsockname(guard->listen_fd, &place.any, &size); /* cannot fail on a bound socket */
 	address = address_of(&place);
 	(void)snprintf(guard->port, sizeof guard->port, ":%u",
 		       ntohs(place.any.sa_family == AF_INET ? place.v4.sin_port
@@ -284,7 +288,8 @@ int guard_check_host(const struct options *options)
 	return code;
 }
 
-/* open_tcp: guard_check_address() has looked at the address. */
+/* open_tcp listens on the address, which guard_check_address() has checked. Returns EXIT_DONE, or
+ * complains. */
 static int open_tcp(struct guard *guard, const char *address)
 {
 	union place place;
@@ -333,10 +338,10 @@ void guard_close(struct guard *guard)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The values of one header. */
+/* All values of one header. */
 struct header {
 	const char *name;
-	const char *value; /* the last one */
+	const char *value; /* the last of the values */
 	unsigned count;
 };
 
@@ -361,7 +366,8 @@ static struct header header_of(struct MHD_Connection *connection, const char *na
 	return header;
 }
 
-/* is_part: the host is the first bytes of `name`, with our port or without one. */
+/* is_part returns true if the first `size` bytes of `name` are the host, with or without our
+ * port. */
 static bool is_part(const struct guard *guard, const char *host, const char *name, size_t size)
 {
 	return strncasecmp(host, name, size) == 0 &&
@@ -373,7 +379,7 @@ static bool is_name(const struct guard *guard, const char *host, const char *nam
 	return is_part(guard, host, name, strlen(name));
 }
 
-/* is_among: the host is one of the names, which have blanks between them. */
+/* is_among returns true if the host is one of the names, which are separated by blanks. */
 static bool is_among(const struct guard *guard, const char *host, const char *names)
 {
 	for (names += strspn(names, blanks); *names; names += strspn(names, blanks)) {
@@ -394,7 +400,7 @@ static bool is_allowed(const struct guard *guard, const char *host)
 	return guard->allow_host && is_among(guard, host, guard->allow_host);
 }
 
-/* is_address: the host is the address that the client has connected to. */
+/* is_address returns true if the host is the address to which the client has connected. */
 static bool is_address(const struct guard *guard, const char *host,
 		       struct MHD_Connection *connection)
 {
@@ -410,9 +416,9 @@ static bool is_address(const struct guard *guard, const char *host,
 	return is_name(guard, host, address.text);
 }
 
-/* is_our_host: any name may be made to lead to this address (DNS rebinding), so a name that we do
- * not know is another page's. An address leads nowhere else. A socket in the file system has no
- * such names. */
+/* is_our_host returns true if the host belongs to this server. An attacker can make any name lead
+ * to our address (DNS rebinding), so an unknown name may belong to another page. An address cannot
+ * lead elsewhere. A socket in the file system has no host name, so any Host is accepted there. */
 static bool is_our_host(const struct guard *guard, const char *host,
 			struct MHD_Connection *connection)
 {
@@ -423,7 +429,7 @@ static bool is_our_host(const struct guard *guard, const char *host,
 	       is_address(guard, host, connection);
 }
 
-/* is_our_origin: a page of this server. */
+/* is_our_origin returns true if the origin is a page of this server. */
 static bool is_our_origin(const char *origin, const char *host)
 {
 	static const char *const schemes[] = {"http://", "https://"};
@@ -444,8 +450,9 @@ static bool has_value(struct MHD_Connection *connection, const char *name, const
 	return header.count == 1 && header.value && strcmp(header.value, value) == 0;
 }
 
-/* is_foreign_fetch: a page of another origin makes the browser ask, which the browser tells
- * (Fetch Metadata). To follow a link to our page is no such thing. Programs tell nothing. */
+/* is_foreign_fetch returns true if a page of another site makes the browser send the request.
+ * Browsers say so in the headers Sec-Fetch-*. A link to our page is allowed. Other programs do not
+ * send these headers. */
 static bool is_foreign_fetch(struct MHD_Connection *connection, enum path_kind kind)
 {
 	if (header_of(connection, "Sec-Fetch-Site").count == 0 ||

@@ -1,4 +1,4 @@
-/* Who may ask the web server, and where it listens. */
+/* Decides where the web server listens and which requests it accepts. */
 #ifndef DW_WEB_HTTP_GUARD_H
 #define DW_WEB_HTTP_GUARD_H
 
@@ -13,37 +13,40 @@ enum { GUARD_TOKEN_MAX = 512 };
 struct guard {
 	int listen_fd;
 	bool is_unix;
-	char path[108];             /* of the socket, to be removed */
-	ino_t number;               /* of its file: another process may have replaced it */
-	char host[64];              /* the address as the Host header has it, with its port */
-	char port[8];               /* ":8990" */
-	const char *const *allowed; /* each --allow-host: names with blanks between them */
+	char path[108]; /* the path of the socket, which guard_close() removes */
+	ino_t number;   /* its inode number; another process may have replaced the file */
+	char host[64];  /* the address with its port, in the form of the Host header */
+	char port[8];   /* the port, like ":8990" */
+	/* The values of --allow-host; each has names separated by blanks. */
+	const char *const *allowed;
 	size_t allowed_count;
-	const char *allow_host;          /* the last one, or that of the file, or NULL */
-	char token[GUARD_TOKEN_MAX + 2]; /* "": none is needed */
+	/* The last --allow-host, or the value in the file of --config, or NULL. */
+	const char *allow_host;
+	char token[GUARD_TOKEN_MAX + 2]; /* the token that requests need; "" if they need none */
 };
 
-/* guard_open reads the options and listens. Returns EXIT_DONE, or complains. */
+/* guard_open reads the options and listens. guard_close stops that. Returns EXIT_DONE, or
+ * complains. */
 int guard_open(struct guard *, const struct options *);
 void guard_close(struct guard *);
 
-/* guard_check_address looks at --http, and guard_check_token and guard_check_host at --token-file
- * and --allow-host if they are given. EXIT_DONE, or complain. */
+/* These functions check --http, --token-file and --allow-host. guard_check_token and
+ * guard_check_host accept a missing option. They return EXIT_DONE, or complain. */
 int guard_check_address(const struct options *);
 int guard_check_token(const struct options *);
 int guard_check_host(const struct options *);
 
-/* A request that is refused: its status, and why. status 0: it is not. */
+/* Why a request is refused, with its HTTP status. The status is 0 if the request is accepted. */
 struct refusal {
 	unsigned status;
 	const char *words;
 };
 
-/* What a path is: a probe needs no token and no Host that we know, and a page may be linked to from
- * other sites. */
+/* What the guard must know about a path. A probe needs no token and may come by any Host. Other
+ * sites may link to a page. */
 enum path_kind { PATH_PLAIN, PATH_PROBE, PATH_PAGE };
 
-/* guard_check looks at the method, the Host, the page that asks, and the token. */
+/* guard_check checks the method, the Host, the site that sends the request, and the token. */
 struct refusal guard_check(const struct guard *, struct MHD_Connection *, const char *method,
 			   enum path_kind);
 

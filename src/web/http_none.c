@@ -1,4 +1,4 @@
-/* The web server of a durawheel that is built without one. */
+/* Replaces the web server in a build without one: every function complains. */
 #include "cli/out/errors.h"
 #include "web/http.h"
 

@@ -5,12 +5,12 @@
 
 #include "cli/session.h"
 
-/* libmicrohttpd ends a connection that is silent. These end one that sends, or reads, a byte now
- * and then. */
+/* libmicrohttpd closes a connection that is silent. These limits also close one that sends or reads
+ * a single byte now and then. */
 #define REQUEST_PATIENCE DW_SECONDS(5)
 #define REPLY_PATIENCE DW_SECONDS(30)
 #define ABANDON_AFTER DW_SECONDS(1)
-#define QUIET_MIN DW_MILLISECONDS(200) /* a request may be on its way */
+#define QUIET_MIN DW_MILLISECONDS(200) /* within this time a request may be on its way */
 #define LOOK_EVERY DW_SECONDS(1)
 
 void peers_open(struct peers *peers)
@@ -57,7 +57,7 @@ bool peer_is_gone(const struct peer *peer)
 {
 	struct pollfd link = {.fd = peer->fd, .events = POLLRDHUP};
 
-	(void)poll(&link, 1, 0); /* a failure says nothing: it is asked again */
+	(void)poll(&link, 1, 0); /* on a failure the next call asks again */
 	return link.revents & (POLLHUP | POLLERR) ||
 	       (link.revents & POLLRDHUP &&
 		session_steady() >= peer->end_at - REPLY_PATIENCE + ABANDON_AFTER);
@@ -104,7 +104,7 @@ bool peers_are_many(const struct peers *peers)
 static void end(struct peer *peer)
 {
 	peer->is_ending = true;
-	(void)shutdown(peer->fd, SHUT_RDWR); /* it may have ended already */
+	(void)shutdown(peer->fd, SHUT_RDWR); /* the peer may have closed it already */
 }
 
 static bool is_over(const struct peer *peer, dw_usec steady)
@@ -112,7 +112,7 @@ static bool is_over(const struct peer *peer, dw_usec steady)
 	return is_open(peer) && !peer->is_held && steady >= peer->end_at;
 }
 
-/* find_quiet returns who has asked nothing for longest, or NULL. */
+/* find_quiet returns the peer that has been without a request for the longest time, or NULL. */
 static struct peer *find_quiet(struct peers *peers, dw_usec steady)
 {
 	struct peer *quiet = NULL;
@@ -127,7 +127,8 @@ static struct peer *find_quiet(struct peers *peers, dw_usec steady)
 	return quiet;
 }
 
-/* wake_of: libmicrohttpd listens again only when it is run after one has left. */
+/* wake_of returns the steady time of the next turn. After a peer has left a full server, this is
+ * now: libmicrohttpd accepts new connections only when it runs again. */
 static dw_usec wake_of(struct peers *peers, dw_usec steady)
 {
 	if (peers->was_full) {

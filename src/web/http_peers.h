@@ -1,7 +1,8 @@
-/* The peers of the web server: who has an open connection, and how much time is left to each.
+/* The peers of the web server: the clients with an open connection, and how much time each has
+ * left.
  *
- * There are more places than requests are answered at a time, and nobody keeps one of the last
- * places without asking. So there is always one for a probe. */
+ * There are more places for connections than for requests in work, and a connection without a
+ * request is closed if only few places are left. So there is always a place for a health check. */
 #ifndef DW_WEB_HTTP_PEERS_H
 #define DW_WEB_HTTP_PEERS_H
 
@@ -13,42 +14,46 @@
 enum { PEERS_MAX = 40, PEERS_ANSWERED = 32, PEERS_KEPT = 24 };
 
 struct peer {
-	int fd;              /* -1: nobody */
-	dw_usec end_at;      /* steady */
-	dw_usec quiet_since; /* steady; DW_NEVER: a request is answered */
-	bool is_held;        /* its request waits for the store: its end is told in words */
+	int fd;         /* the descriptor of the connection; -1 if the place is free */
+	dw_usec end_at; /* the steady time at which its time is over */
+	/* The steady time since which it has no request; DW_NEVER while it has one. */
+	dw_usec quiet_since;
+	/* Its request waits for the store; if it takes too long, the client gets a reply. */
+	bool is_held;
 	bool is_ending;
 };
 
 struct peers {
 	struct peer peers[PEERS_MAX];
-	bool was_full; /* one has left since: another may be let in */
+	bool was_full; /* a peer has left a full server, so another may be accepted */
 };
 
 void peers_open(struct peers *);
 
-/* peers_take notes a new connection, which gets 5 s to send a request. NULL: there are too many. */
+/* peers_take stores a new connection, which gets 5 s to send a request. Returns NULL if there is no
+ * free place. peers_leave frees its place. */
 struct peer *peers_take(struct peers *, int fd);
 void peers_leave(struct peers *, struct peer *);
 
-/* peer_began: a request has come, and gets 30 s to be answered. peer_ended: it is over, and 5 s are
- * left for the next one. */
+/* peer_began notes that a request has arrived; the server has 30 s to answer it. peer_ended notes
+ * the end of the request; the client has 5 s to send the next one. */
 void peer_began(struct peer *);
 void peer_ended(struct peer *);
 
-/* peer_is_late: the request has used up its time. peer_is_gone: the client has hung up. One that
- * has only ended its own side may still read a quick answer. */
+/* peer_is_late returns true if the request has used up its time. peer_is_gone returns true if the
+ * client has closed the connection. If the client has closed only its own side, it still gets a
+ * reply that is ready within a second. */
 bool peer_is_late(const struct peer *);
 bool peer_is_gone(const struct peer *);
 
-/* peers_are_busy: more than PEERS_ANSWERED requests are answered. peers_are_many: from now on, a
- * connection ends with its answer. */
+/* peers_are_busy returns true if more than PEERS_ANSWERED requests are in work. peers_are_many
+ * returns true if there are so many connections that each must close after its reply. */
 bool peers_are_busy(const struct peers *);
 bool peers_are_many(const struct peers *);
 
-/* peers_turn ends connections that have used up their time and, while there are more than
- * PEERS_ANSWERED, those that have asked nothing for longest. libmicrohttpd sees their end. Returns
- * the steady time when to call it again. */
+/* peers_turn closes connections that have used up their time. If there are more than
+ * PEERS_ANSWERED, it also closes those that have been without a request for the longest time.
+ * Returns the steady time of the next call. */
 dw_usec peers_turn(struct peers *);
 
 #endif

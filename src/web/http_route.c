@@ -87,7 +87,8 @@ struct refusal route_of(struct http_request *request, const char *path)
 	return (struct refusal){fault ? 400 : 0, fault};
 }
 
-/* page_asks: each page shows how the owner is, too. */
+/* page_asks returns the number of questions for a page. Each page also asks for the state of the
+ * owner. */
 static size_t page_asks(const struct http_request *request, struct question *ret_questions)
 {
 	static const enum ask_kind kinds[PAGE_VIEWS] = {[PAGE_NOW] = ASK_TOPICS,
@@ -101,7 +102,7 @@ static size_t page_asks(const struct http_request *request, struct question *ret
 	ret_questions[1].kind = kinds[request->view];
 	if (request->wants_timer)
 		ret_questions[1].kind = request->view == PAGE_DEAD ? ASK_LETTER : ASK_TIMER;
-	ret_questions[1].leaves_data = true; /* rows have none */
+	ret_questions[1].leaves_data = true; /* the rows do not show data */
 	ret_questions[2] = (struct question){.kind = ASK_COMING, .limit = ROUTE_LIMIT};
 	return request->view == PAGE_NOW ? 3 : 2;
 }
@@ -136,7 +137,7 @@ static struct http_reply reply_text(unsigned status, const char *words)
 	return (struct http_reply){.status = status, .type = TEXT_TYPE, .body = body};
 }
 
-/* reply_json takes the value. */
+/* reply_json takes ownership of the value. */
 static struct http_reply reply_json(unsigned status, json_t *value)
 {
 	char *body = value ? json_dumps(value, JSON_COMPACT) : NULL;
@@ -157,7 +158,7 @@ struct http_reply reply_refusal(struct refusal refusal, const char *path)
 	return reply;
 }
 
-/* status_of returns the HTTP status of a failure of the library. */
+/* status_of returns the HTTP status for a status of the library. */
 static unsigned status_of(int status)
 {
 	switch (status) {
@@ -170,7 +171,7 @@ static unsigned status_of(int status)
 	}
 }
 
-/* namespace_health says why the namespace does not fire, or NULL. */
+/* namespace_health returns why no timer of the namespace fires. Returns NULL if timers fire. */
 static const char *namespace_health(const json_t *status)
 {
 	const char *owner = json_string_value(json_object_get(status, "owner"));
@@ -186,8 +187,8 @@ static const char *namespace_health(const json_t *status)
 	return NULL;
 }
 
-/* reply_standby: a standby is ready, because it does what it should. The owner is that of the last
- * answer of the store. */
+/* reply_standby says that a standby is ready, because waiting is its task. It names the owner if
+ * the store has answered. */
 static struct http_reply reply_standby(const struct ask *ask)
 {
 	const char *owner = json_string_value(json_object_get(ask->value, "owner"));
@@ -200,8 +201,8 @@ static struct http_reply reply_standby(const struct ask *ask)
 	return reply_text(200, words);
 }
 
-/* reply_away says why the store has failed, but not where it is: who asks needs no token. The place
- * has a slash, and the reason comes behind it. */
+/* reply_away says why the store has failed. It leaves out the store's address, because this path
+ * needs no token. In the message the address contains a slash, and the reason follows it. */
 static struct http_reply reply_away(const char *words, const char *away)
 {
 	const char *place = strrchr(away, '/');
@@ -246,13 +247,13 @@ static struct http_reply reply_health(const dw *owner)
 	return reply_text(200, status == DW_EOWNED ? "ok, standby" : "ok");
 }
 
-/* reply_copy replies with a copy of our own text. */
+/* reply_copy replies with a copy of the text. */
 static struct http_reply reply_copy(const char *type, const char *text)
 {
 	return (struct http_reply){.status = 200, .type = type, .body = strdup(text)};
 }
 
-/* words_of says why the store has failed, if that is known. */
+/* words_of returns why the store has failed, or else the text of the status. */
 static const char *words_of(int status, const struct http_facts *facts)
 {
 	return status == DW_ESTORE && *facts->away ? facts->away : dw_strerror(status);
@@ -265,7 +266,7 @@ static struct http_reply reply_metrics(const struct ask *ask, const struct http_
 	return reply_copy(METRICS_TYPE, json_string_value(ask->value));
 }
 
-/* reply_page: without the store it is a page, too, and says so. */
+/* reply_page also replies with a page if the store has failed. The page then says so. */
 static struct http_reply reply_page(const struct http_request *request,
 				    const struct http_facts *facts)
 {
@@ -298,7 +299,8 @@ static struct http_reply reply_page(const struct http_request *request,
 				   .body = page_write(&page)};
 }
 
-/* why_not: only of a timer the API tells that there is none. */
+/* why_not returns the words for a failed question. Only the API's path of a timer says that there
+ * is no timer. */
 static const char *why_not(const struct http_request *request, int status,
 			   const struct http_facts *facts)
 {

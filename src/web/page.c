@@ -62,11 +62,11 @@ static void put_head(struct html *html, const struct web_page *page)
 
 struct banner {
 	const char *kind, *words;
-	char why[400]; /* behind the words; or "" */
+	char why[400]; /* further text behind the words; "" if there is none */
 };
 
-/* waiting: timers are due, and do not start for reasons that are no batch. Reasons that need
- * somebody stand before those that end by themselves. */
+/* waiting returns a warning if due timers do not start, except when they wait for a batch. Reasons
+ * that need somebody's help come before those that pass by themselves. */
 static struct banner waiting(const json_t *report)
 {
 	static const dw_waits reasons[] = {DW_WAITS_STORE, DW_WAITS_HANDLER, DW_WAITS_ZONE,
@@ -83,7 +83,8 @@ static struct banner waiting(const json_t *report)
 		banner.kind = "warn";
 		used += (size_t)snprintf(banner.why + used, sizeof banner.why - used,
 					 "%s %lld due wait: %s", used > 0 ? ";" : ", but",
-					 (long long)count, waits_words(reasons[i])); /* all fits */
+					 /* The room is large enough. */
+					 (long long)count, waits_words(reasons[i]));
 	}
 	return banner;
 }
@@ -106,8 +107,8 @@ static struct banner banner_of(const struct web_page *page)
 	return waiting(report);
 }
 
-/* put_banner: only the words are a status for screen readers, because the times change with each
- * look. */
+/* put_banner marks only the first words as a status for screen readers. The times behind them
+ * change with each refresh, and would be read out each time. */
 static void put_banner(struct html *html, const struct web_page *page)
 {
 	struct banner banner = banner_of(page);

@@ -1,5 +1,5 @@
-/* The page: five views of HTML, made by the server, so that they can be read without JavaScript.
- * With it the page is fetched again every 2 s. */
+/* Builds the page: five views in HTML. They can be read without JavaScript. With JavaScript the
+ * browser fetches the page every 2 s. */
 #ifndef DW_WEB_PAGE_H
 #define DW_WEB_PAGE_H
 
@@ -10,59 +10,60 @@
 
 enum page_view { PAGE_NOW, PAGE_TOPICS, PAGE_TIMERS, PAGE_DEAD, PAGE_SCHEDULES, PAGE_VIEWS };
 
-/* A page has at most so many bytes: longer lists go on at the next page. */
+/* The largest size of a page in bytes. A longer list continues on the next page. */
 #define PAGE_SIZE_MAX (60 * 1024)
 
-/* What a view shows. */
+/* The contents of a page. */
 struct web_page {
 	enum page_view view;
-	const char *name; /* of the namespace, or the file */
+	const char *name; /* the name of the namespace, or of the file */
 	dw_usec now;
-	int status;          /* of the store */
-	const char *away;    /* why it fails, to read or to write; "": it does not */
-	const json_t *store; /* as stats --json; NULL: the store did not answer */
+	int status;          /* the status of the store's answer */
+	const char *away;    /* why the store fails to read or to write; "" if it works */
+	const json_t *store; /* the object of `stats --json`; NULL if the store has not answered */
 	const struct rates *rates;
 	int part_status;
-	const json_t *part;   /* the topics, a list, or a timer; NULL: see part_status */
-	const json_t *coming; /* how many timers come due; or NULL */
+	const json_t *part; /* the topics, a list or a timer; NULL if it failed with part_status */
+	const json_t *coming; /* the numbers of timers that are due soon, or NULL */
 	bool stands_by;       /* this process is a standby */
-	const char *id;       /* a timer that was looked for, or "" */
-	const char *topic;    /* of a list, or "" */
-	const char *prefix;   /* of the ids of a list, or "" */
-	dw_cursor after;      /* where the list begins */
-	size_t skip;          /* so many rows behind that place are left out */
+	const char *id;       /* the id of a timer that was looked up, or "" */
+	const char *topic;    /* the topic of a list, or "" */
+	const char *prefix;   /* the beginning of the ids in a list, or "" */
+	dw_cursor after;      /* the position where the list begins */
+	size_t skip;          /* the number of rows after that position to leave out */
 };
 
-/* page_path: "/", "/topics" ... */
+/* page_path returns the path of a view, like "/" or "/topics". */
 const char *page_path(enum page_view);
 
-/* page_write returns the page, to be freed. Returns NULL if out of memory. */
+/* page_write returns the page, which the caller frees. Returns NULL if out of memory. */
 char *page_write(const struct web_page *);
 
-/* The views, in files of their own. */
+/* These functions write the views. The views have their own files. */
 void page_show_now(struct html *, const struct web_page *);
 void page_show_topics(struct html *, const struct web_page *);
 void page_show_timers(struct html *, const struct web_page *);
 void page_show_dead(struct html *, const struct web_page *);
 void page_show_schedules(struct html *, const struct web_page *);
 
-/* page_rows shows rows until the page is full, writes `end`, and links to those that follow. */
+/* page_rows writes rows until the page is full, then `end`, then a link to the following rows. */
 typedef void page_row_fn(struct html *, const json_t *row, dw_usec now);
 #define PAGE_TABLE_END "</tbody></table></div>\n"
 void page_rows(struct html *, const struct web_page *, const json_t *rows, page_row_fn *,
 	       const char *end);
 
-/* page_integer and page_string read a member of an object; 0 and "" if there is none. */
+/* page_integer and page_string return a member of an object. If it is missing, they return 0 and
+ * "". */
 json_int_t page_integer(const json_t *object, const char *key);
 const char *page_string(const json_t *object, const char *key);
 
-/* page_foot_size: what comes behind a view has at most so many bytes. */
+/* page_foot_size returns the largest size of what follows a view. */
 size_t page_foot_size(void);
 
-/* page_refused says why the store has no answer for a part. */
+/* page_refused writes why the store has no answer for this part. */
 void page_refused(struct html *, const struct web_page *);
 
-/* The style, the script, the icon, and how the Content-Security-Policy names the first two. */
+/* The style, the script and the icon, and their hashes for the header Content-Security-Policy. */
 extern const char asset_page_css[], asset_page_css_hash[];
 extern const char asset_page_js[], asset_page_js_hash[];
 extern const char asset_icon_svg[], asset_icon_svg_hash[];

@@ -1,11 +1,11 @@
-/* Rows of lists, and the views Timers and Dead letters. */
+/* Writes the rows of lists, and the views Timers and Dead letters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "web/page.h"
 
-enum { DATA_SHOWN = 4096 }; /* bytes; escaped, they may be six times as long */
+enum { DATA_SHOWN = 4096 }; /* in bytes; with escapes the text may be six times as long */
 
 static void put_name_cell(struct html *html, const char *tag, const char *text)
 {
@@ -29,7 +29,7 @@ static void put_time_cell(struct html *html, const json_t *object, const char *k
 	html_put(html, "</td>");
 }
 
-/* put_argument adds one behind others, which end with '&'. */
+/* put_argument adds an argument to a URL. A '&' follows it. */
 static void put_argument(struct html *html, const char *name, const char *value)
 {
 	if (!*value)
@@ -48,7 +48,8 @@ static void put_link(struct html *html, const struct web_page *page, const char 
 	html_format(html, "skip=%zu\">Next</a></p>\n", skip);
 }
 
-/* put_rest links to the rows from `next` on, or to what is behind the list. */
+/* put_rest links to the rows from `next` on. If all rows are shown, it links to the next part of
+ * the list. */
 static void put_rest(struct html *html, const struct web_page *page, size_t next, bool is_full)
 {
 	const json_t *behind = json_object_get(page->part, "next");
@@ -69,7 +70,7 @@ static void put_rest(struct html *html, const struct web_page *page, size_t next
 void page_rows(struct html *html, const struct web_page *page, const json_t *rows,
 	       page_row_fn *show, const char *end)
 {
-	/* The schedules that are left out are not among the rows. */
+	/* For schedules the store's answer begins after the rows that are left out. */
 	size_t left_out = page->view == PAGE_SCHEDULES ? page->skip : 0;
 	size_t first = page->skip - left_out;
 	size_t count = json_array_size(rows);
@@ -88,8 +89,8 @@ void page_rows(struct html *html, const struct web_page *page, const json_t *row
 	put_rest(html, page, left_out + i, i < count);
 }
 
-/* put_beginning ends the element <pre>. Of long text only the beginning is shown, in whole
- * characters. */
+/* put_beginning ends the element <pre>. Of a long text it shows only the beginning, without cutting
+ * a character. */
 static void put_beginning(struct html *html, const char *text)
 {
 	size_t shown = strlen(text);
@@ -107,7 +108,7 @@ static void put_beginning(struct html *html, const char *text)
 			       "<code>durawheel show ID</code></p>");
 }
 
-/* put_data: of --show-data. */
+/* put_data shows the data. The store's answer has it only with --show-data. */
 static void put_data(struct html *html, const json_t *object)
 {
 	const char *text = page_string(object, "data");
@@ -166,7 +167,8 @@ static void put_time_fact(struct html *html, const char *name, dw_usec time, dw_
 	html_put(html, "</dd></div>\n");
 }
 
-/* put_lateness: a timer that never started, or whose start is not known, has none. */
+/* put_lateness shows how late the timer started. It shows nothing if the timer never started or its
+ * start is unknown. */
 static void put_lateness(struct html *html, const json_t *end)
 {
 	json_int_t due = page_integer(end, "due"), started = page_integer(end, "started");
@@ -190,7 +192,7 @@ static void put_result(struct html *html, const json_t *end)
 	html_put(html, "</dd></div>\n");
 }
 
-/* put_end: what became of a timer, as show says it. */
+/* put_end shows how a timer ended, in the words of `durawheel show`. */
 static void put_end(struct html *html, const struct web_page *page, const json_t *end)
 {
 	json_int_t attempt = page_integer(end, "attempt");
@@ -272,14 +274,15 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 	html_put(html, "</th>");
 	put_time_cell(html, timer, "due", now);
 	put_name_cell(html, "td", page_string(timer, "topic"));
-	html_format(html, "<td>%s</td>", page_string(timer, "state")); /* one of our words */
+	/* It is one of our own words. */
+	html_format(html, "<td>%s</td>", page_string(timer, "state"));
 	put_number_cell(html, timer, "attempt");
 	put_number_cell(html, timer, "retries");
 	put_number_cell(html, timer, "size");
 	html_put(html, "</tr>\n");
 }
 
-/* put_looks says how far the list has looked, if that is not as far as there are timers. */
+/* put_looks says how far the list has looked if it has not looked at all timers. */
 static void put_looks(struct html *html, const struct web_page *page)
 {
 	if (!json_is_integer(json_object_get(page->part, "looked_to")))
@@ -312,7 +315,7 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 	page_rows(html, page, timers, put_timer_row, PAGE_TABLE_END);
 }
 
-/* put_id_link links to the other view of an id. */
+/* put_id_link links from a timer to the dead letters of its id, or back. */
 static void put_id_link(struct html *html, const char *path, const char *id, const char *words)
 {
 	html_format(html, "<p class=\"more\"><a href=\"%s?id=", path);
@@ -353,7 +356,7 @@ static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
 	put_time_cell(html, letter, "at", now);
 	put_name_cell(html, "td", page_string(letter, "topic"));
 	html_put(html, "<td class=\"name\">");
-	html_put(html, page_string(letter, "reason")); /* one of our words */
+	html_put(html, page_string(letter, "reason")); /* it is one of our own words */
 	if (*why) {
 		html_put(html, ": <bdi>");
 		html_name(html, why);

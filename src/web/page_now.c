@@ -1,4 +1,4 @@
-/* The views Now and Topics. */
+/* Writes the views Now and Topics. */
 #include <string.h>
 
 #include "web/page.h"
@@ -6,7 +6,8 @@
 
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
-/* begin_card: key names the number for programs that read the page. */
+/* begin_card begins a card with one number. `key` names the number for programs that read the
+ * page. */
 static void begin_card(struct html *html, const char *name, const char *key, json_int_t value,
 		       const char *kind)
 {
@@ -57,7 +58,7 @@ static void end_cards(struct html *html)
 
 /* ---- Now ------------------------------------------------------------------------------------- */
 
-/* is_counted: an owner has told the numbers of its timers. */
+/* is_counted returns true if an owner has counted the timers of the topic. */
 static bool is_counted(const json_t *topic)
 {
 	return json_object_get(topic, "pending") != NULL;
@@ -88,7 +89,7 @@ static void put_next(struct html *html, const struct web_page *page)
 	html_put(html, "</dd></div>\n");
 }
 
-/* put_coming: "1,000+" if more may come. */
+/* put_coming shows how many timers are due soon. "1,000+" means that there may be more. */
 static void put_coming(struct html *html, const struct web_page *page)
 {
 	static const char *const spans[] = {"minute", "hour", "day"};
@@ -112,7 +113,7 @@ static void put_coming(struct html *html, const struct web_page *page)
 	end_cards(html);
 }
 
-/* put_sum: of all topics. Without an owner nobody knows it. */
+/* put_sum shows the sum of all topics. Without an owner it shows "-", because nobody counts. */
 static void put_sum(struct html *html, const struct web_page *page, const char *name,
 		    const char *key)
 {
@@ -126,9 +127,10 @@ static void put_sum(struct html *html, const struct web_page *page, const char *
 	html_format(html, "<div class=\"card\"><dt>%s</dt><dd>-</dd></div>\n", name);
 }
 
-/* pending_of: the store counts timers that are due as pending until they are claimed. The owner's
- * topics count them as due, as the card beside it does. Of more topics than are told, the store
- * knows the sum. */
+/* pending_of returns the number of timers that are not due yet. The store counts due timers as
+ * pending until they are claimed. The owner counts them as due, like the next card, so the sum of
+ * its topics is better. If there are more topics than the answer contains, only the store knows the
+ * sum. */
 static json_int_t pending_of(const struct web_page *page)
 {
 	const json_t *topics = page->part;
@@ -247,7 +249,7 @@ static void put_span_cell(struct html *html, const json_t *topic, const char *ke
 	html_put(html, "</td>");
 }
 
-/* put_oldest: of what waits for a handler, or in the queue. */
+/* put_oldest shows the age of the oldest due timer, or of the oldest message in the queue. */
 static void put_oldest(struct html *html, const json_t *topic, dw_usec now)
 {
 	json_int_t due = page_integer(topic, "oldest");

@@ -1,4 +1,4 @@
-/* What the views of the page have in common. */
+/* The parts that all views of the page share. */
 #include <string.h>
 
 #include "web/page.h"
@@ -35,5 +35,5 @@ void page_refused(struct html *html, const struct web_page *page)
 
 size_t page_foot_size(void)
 {
-	return strlen(asset_page_js) + 4096; /* with a link that has three names of 255 bytes */
+	return strlen(asset_page_js) + 4096; /* a link may contain three names of 255 bytes */
 }

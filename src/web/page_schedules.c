@@ -1,10 +1,10 @@
-/* The view Schedules: recurring timers, and when they come next. */
+/* Writes the view Schedules: recurring timers and their next occurrences. */
 #include <string.h>
 
 #include "web/page.h"
 #include "web/schedules.h"
 
-/* put_occurrence: "2026-11-25T09:00:00+01:00" is shown as 2026-11-25 09:00:00+01:00. */
+/* put_occurrence shows a time with a space instead of the 'T': 2026-11-25 09:00:00+01:00. */
 static void put_occurrence(struct html *html, const json_t *occurrence, bool is_utc)
 {
 	const char *local = page_string(occurrence, "local");
@@ -16,7 +16,7 @@ static void put_occurrence(struct html *html, const json_t *occurrence, bool is_
 	if (!is_utc && strlen(local) > 11)
 		html_format(html, "<td>%.10s %s", local, local + 11);
 	if (*note)
-		html_format(html, " <span class=\"dim\">%s</span>", note); /* our own words */
+		html_format(html, " <span class=\"dim\">%s</span>", note); /* it is our own text */
 	html_put(html, is_utc ? "</tr>\n" : "</td></tr>\n");
 }
 
@@ -42,7 +42,7 @@ static void put_occurrences(struct html *html, const json_t *schedule)
 	html_put(html, "</tbody></table>");
 }
 
-/* put_times: nobody can say when a rule comes that this machine cannot read. */
+/* put_times shows the next occurrences. If this machine cannot read the rule, it shows why. */
 static void put_times(struct html *html, const json_t *schedule)
 {
 	const char *fault = page_string(schedule, "fault");
@@ -108,7 +108,7 @@ static void put_none(struct html *html, const struct web_page *page)
 	html_put(html, "</p>\n");
 }
 
-/* put_gaps says why there may be more. */
+/* put_gaps says why the list may be incomplete. */
 static void put_gaps(struct html *html, const struct web_page *page)
 {
 	if (is_whole(page))

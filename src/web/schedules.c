@@ -31,7 +31,7 @@ void schedules_want(struct schedules *schedules, dw_usec steady)
 static void schedules_end(struct schedules *schedules, int status)
 {
 	dw_usec steady = session_steady();
-	dw_usec pause = steady - schedules->began; /* as long as the walk took */
+	dw_usec pause = steady - schedules->began; /* the pause is as long as the walk took */
 
 	schedules->status = status;
 	schedules->next_at = steady + (pause > PAUSE_MIN ? pause : PAUSE_MIN);
@@ -46,8 +46,8 @@ static void schedules_end(struct schedules *schedules, int status)
 	schedules->found = NULL;
 }
 
-/* keep_known takes what an earlier walk knows of the timer: its times, if its occurrence is the
- * same; else that occurrence was the last one. */
+/* keep_known copies the times that an earlier walk has computed, if the occurrence is still the
+ * same. If the timer has moved on, its earlier occurrence becomes "last". */
 static void keep_known(json_t *schedule, const json_t *before)
 {
 	static const char *const keys[] = {"zone", "occurrences", "last"};
@@ -59,12 +59,14 @@ static void keep_known(json_t *schedule, const json_t *before)
 	for (size_t i = 0; now == then && i < sizeof keys / sizeof *keys; i++)
 		if (json_object_get(before, keys[i]))
 			(void)json_object_set(schedule, keys[i],
-					      json_object_get(before, keys[i])); /* or not known */
+					      /* Without memory the times are computed again. */
+					      json_object_get(before, keys[i]));
 	if (then < now && then <= session_now())
 		(void)json_object_set_new(schedule, "last", json_integer(then));
 }
 
-/* add: a timer that has moved on during the walk is found again, at its new place. */
+/* add adds a timer. If the timer has moved on during the walk, it is found twice; the later find
+ * replaces the earlier one. */
 static bool add(struct schedules *schedules, const dw_info *info)
 {
 	json_t *schedule = line_object_of_info(info, false);
@@ -72,7 +74,7 @@ static bool add(struct schedules *schedules, const dw_info *info)
 	if (!schedule)
 		return false;
 	keep_known(schedule, json_object_get(schedules->whole, info->id));
-	(void)json_object_del(schedules->found, info->id); /* or there is none */
+	(void)json_object_del(schedules->found, info->id); /* it fails if the id is not there */
 	return json_object_set_new(schedules->found, info->id, schedule) == 0;
 }
 
@@ -113,7 +115,8 @@ static json_t *time_of_rule(const dw_rule *rule, dw_usec time)
 			 "note", note);
 }
 
-/* later_times: of a rule with a count, and no start, only its owner knows where it ends. */
+/* later_times returns the number of occurrences that follow. If a rule has a count but no start,
+ * only its owner knows where it ends, so the result is 0. */
 static int later_times(const dw_rule *rule, dw_usec occurrence, dw_usec ret_times[TIMES - 1])
 {
 	if (rule->count > 0 && rule->start == 0)
@@ -136,7 +139,7 @@ static bool add_times(json_t *schedule, const dw_rule *rule)
 	return json_object_set_new(schedule, "zone", json_string(zone)) == 0;
 }
 
-/* know_times adds what the rule says. Returns false if out of memory. */
+/* know_times adds the times of the rule's occurrences. Returns false if out of memory. */
 static bool know_times(json_t *schedule)
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory";
@@ -155,7 +158,8 @@ static bool know_times(json_t *schedule)
 	return is_known;
 }
 
-/* put_some appends the schedules from `skip` on. Returns false if out of memory. */
+/* put_some appends at most `limit` schedules, without the first `skip`. Returns false if out of
+ * memory. */
 static bool put_some(json_t *array, json_t *all, size_t skip, size_t limit)
 {
 	const char *id;
