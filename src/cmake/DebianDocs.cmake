@@ -1,5 +1,5 @@
-# Run by cpack before it packs: what Debian wants below /usr/share/doc of each package; and it
-# compresses the manual pages.
+# cpack runs this before it packs. It writes the files that Debian requires below /usr/share/doc for
+# each package, and compresses the manual pages.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 
@@ -10,7 +10,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   file(MAKE_DIRECTORY ${doc})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/../../LICENSE ${doc}/copyright COPYONLY)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/../../CHANGELOG.md ${doc}/changelog COPYONLY)
-  if(component STREQUAL dev) # who builds programs may not have the command's package
+  if(component STREQUAL dev) # the package with the command may be missing
     configure_file(${CMAKE_CURRENT_LIST_DIR}/../../README.md ${doc}/README.md COPYONLY)
   endif()
   file(

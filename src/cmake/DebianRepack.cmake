@@ -1,7 +1,8 @@
-# Run by cpack after it packed, for two things that CPack cannot be told. It writes maintainer
-# scripts for every package with a shared library, to call ldconfig: they go, the trigger does
-# that. And dpkg-shlibdeps sees which functions of SQLite are called, but not which SQL is spoken:
-# the package must be at least of the version that the configuration asked for.
+# cpack runs this after it has packed, for two things that CPack cannot do.
+# CPack writes maintainer scripts that call ldconfig for every package with a shared library. They
+# are removed, because a trigger does that.
+# dpkg-shlibdeps derives the version of SQLite from the functions that the library calls. It does
+# not know the SQL features that we use, so the minimum version is raised to DW_SQLITE_MIN.
 function(raise_sqlite control)
   file(READ ${control} text)
   string(REGEX MATCH "libsqlite3-0 \\(>= ([0-9.]+)[^)]*\\)" found "${text}")

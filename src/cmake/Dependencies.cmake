@@ -1,5 +1,5 @@
-# Everything durawheel links against, each as one imported target. libev ships neither a CMake
-# package nor a pkg-config file, so it is looked up by hand.
+# Finds everything that durawheel links against, each as one imported target. libev has neither a
+# CMake package nor a pkg-config file, so we search for its files.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
@@ -17,7 +17,7 @@ endfunction()
 
 dw_find_plain(libev ev.h ev libev-dev)
 if(DW_WITH_SQLITE)
-  set(DW_SQLITE_MIN 3.37) # STRICT tables
+  set(DW_SQLITE_MIN 3.37) # STRICT tables need it
   dw_find_plain(sqlite3 sqlite3.h sqlite3 libsqlite3-dev)
   file(STRINGS ${sqlite3_INCLUDE}/sqlite3.h DW_SQLITE REGEX "^#define SQLITE_VERSION ")
   string(REGEX MATCH "[0-9.]+" DW_SQLITE "${DW_SQLITE}")

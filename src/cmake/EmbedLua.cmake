@@ -1,14 +1,17 @@
-# cmake -DLUA=FOLDER -DOUT=FILE -DWHOLE=FOLDER -P EmbedLua.cmake: writes the scripts of LUA/*/ as C.
-# Before a script stand the parts, LUA/common/NAME.lua, that its line `-- uses: NAME...` names, and
-# before each part those that it uses itself: each part once. Beside them is the SHA-1 of the whole
-# text: Redis names it so. The whole texts become files in WHOLE, for programs in other languages.
+# cmake -DLUA=FOLDER -DOUT=FILE -DWHOLE=FOLDER -P EmbedLua.cmake writes the scripts LUA/*/*.lua as
+# C.
+# The line `-- uses: NAME...` of a script names the parts LUA/common/NAME.lua that it needs. A part
+# may itself need other parts. The embedded script begins with all of these parts, each only once.
+# The C file also has the SHA-1 of each script, because Redis names scripts by it. The joined
+# scripts are also written to the folder WHOLE, for programs in other languages.
 cmake_minimum_required(VERSION 3.20)
 set(texts "")
 set(table "")
 set(count 0)
 set(most 0)
 
-# embed writes the text of a file as an array, and reads it and what it uses.
+# embed writes the text of a file as an array. It also reads the names of the parts that the file
+# needs.
 function(embed name file)
   file(READ ${file} text)
   file(READ ${file} hex HEX)
@@ -24,7 +27,7 @@ function(embed name file)
   set(uses_${name} ${uses} PARENT_SCOPE)
 endfunction()
 
-# join appends to `order` what this file uses, and the file.
+# join appends the parts that this file needs to `order`, and then the file.
 function(join name)
   if(NOT DEFINED text_${name})
     message(FATAL_ERROR "there is no ${name} in ${LUA}, and a line `-- uses:` names it")

@@ -1,8 +1,9 @@
-# cmake -DPAGE=FOLDER -DOUT=FILE -P EmbedPage.cmake: writes the style, the script and the icon of
-# the page as C, and the hashes by which its Content-Security-Policy allows the first two.
+# cmake -DPAGE=FOLDER -DOUT=FILE -P EmbedPage.cmake writes the style, the script and the icon of the
+# page as C. It also writes the hashes for the header Content-Security-Policy.
 set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
-# base64 of a SHA-256 in hexadecimal: three digits are two letters, and one is left.
+# base64_of_sha256 encodes a SHA-256 that is written in hexadecimal. Three digits become two
+# letters. One digit is left at the end.
 function(base64_of_sha256 hex ret_text)
   set(text "")
   foreach(at RANGE 0 60 3)

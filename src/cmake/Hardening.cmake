@@ -1,11 +1,11 @@
-# dw_target(TARGET): the language, the warnings and the hardening of every target of ours. An
-# interface target would do the same and would then have to be installed with the library.
+# dw_target(TARGET) sets the language, warnings and hardening flags. Every target uses it. It is a
+# function, because an interface target would have to be installed with the library.
 set(DW_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings -Wformat=2 -Wnull-dereference
     -Wimplicit-fallthrough)
 
-# The OpenSSF guide's flags that GCC 12 knows.
+# These are the flags of the OpenSSF guide that GCC 12 supports.
 set(DW_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-protection)
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(REMOVE_ITEM DW_HARDENING -fcf-protection)

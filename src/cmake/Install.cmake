@@ -1,5 +1,5 @@
-# What is installed, in the components that become packages: libs (for programs that run), dev (for
-# those who build), tool (the command).
+# Installs the files in components, each of which becomes a package: libs for running programs, dev
+# for building them, and tool for the command.
 include(CMakePackageConfigHelpers)
 
 set(DW_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/durawheel)
@@ -17,7 +17,7 @@ if(DW_BUILD_CLI)
   install(TARGETS durawheel_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 endif()
 
-# For people, and the scripts for programs in other languages.
+# Documents for people, and the Lua scripts for programs in other languages.
 if(DW_BUILD_CLI)
   set(DW_README_COMPONENT tool)
 else()
@@ -47,7 +47,7 @@ if(DW_WITH_REDIS)
     COMPONENT dev)
 endif()
 
-# find_package(durawheel)
+# These files serve find_package(durawheel).
 install(
   EXPORT durawheelTargets
   NAMESPACE durawheel::
@@ -64,7 +64,8 @@ install(
   DESTINATION ${DW_CMAKE_DIR}
   COMPONENT dev)
 
-# pkg-config. The prefix is known when it is installed: `cmake --install --prefix` may say another.
+# This writes the file for pkg-config. The prefix is known only at installation, because `cmake
+# --install --prefix` may change it.
 list(TRANSFORM DW_PLAIN_LIBS PREPEND -l OUTPUT_VARIABLE DW_PRIVATE_LIBS)
 list(JOIN DW_PRIVATE_LIBS " " DW_PRIVATE_LIBS)
 install(

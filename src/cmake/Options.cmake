@@ -1,10 +1,12 @@
-# Reads src/cli/options.txt, whose head says what its lines mean, and sets what is made of it:
-# DW_OPTION_ROWS, DW_EVERY_COMMAND and DW_COMMAND_TEXTS for option_table.h.in, DW_BASH_* for
-# durawheel.bash.in, DW_SYNOPSIS_<command> and DW_OPTIONS_<command> for durawheel.1.in, DW_RUN_KEYS,
-# DW_RUN_FLAGS and DW_TOPIC_KEYS for durawheel.conf.5.in. MATCHES takes one line after the other,
-# because a list of lines would break at ';' and '['.
+# Reads src/cli/options.txt, whose head explains the format, and sets variables for other files.
+# For option_table.h.in: DW_OPTION_ROWS, DW_EVERY_COMMAND and DW_COMMAND_TEXTS.
+# For durawheel.bash.in: DW_BASH_*.
+# For durawheel.1.in: DW_SYNOPSIS_<command> and DW_OPTIONS_<command>.
+# For durawheel.conf.5.in: DW_RUN_KEYS, DW_RUN_FLAGS and DW_TOPIC_KEYS.
+# It takes one line at a time by MATCHES, because a CMake list of lines would break at ';' and '['.
 
-# lay sets ret_text to a line of --help: the head takes 18 columns, or as many as it has.
+# lay sets ret_text to a line of --help. The head of the line takes 18 columns, or more if it is
+# longer.
 function(lay head text ret_text)
   string(LENGTH "${head}" length)
   math(EXPR gap "18 - ${length}")
@@ -15,7 +17,7 @@ function(lay head text ret_text)
   set(${ret_text} "  ${head}${gap}${text}\n" PARENT_SCOPE)
 endfunction()
 
-# c_string sets ret_text to literals of C, one a line.
+# c_string sets ret_text to C string literals, one for each line.
 function(c_string text ret_text)
   string(REPLACE "\\" "\\\\" text "${text}")
   string(REPLACE "\"" "\\\"" text "${text}")
@@ -73,7 +75,7 @@ while(rest MATCHES "^([^\n]*)\n(.*)$")
       set(option "${CMAKE_MATCH_2}")
       string(REGEX REPLACE "^D$" "DURATION" value "${CMAKE_MATCH_3}")
       string(APPEND heading ", \\fB${dashed}\\fR")
-      if(NOT value STREQUAL "") # N is false for if()
+      if(NOT value STREQUAL "") # if() would treat the value N as false
         string(APPEND heading " \\fI${value}\\fR")
       endif()
       if(NOT dashed MATCHES "^--")
@@ -144,7 +146,7 @@ foreach(command IN LISTS commands)
   endforeach()
   string(REGEX REPLACE "[ \n]+" " " synopsis "${name} ${synopsis_of_${command}}")
   string(REPLACE "-" "\\-" DW_SYNOPSIS_${command} "${synopsis}")
-  # A page has no empty line: '.' is a request that does nothing.
+  # A man page has no empty lines. A '.' alone is a request without effect.
   set(DW_OPTIONS_${command} "${man_of_${command}}.")
   if(command STREQUAL every_command)
     set(DW_EVERY_COMMAND "${ids}")

@@ -1,5 +1,6 @@
-# Debian packages, by `cpack` in a build configured with --preset package (prefix /usr).
-# cpack asks for these only after the whole build, or makes packages without dependencies.
+# Builds Debian packages with `cpack`, in a build that was configured with --preset package.
+# This option makes CMake check the programs that cpack needs. cpack itself would fail only after
+# the whole build, or would make packages without dependencies.
 option(DW_PACKAGES "look whether cpack has what it needs" OFF)
 if(DW_PACKAGES)
   foreach(pair file=file dpkg-shlibdeps=dpkg-dev)
@@ -25,7 +26,8 @@ set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/DebianRepack.cmake)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-# Who builds a package maintains it. As Debian's own tools, ask DEBFULLNAME and DEBEMAIL first.
+# The maintainer of a package is the person who builds it. Like Debian's own tools, we read
+# DEBFULLNAME and DEBEMAIL first.
 set(DW_MAINTAINER "" CACHE STRING "maintainer of the Debian packages: NAME <ADDRESS>")
 if(DW_MAINTAINER)
   set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${DW_MAINTAINER})
@@ -49,7 +51,7 @@ set(DW_DETAILS
 even if the program was killed and started again in between: a timing wheel\n\
 in memory fires, a SQLite file or a Redis server keeps every timer.")
 
-# dw_package(COMPONENT NAME SECTION WHAT)
+# dw_package(COMPONENT NAME SECTION WHAT) describes the package of a component.
 macro(dw_package component name section what)
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
@@ -61,18 +63,18 @@ endmacro()
 
 set(DW_LIBS_PACKAGE libdurawheel${PROJECT_VERSION_MAJOR})
 dw_package(libs ${DW_LIBS_PACKAGE} libs "library")
-set(CPACK_DEBIAN_LIBS_PACKAGE_RECOMMENDS tzdata) # rules with a time zone read it
+set(CPACK_DEBIAN_LIBS_PACKAGE_RECOMMENDS tzdata) # rules with a time zone need it
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBS_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
 dw_package(dev libdurawheel-dev libdevel "for building programs")
-# What a program that links the static library needs besides.
+# A program that links the static library also needs these packages.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "${DW_LIBS_PACKAGE} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libev-dev")
 if(DW_WITH_SQLITE)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsqlite3-dev (>= ${DW_SQLITE_MIN})")
-  set(CPACK_DW_SQLITE_MIN ${DW_SQLITE_MIN}) # for DebianRepack.cmake
+  set(CPACK_DW_SQLITE_MIN ${DW_SQLITE_MIN}) # DebianRepack.cmake reads it
 endif()
 if(DW_WITH_REDIS)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libhiredis-dev")

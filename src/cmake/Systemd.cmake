@@ -1,4 +1,4 @@
-# The units of systemd, installed below lib/systemd/system, where the package manager puts its own.
+# Installs the systemd units into lib/systemd/system, where package managers put units.
 set(DW_UNIT_HARDENING
     "NoNewPrivileges=yes
 CapabilityBoundingSet=
@@ -31,7 +31,8 @@ foreach(unit IN ITEMS durawheel@ durawheel-serve@)
   install(FILES ${PROJECT_BINARY_DIR}/systemd/${unit}.service DESTINATION lib/systemd/system
           COMPONENT tool)
 endforeach()
-# Where the units look for their files. Another prefix leaves the machine's own /etc alone.
+# The units look for their files in this folder. With another prefix we do not touch the /etc of the
+# machine.
 if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
   install(DIRECTORY DESTINATION /etc/durawheel COMPONENT tool)
 endif()

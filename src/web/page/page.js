@@ -1,8 +1,9 @@
 "use strict";
-// The server makes the page. This fetches it again, and changes what differs: texts by
-// textContent; nodes of a parsed document, in which no script runs.
+// The server makes the page. This script fetches it again and changes only what differs. It sets
+// texts by textContent, and copies nodes from a parsed document, in which no script runs.
 (() => {
-  // A long search takes a while. That nothing answers is said within 5 s of the last answer.
+  // A long search may take a while. But if nothing answers, the page says so within 5 s of the last
+  // answer.
   const every = 2000, look = 250, warnAfter = 2000, patience = 30000;
   const live = document.getElementById("live");
   const button = document.getElementById("pause");
@@ -10,14 +11,15 @@
 
   const attributes = ["class", "href", "datetime", "data-value", "aria-label"];
 
-  // keyOf: a row is that of its timer or topic, so it is known by its link, wherever it stands.
+  // keyOf returns the link of a row. It identifies the row, because each row belongs to one timer
+  // or topic.
   function keyOf(node) {
     const link = ["TR", "LI"].includes(node.nodeName) && node.querySelector("a");
     return link ? link.getAttribute("href") : null;
   }
 
-  // rowsOf: the nodes of each key. Rows that are gone are removed, so that the others stay where
-  // they are: a row that is moved loses the focus.
+  // rowsOf returns the old rows of each key. It removes rows that are gone, so that the others stay
+  // where they are. A row that is moved would lose the focus.
   function rowsOf(old, news) {
     const wanted = new Set(news.map(keyOf)), rows = new Map();
     for (const node of Array.from(old.childNodes)) {
@@ -73,7 +75,8 @@
     syncChildren(old, Array.from(fresh.childNodes));
   }
 
-  // syncMain keeps the focus: on its link, or on what was around it if the link is gone.
+  // syncMain keeps the focus on its link. If the link is gone, the nearest parent that can have the
+  // focus gets it.
   function syncMain(fresh) {
     const around = [];
     for (let node = document.activeElement; node && node !== document.body;
@@ -92,8 +95,8 @@
     live.parentElement.classList.toggle("lost", lost);
   }
 
-  // lose says it at the top and in the title, too: the page shows what was. The next answer has
-  // the texts that belong there.
+  // lose shows at the top and in the title that the numbers are old. The next answer replaces these
+  // texts.
   function lose() {
     const since = "No answer since " + heard.toISOString().slice(11, 19) + " UTC";
     const banner = document.querySelector(".banner"), words = since + ": these numbers are old";
