@@ -10,11 +10,11 @@ void client_put(const struct model *model, const struct state *state, struct ste
 	if (!moves_may_put(model, state, state->spent.client_puts, model->limits.client_puts))
 		return;
 	step = steps_add(steps, state, "client puts: STORED");
-	step->after.spent.client_puts++;
-	step->generation = ++step->after.generations;
-	server_put(&step->after, step->generation, 0);
-	step->after.history[step->generation].confirmed = CONFIRMED_STORED;
-	server = &step->after.server;
+	step->after->spent.client_puts++;
+	step->generation = ++step->after->generations;
+	server_put(step->after, step->generation, 0);
+	step->after->history[step->generation].confirmed = CONFIRMED_STORED;
+	server = &step->after->server;
 	server->inbox = INBOX_PUT;
 	server->inbox_version = server->record.version;
 }
@@ -37,18 +37,18 @@ void client_cancel(const struct model *model, const struct state *state, struct 
 		return;
 	step = steps_add(steps, state, "client cancels: DW_OK");
 	step->generation = record->generation;
-	step->after.spent.client_cancels++;
-	server_delete(&step->after);
-	step->after.server.inbox = INBOX_DELETED;
-	step->after.server.inbox_version = ++step->after.server.version;
+	step->after->spent.client_cancels++;
+	server_delete(step->after);
+	step->after->server.inbox = INBOX_DELETED;
+	step->after->server.inbox_version = ++step->after->server.version;
 	if (record->open) {
 		step->text = "client cancels: DW_ELATE, an earlier claim may start";
 	} else if (must_wait(model, &state->server)) {
 		step->text = "client cancels, and waits for the owner";
-		step->after.client.waits = 1;
-		step->after.client.generation = step->generation;
+		step->after->client.waits = 1;
+		step->after->client.generation = step->generation;
 	} else {
-		step->after.history[step->generation].cancelled = CANCELLED_DONE;
+		step->after->history[step->generation].cancelled = CANCELLED_DONE;
 	}
 }
 
@@ -56,5 +56,5 @@ void client_give_up(const struct model *model, const struct state *state, struct
 {
 	if (state->client.waits && !model->quiet)
 		steps_add(steps, state, "client has waited too long: DW_EUNKNOWN")
-		    ->after.client.waits = 0;
+		    ->after->client.waits = 0;
 }

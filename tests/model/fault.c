@@ -6,19 +6,19 @@ void fault_restart(const struct model *model, const struct state *state, struct 
 {
 	(void)model; /* always: a machine comes back, or nothing is promised */
 	if (!state->owner.up)
-		steps_add(steps, state, "A is started again")->after.owner.up = 1;
+		steps_add(steps, state, "A is started again")->after->owner.up = 1;
 }
 
 void fault_heal(const struct model *model, const struct state *state, struct steps *steps)
 {
 	(void)model; /* always, as a restart */
 	if (state->owner.cut)
-		steps_add(steps, state, "A reaches Redis again")->after.owner.cut = 0;
+		steps_add(steps, state, "A reaches Redis again")->after->owner.cut = 0;
 }
 
 static struct owner *cut(const struct state *state, struct steps *steps, const char *text)
 {
-	struct state *after = &steps_add(steps, state, text)->after;
+	struct state *after = steps_add(steps, state, text)->after;
 
 	after->spent.faults++;
 	after->owner.cut = 1;
@@ -50,7 +50,7 @@ void fault_kill(const struct model *model, const struct state *state, struct ste
 
 	if (!moves_may_fail(model, state) || !state->owner.up)
 		return;
-	after = &steps_add(steps, state, "A is killed")->after;
+	after = steps_add(steps, state, "A is killed")->after;
 	after->spent.faults++;
 	owner_die(&after->owner);
 }
@@ -59,5 +59,5 @@ void fault_lose_request(const struct model *model, const struct state *state, st
 {
 	if (state->owner.request_late && !model->quiet)
 		steps_add(steps, state, "the request in the old socket is lost")
-		    ->after.owner.request_late = 0;
+		    ->after->owner.request_late = 0;
 }

@@ -18,7 +18,7 @@ void journal_doubt(const struct model *model, const struct state *state, struct 
 	if (model->unknown || !owner_is_lost(state) || !owner_is_in_doubt(owner) ||
 	    request->kind != REQUEST_PUT || request->journaled || owner->row.kind)
 		return;
-	after = &steps_add(steps, state, "A journals the put in doubt: JOURNALED")->after;
+	after = steps_add(steps, state, "A journals the put in doubt: JOURNALED")->after;
 	owner_write_row(after, ROW_PUT, request->generation, 0, 0);
 	after->owner.row.fence = after->owner.row.doubt_fence = request->fence;
 	after->owner.row.doubt_number = request->number;
@@ -42,17 +42,17 @@ void journal_replay(const struct model *model, const struct state *state, struct
 	step = steps_add(steps, state,
 			 as_owner ? "A replays its row and deletes it"
 				  : "A replays its row as a client and deletes it");
-	step->broken = replay_row(model, &step->after, as_owner);
+	step->broken = replay_row(model, step->after, as_owner);
 	if (moves_may_fail(model, state)) {
-		killed = steps_add(steps, &step->after,
+		killed = steps_add(steps, step->after,
 				   "A replays its row and is killed before it deletes the row");
 		killed->broken = step->broken;
-		killed->after.spent.faults++;
-		owner_die(&killed->after.owner);
+		killed->after->spent.faults++;
+		owner_die(&killed->after->owner);
 	}
-	owner_drop_row(&step->after.owner);
+	owner_drop_row(&step->after->owner);
 	if (as_owner && owner->role == ROLE_OWNER)
-		owner_learn(model, &step->after);
+		owner_learn(model, step->after);
 }
 
 /* realize_claim: the record is claimed by the owner now, or the local claim is not valid. */
@@ -94,13 +94,13 @@ void journal_realize(const struct model *model, const struct state *state, struc
 	    owner_is_in_doubt(owner) || owner->timer.kind < TIMER_CLAIMED || (!claim && !timer))
 		return;
 	step = steps_add(steps, state, "A replays its local claim as a claim in Redis");
-	step->broken = replay_row(model, &step->after, true);
-	owner_drop_row(&step->after.owner);
-	step->after.owner.timer.local = LOCAL_NO;
+	step->broken = replay_row(model, step->after, true);
+	owner_drop_row(&step->after->owner);
+	step->after->owner.timer.local = LOCAL_NO;
 	if (claim)
-		realize_claim(model, &step->after);
+		realize_claim(model, step->after);
 	else
-		realize_timer(model, &step->after);
+		realize_timer(model, step->after);
 }
 
 static bool may_claim(const struct model *model, const struct state *state)
@@ -123,7 +123,7 @@ void journal_claim(const struct model *model, const struct state *state, struct 
 	    (before->row.kind && !may_supersede(model, &before->row)))
 		return;
 	step = steps_add(steps, state, "A claims in the journal");
-	owner = &step->after.owner;
+	owner = &step->after->owner;
 	owner->timer.kind = TIMER_CLAIMED;
 	owner->timer.attempt++;
 	step->generation = owner->timer.generation;
@@ -134,7 +134,7 @@ void journal_claim(const struct model *model, const struct state *state, struct 
 		owner->row.number = ++owner->rows;
 	} else {
 		owner->timer.local = LOCAL_CLAIM;
-		owner_write_row(&step->after, ROW_START, step->generation, owner->timer.version,
+		owner_write_row(step->after, ROW_START, step->generation, owner->timer.version,
 				step->attempt);
 	}
 	if (owner->request.kind == REQUEST_CLAIM)
@@ -181,16 +181,16 @@ void journal_settle(const struct model *model, const struct state *state, struct
 	step = steps_add(steps, state, "A journals the settle: JOURNALED");
 	step->generation = timer->generation;
 	if (timer->local == LOCAL_CLAIM)
-		owner_write_row(&step->after, ROW_SETTLE, timer->generation, timer->version,
+		owner_write_row(step->after, ROW_SETTLE, timer->generation, timer->version,
 				timer->attempt);
 	else
-		end_in_journal(model, &step->after, timer->generation, owner->row.floor);
-	step->after.history[timer->generation].settled_journal = 1;
+		end_in_journal(model, step->after, timer->generation, owner->row.floor);
+	step->after->history[timer->generation].settled_journal = 1;
 	if (timer->local == LOCAL_TIMER) {
-		step->after.history[timer->generation].ended = 1;
-		end_before(&step->after, timer->generation);
+		step->after->history[timer->generation].ended = 1;
+		end_before(step->after, timer->generation);
 	}
-	owner_forget(&step->after.owner);
+	owner_forget(&step->after->owner);
 }
 
 void journal_settle_stored(const struct model *model, const struct state *state,
@@ -206,12 +206,11 @@ void journal_settle_stored(const struct model *model, const struct state *state,
 		return;
 	step = steps_add(steps, state, "A journals the settle of a claim in Redis: JOURNALED");
 	step->generation = timer->generation;
-	owner_write_row(&step->after, ROW_SETTLE, timer->generation, timer->version,
-			timer->attempt);
-	step->after.history[timer->generation].settled_journal = 1;
-	owner_forget(&step->after.owner);
-	if (step->after.owner.request.kind == REQUEST_SETTLE)
-		step->after.owner.request.moot = 1;
+	owner_write_row(step->after, ROW_SETTLE, timer->generation, timer->version, timer->attempt);
+	step->after->history[timer->generation].settled_journal = 1;
+	owner_forget(&step->after->owner);
+	if (step->after->owner.request.kind == REQUEST_SETTLE)
+		step->after->owner.request.moot = 1;
 }
 
 /* base_of_put: the version in Redis that a put supersedes now (J7). */
@@ -247,13 +246,13 @@ void user_put_journaled(const struct model *model, const struct state *state, st
 	    (row->kind && row->kind < ROW_SETTLE && !may_supersede(model, row)))
 		return;
 	step = steps_add(steps, state, "A's user puts: JOURNALED");
-	step->after.spent.puts++;
-	step->generation = ++step->after.generations;
-	end_known(&step->after);
-	owner_write_row(&step->after, ROW_PUT, step->generation, base_of_put(model, before), 0);
-	step->after.history[step->generation].confirmed = CONFIRMED_JOURNALED;
+	step->after->spent.puts++;
+	step->generation = ++step->after->generations;
+	end_known(step->after);
+	owner_write_row(step->after, ROW_PUT, step->generation, base_of_put(model, before), 0);
+	step->after->history[step->generation].confirmed = CONFIRMED_JOURNALED;
 	if (before->role == ROLE_OWNER)
-		step->after.owner.timer = (struct timer){
+		step->after->owner.timer = (struct timer){
 		    .kind = TIMER_PENDING, .generation = step->generation, .local = LOCAL_TIMER};
 }
 
@@ -272,19 +271,19 @@ void user_cancel_journaled(const struct model *model, const struct state *state,
 	    (in_row ? !may_supersede(model, row) : before->timer.kind != TIMER_PENDING))
 		return;
 	step = steps_add(steps, state, "A's user cancels what only the journal has: DW_OK");
-	step->after.spent.cancels++;
+	step->after->spent.cancels++;
 	step->generation = in_row ? row->generation : before->timer.generation;
 	if (in_row && !row->base) {
-		step->after.history[step->generation].cancelled = CANCELLED_LOCAL;
-		step->after.history[step->generation].ended = 1;
-		end_before(&step->after, (uint8_t)(state->generations + 1));
-		end_in_journal(model, &step->after, step->generation, state->server.version);
+		step->after->history[step->generation].cancelled = CANCELLED_LOCAL;
+		step->after->history[step->generation].ended = 1;
+		end_before(step->after, (uint8_t)(state->generations + 1));
+		end_in_journal(model, step->after, step->generation, state->server.version);
 	} else {
 		step->text = "A's user cancels what Redis may have: DW_EUNKNOWN, JOURNALED";
-		step->after.history[step->generation].cancelled = CANCELLED_UNKNOWN;
-		end_known(&step->after);
-		owner_write_row(&step->after, ROW_CANCEL, step->generation,
+		step->after->history[step->generation].cancelled = CANCELLED_UNKNOWN;
+		end_known(step->after);
+		owner_write_row(step->after, ROW_CANCEL, step->generation,
 				in_row ? row->base : before->timer.version, 0);
 	}
-	owner_forget(&step->after.owner);
+	owner_forget(&step->after->owner);
 }

@@ -10,7 +10,7 @@ void lease_deadline(const struct model *model, const struct state *state, struct
 	if (!before->lease || model->quiet ||
 	    (before->up && !before->cut && before->fence == state->server.lease))
 		return;
-	steps_add(steps, state, "A's lease is over by A's clock")->after.owner.lease = 0;
+	steps_add(steps, state, "A's lease is over by A's clock")->after->owner.lease = 0;
 }
 
 void owner_renew(const struct model *model, const struct state *state, struct steps *steps)
@@ -20,7 +20,7 @@ void owner_renew(const struct model *model, const struct state *state, struct st
 	(void)model;
 	if (owner_reaches_redis(state) && owner_has_lease(state) && !owner->lease &&
 	    !owner_is_in_doubt(owner))
-		steps_add(steps, state, "A renews its lease")->after.owner.lease = 1;
+		steps_add(steps, state, "A renews its lease")->after->owner.lease = 1;
 }
 
 void owner_retake(const struct model *model, const struct state *state, struct steps *steps)
@@ -31,7 +31,7 @@ void owner_retake(const struct model *model, const struct state *state, struct s
 	if (!owner_reaches_redis(state) || !state->owner.role || state->server.lease ||
 	    state->server.fence != state->owner.fence)
 		return;
-	after = &steps_add(steps, state, "A takes its lease again")->after;
+	after = steps_add(steps, state, "A takes its lease again")->after;
 	after->server.lease = after->owner.fence;
 	after->owner.lease = 1;
 }
@@ -46,7 +46,7 @@ void owner_step_down(const struct model *model, const struct state *state, struc
 	    state->server.fence == before->fence || before->stage ||
 	    before->timer.kind == TIMER_RUNNING)
 		return;
-	owner = &steps_add(steps, state, "A is fenced, and is a client from now on")->after.owner;
+	owner = &steps_add(steps, state, "A is fenced, and is a client from now on")->after->owner;
 	owner_lose(owner);
 }
 
@@ -62,7 +62,7 @@ void lease_end(const struct model *model, const struct state *state, struct step
 	if (!lease || (lease == standby->fence && standby->owns) ||
 	    (lease == owner->fence && owner->up && (owner->lease || model->quiet)))
 		return;
-	after = &steps_add(steps, state, "the lease ends in Redis")->after;
+	after = steps_add(steps, state, "the lease ends in Redis")->after;
 	after->server.lease = 0;
 }
 
@@ -77,7 +77,7 @@ void owner_acquire(const struct model *model, const struct state *state, struct 
 	    before->timer.kind >= TIMER_RUNNING || state->server.fence >= FENCES - 3 ||
 	    (state->server.lease && state->server.lease == state->standby.fence))
 		return;
-	after = &steps_add(steps, state, "A acquires the shard")->after;
+	after = steps_add(steps, state, "A acquires the shard")->after;
 	server_acquire(after);
 	after->owner.fence = after->server.fence;
 	after->owner.role = ROLE_LOADING;
@@ -95,7 +95,7 @@ void owner_load(const struct model *model, const struct state *state, struct ste
 	    state->owner.role != ROLE_LOADING ||
 	    (holds(model, RULE_REPLAY_FIRST) && state->owner.row.kind))
 		return;
-	after = &steps_add(steps, state, "A loads the shard")->after;
+	after = steps_add(steps, state, "A loads the shard")->after;
 	owner_learn(model, after);
 	after->owner.role = ROLE_OWNER;
 	after->server.inbox = INBOX_EMPTY;
@@ -137,6 +137,6 @@ void owner_read_inbox(const struct model *model, const struct state *state, stru
 		return;
 	step = steps_add(steps, state, "A reads the inbox and acknowledges it");
 	if (!has_claim(state))
-		owner_learn(model, &step->after);
-	step->broken = acknowledge(&step->after);
+		owner_learn(model, step->after);
+	step->broken = acknowledge(step->after);
 }

@@ -39,6 +39,12 @@ static bool read_without(struct model *model, const char *name)
 	return true;
 }
 
+/* What the command line asks for. */
+struct question {
+	struct model model;
+	struct search search;
+};
+
 static uint8_t *limit_named(struct spent *limits, const char *name)
 {
 	if (strcmp(name, "--faults") == 0)
@@ -52,9 +58,9 @@ static uint8_t *limit_named(struct spent *limits, const char *name)
 	return strcmp(name, "--client-cancels") == 0 ? &limits->client_cancels : NULL;
 }
 
-static bool read_number(struct search *search, const char *name, const char *value)
+static bool read_number(struct question *question, const char *name, const char *value)
 {
-	uint8_t *limit = limit_named(&search->model.limits, name);
+	uint8_t *limit = limit_named(&question->model.limits, name);
 	uint64_t number = 0;
 
 	if (!environment_parse(value, &number)) {
@@ -64,32 +70,31 @@ static bool read_number(struct search *search, const char *name, const char *val
 	if (limit && number <= FAULTS_MAX)
 		*limit = (uint8_t)number;
 	else if (strcmp(name, "--limit") == 0 && number <= UINT32_MAX / 2)
-		search->limit = (uint32_t)number;
+		question->search.limit = (uint32_t)number;
 	else
 		return false;
-	return search->model.limits.puts + search->model.limits.client_puts < (int)GENERATIONS;
+	return question->model.limits.puts + question->model.limits.client_puts < (int)GENERATIONS;
 }
 
-static bool read_value(struct search *search, const char *name, const char *value)
+static bool read_value(struct question *question, const char *name, const char *value)
 {
 	if (strcmp(name, "--without") == 0)
-		return read_without(&search->model, value);
+		return read_without(&question->model, value);
 	if (strcmp(name, "--policy") != 0)
-		return read_number(search, name, value);
-	search->model.fire = strcmp(value, "fire") == 0;
-	return search->model.fire || strcmp(value, "hold") == 0;
+		return read_number(question, name, value);
+	question->model.fire = strcmp(value, "fire") == 0;
+	return question->model.fire || strcmp(value, "hold") == 0;
 }
 
-static int search_one(const struct search *search)
+static int search_one(struct question *question)
 {
-	struct found found = search_run(search);
+	struct found found = worlds_search(&question->model, &question->search);
 
 	printf("%" PRIu32 " states, %" PRIu64 " transitions, %s;", found.states, found.transitions,
 	       found.complete ? "complete" : "stopped at the limit");
 	for (unsigned i = 1; i < PROMISE_COUNT; i++) {
 		if (found.broken[i])
-			printf(" %s broken %" PRIu32 " times,", promise_name((enum promise)i),
-			       found.broken[i]);
+			printf(" %s broken %" PRIu32 " times,", promise_name(i), found.broken[i]);
 	}
 	printf(" %" PRIu32 " violations\n", found.violations);
 	return found.violations > 0;
@@ -97,10 +102,9 @@ static int search_one(const struct search *search)
 
 int main(int count, char **values)
 {
-	struct search search = {
+	struct question question = {
 	    .model = {.rules = RULES_ALL, .limits = {1, 1, 1, 0, 1}},
-	    .limit = WORLD_LIMIT,
-	    .trace = true,
+	    .search = {.limit = WORLD_LIMIT, .trace = true},
 	};
 
 	if (count == 2 && strcmp(values[1], "--all-rules") == 0)
@@ -109,12 +113,12 @@ int main(int count, char **values)
 		return worlds_each_rule() ? 0 : 1;
 	for (int i = 1; i < count; i++) {
 		if (strcmp(values[i], "--unknown") == 0) {
-			search.model.unknown = true;
+			question.model.unknown = true;
 			continue;
 		}
-		if (i + 1 >= count || !read_value(&search, values[i], values[i + 1]))
+		if (i + 1 >= count || !read_value(&question, values[i], values[i + 1]))
 			return usage();
 		i++;
 	}
-	return search_one(&search);
+	return search_one(&question);
 }

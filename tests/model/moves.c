@@ -46,6 +46,23 @@ static move_fn *const moves[] = {
     client_give_up,
 };
 
+const size_t state_size = sizeof(struct state);
+
+/* Equal states have equal bytes only as long as no byte is padding. */
+_Static_assert(sizeof(struct state) == sizeof(struct server) + sizeof(struct owner) +
+					   sizeof(struct standby) + sizeof(struct client) + 1 +
+					   GENERATIONS * sizeof(struct history) +
+					   sizeof(struct spent),
+	       "a state has no padding");
+
+void state_first(const struct model *model, struct state *state)
+{
+	state->server.fence = state->server.lease = state->owner.fence = 1;
+	state->owner.up = state->owner.lease = 1;
+	state->server.fires = model->fire;
+	state->owner.role = ROLE_OWNER;
+}
+
 void moves_all(const struct model *model, const struct state *state, struct steps *steps)
 {
 	steps->count = 0;

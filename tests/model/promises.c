@@ -2,6 +2,8 @@
  * between the puts of one id, because the model has one. */
 #include "model/promises.h"
 
+#include "model/search/steps.h"
+
 static const struct {
 	const char *name;
 	const char *words;
@@ -21,12 +23,12 @@ static const struct {
     [PROMISE_J6] = {"J6", "a replayed put replaces a put that Redis took later"},
 };
 
-const char *promise_name(enum promise promise)
+const char *promise_name(unsigned promise)
 {
 	return texts[promise].name;
 }
 
-const char *promise_words(enum promise promise)
+const char *promise_words(unsigned promise)
 {
 	return texts[promise].words;
 }
@@ -73,7 +75,7 @@ enum promise promises_replay(const struct state *state)
 	return PROMISE_KEPT;
 }
 
-enum promise promises_end(const struct state *state)
+unsigned promises_end(const struct state *state)
 {
 	for (unsigned i = 1; i < GENERATIONS; i++) {
 		const struct history *history = &state->history[i];

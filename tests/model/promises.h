@@ -21,16 +21,10 @@ enum promise {
 	PROMISE_COUNT
 };
 
-const char *promise_name(enum promise);
-const char *promise_words(enum promise);
-
 /* promises_start notes a start by the owner or by the standby, and says what it breaks. */
 enum promise promises_start(struct state *, bool by_owner, uint8_t generation, uint8_t attempt);
 
 /* promises_replay: the put of the journal's row is about to become the record in Redis. */
 enum promise promises_replay(const struct state *);
-
-/* promises_end: nothing happens any more. */
-enum promise promises_end(const struct state *);
 
 #endif

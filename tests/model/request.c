@@ -27,11 +27,11 @@ void request_run(const struct model *model, const struct state *state, struct st
 	if (!in_time && !late)
 		return;
 	step = steps_add(steps, state, NULL);
-	server_run(&step->after);
-	step->text = text_of_run(&step->after);
-	step->after.owner.stage = in_time ? STAGE_RUN : STAGE_DOUBT_RUN;
+	server_run(step->after);
+	step->text = text_of_run(step->after);
+	step->after->owner.stage = in_time ? STAGE_RUN : STAGE_DOUBT_RUN;
 	if (!in_time)
-		step->after.owner.request_late = 0;
+		step->after->owner.request_late = 0;
 }
 
 static void take_put(struct state *state, const struct request *request)
@@ -74,7 +74,7 @@ void request_answer(const struct model *model, const struct state *state, struct
 
 	if (state->owner.stage != STAGE_RUN || !owner_reaches_redis(state))
 		return;
-	after = &steps_add(steps, state, "A gets the reply")->after;
+	after = steps_add(steps, state, "A gets the reply")->after;
 	after->owner.stage = STAGE_IDLE;
 	after->owner.request = (struct request){.kind = REQUEST_NONE};
 	if (state->owner.reply == REPLY_FENCED)
@@ -131,13 +131,13 @@ void request_greet(const struct model *model, const struct state *state, struct 
 	if (!owner_has_lease(state) && may_retake)
 		return; /* first the lease, then the greeting */
 	step = steps_add(steps, state, "A greets Redis and learns what was run");
-	step->after.owner.request_late = 0;
+	step->after->owner.request_late = 0;
 	if (owner_has_lease(state)) {
-		resolve(model, &step->after);
+		resolve(model, step->after);
 		return;
 	}
 	step->text = "A greets Redis and learns that another process owns the shard";
-	step->after.owner.stage = STAGE_IDLE;
-	step->after.owner.request = (struct request){.kind = REQUEST_NONE};
-	owner_lose(&step->after.owner);
+	step->after->owner.stage = STAGE_IDLE;
+	step->after->owner.request = (struct request){.kind = REQUEST_NONE};
+	owner_lose(&step->after->owner);
 }

@@ -18,7 +18,7 @@ void standby_acquire(const struct model *model, const struct state *state, struc
 	if (model->quiet || state->standby.owns || state->server.lease ||
 	    state->standby.takeovers >= TAKEOVERS_MAX)
 		return;
-	after = &steps_add(steps, state, "B acquires the shard")->after;
+	after = steps_add(steps, state, "B acquires the shard")->after;
 	server_acquire(after);
 	standby = &after->standby;
 	standby->takeovers++;
@@ -35,7 +35,7 @@ void standby_step_down(const struct model *model, const struct state *state, str
 	(void)model;
 	if (!state->standby.owns || owns(state) || state->standby.stage == STANDBY_STARTED)
 		return;
-	standby = &steps_add(steps, state, "B steps down")->after.standby;
+	standby = &steps_add(steps, state, "B steps down")->after->standby;
 	standby->owns = 0;
 	standby->stage = STANDBY_IDLE;
 }
@@ -50,8 +50,8 @@ void standby_claim(const struct model *model, const struct state *state, struct 
 	if (!owns(state) || state->standby.stage || !state->server.record.kind)
 		return;
 	step = steps_add(steps, state, "B claims");
-	record = &step->after.server.record;
-	standby = &step->after.standby;
+	record = &step->after->server.record;
+	standby = &step->after->standby;
 	if (record->kind == RECORD_CLAIMED)
 		record->open = 1;
 	record->kind = RECORD_CLAIMED;
@@ -74,8 +74,8 @@ void standby_start(const struct model *model, const struct state *state, struct 
 	step = steps_add(steps, state, "B STARTS");
 	step->generation = standby->generation;
 	step->attempt = standby->attempt;
-	step->broken = promises_start(&step->after, false, step->generation, step->attempt);
-	step->after.standby.stage = STANDBY_STARTED;
+	step->broken = promises_start(step->after, false, step->generation, step->attempt);
+	step->after->standby.stage = STANDBY_STARTED;
 }
 
 void standby_acknowledge(const struct model *model, const struct state *state, struct steps *steps)
@@ -85,7 +85,7 @@ void standby_acknowledge(const struct model *model, const struct state *state, s
 	(void)model;
 	if (!owns(state) || state->standby.stage || !state->server.inbox)
 		return;
-	after = &steps_add(steps, state, "B reads the inbox and acknowledges it")->after;
+	after = steps_add(steps, state, "B reads the inbox and acknowledges it")->after;
 	after->server.inbox = after->server.inbox_version = 0;
 }
 
@@ -96,7 +96,7 @@ void standby_close(const struct model *model, const struct state *state, struct 
 	(void)model;
 	if (!owns(state) || state->standby.stage || state->server.record.kind)
 		return;
-	after = &steps_add(steps, state, "B closes and gives the lease back")->after;
+	after = steps_add(steps, state, "B closes and gives the lease back")->after;
 	after->standby.owns = after->standby.fence = 0;
 	after->server.lease = 0;
 }
@@ -113,10 +113,10 @@ void standby_settle(const struct model *model, const struct state *state, struct
 		return;
 	step = steps_add(steps, state, "B settles");
 	step->generation = standby->generation;
-	step->after.standby.stage = STANDBY_IDLE;
+	step->after->standby.stage = STANDBY_IDLE;
 	if (standby->fence != state->server.lease || record->kind != RECORD_CLAIMED ||
 	    record->version != standby->version || record->attempt != standby->attempt)
 		return;
-	server_delete(&step->after);
-	step->after.history[standby->generation].settled = 1;
+	server_delete(step->after);
+	step->after->history[standby->generation].settled = 1;
 }

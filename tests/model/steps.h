@@ -1,35 +1,12 @@
-/* steps: what may happen next in a state. A move looks at a state and adds a step if its condition
- * holds. The moves know nothing of each other; moves.c says in which order they are asked. */
+/* steps: the moves. They know nothing of each other; moves.c says in which order they are asked. */
 #ifndef MODEL_STEPS_H
 #define MODEL_STEPS_H
 
-#include <stddef.h>
-
 #include "model/model.h"
 #include "model/promises.h"
-
-#define STEPS_MAX 48u
-
-/* text: a sentence, as a trace shows it, with its timer and attempt if they are not 0. */
-struct step {
-	struct state after;
-	const char *text;
-	uint8_t generation, attempt;
-	enum promise broken;
-};
-
-struct steps {
-	struct step items[STEPS_MAX];
-	unsigned count;
-};
+#include "model/search/steps.h"
 
 typedef void move_fn(const struct model *, const struct state *, struct steps *);
-
-/* steps_add: a further step; the caller changes its state. */
-struct step *steps_add(struct steps *, const struct state *before, const char *text);
-
-/* moves_all: every step of every party. */
-void moves_all(const struct model *, const struct state *, struct steps *);
 
 /* moves_may_fail: there may be one more fault. */
 static inline bool moves_may_fail(const struct model *model, const struct state *state)

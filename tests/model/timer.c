@@ -29,7 +29,7 @@ void timer_claim(const struct model *model, const struct state *state, struct st
 		return;
 	step = steps_add(steps, state, "A claims");
 	step->generation = owner->timer.generation;
-	ask(&step->after.owner, REQUEST_CLAIM);
+	ask(&step->after->owner, REQUEST_CLAIM);
 }
 
 void timer_start(const struct model *model, const struct state *state, struct steps *steps)
@@ -43,15 +43,16 @@ void timer_start(const struct model *model, const struct state *state, struct st
 	step = steps_add(steps, state, "A STARTS");
 	step->generation = owner->timer.generation;
 	step->attempt = owner->timer.attempt;
-	step->broken = promises_start(&step->after, true, step->generation, step->attempt);
-	step->after.owner.timer.kind = TIMER_RUNNING;
+	step->broken = promises_start(step->after, true, step->generation, step->attempt);
+	step->after->owner.timer.kind = TIMER_RUNNING;
 }
 
 void timer_return(const struct model *model, const struct state *state, struct steps *steps)
 {
 	(void)model;
 	if (state->owner.up && state->owner.timer.kind == TIMER_RUNNING)
-		steps_add(steps, state, "A's handler is done")->after.owner.timer.kind = TIMER_DONE;
+		steps_add(steps, state, "A's handler is done")->after->owner.timer.kind =
+		    TIMER_DONE;
 }
 
 void timer_settle(const struct model *model, const struct state *state, struct steps *steps)
@@ -65,7 +66,7 @@ void timer_settle(const struct model *model, const struct state *state, struct s
 		return;
 	step = steps_add(steps, state, "A settles");
 	step->generation = owner->timer.generation;
-	ask(&step->after.owner, REQUEST_SETTLE);
+	ask(&step->after->owner, REQUEST_SETTLE);
 }
 
 void timer_void(const struct model *model, const struct state *state, struct steps *steps)
@@ -76,7 +77,7 @@ void timer_void(const struct model *model, const struct state *state, struct ste
 	if (owner_reaches_redis(state) && !owner->role && owner->timer.kind == TIMER_DONE &&
 	    !owner->row.kind)
 		steps_add(steps, state, "A's verdict is void: another process owns the shard")
-		    ->after.owner.timer.kind = TIMER_NONE;
+		    ->after->owner.timer.kind = TIMER_NONE;
 }
 
 void user_put(const struct model *model, const struct state *state, struct steps *steps)
@@ -90,9 +91,9 @@ void user_put(const struct model *model, const struct state *state, struct steps
 	    before->timer.kind >= TIMER_CLAIMED)
 		return;
 	step = steps_add(steps, state, "A's user puts");
-	owner = &step->after.owner;
-	step->after.spent.puts++;
-	step->generation = ++step->after.generations;
+	owner = &step->after->owner;
+	step->after->spent.puts++;
+	step->generation = ++step->after->generations;
 	owner->doubt_ended = 0;
 	owner->stage = STAGE_SENT;
 	owner->request = (struct request){.kind = REQUEST_PUT,

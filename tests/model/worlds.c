@@ -61,13 +61,22 @@ static const struct {
     [RULE_ABSENT] = {HOLD_CLIENT, PROMISE_J3},
 };
 
-static struct search search_in(enum world world)
+static struct model model_in(enum world world)
 {
-	return (struct search){.model = {.rules = RULES_ALL,
-					 .fire = worlds[world].fire,
-					 .unknown = worlds[world].unknown,
-					 .limits = worlds[world].limits},
-			       .limit = WORLD_LIMIT};
+	return (struct model){.rules = RULES_ALL,
+			      .fire = worlds[world].fire,
+			      .unknown = worlds[world].unknown,
+			      .limits = worlds[world].limits};
+}
+
+struct found worlds_search(const struct model *model, struct search *search)
+{
+	struct model quiet = *model;
+
+	quiet.quiet = true;
+	search->model = model;
+	search->quiet = &quiet;
+	return search_run(search);
 }
 
 bool worlds_all_rules(bool long_too)
@@ -75,11 +84,10 @@ bool worlds_all_rules(bool long_too)
 	bool kept = true;
 
 	for (unsigned world = 0; world < (long_too ? WORLD_COUNT : SHORT_WORLDS); world++) {
-		struct search search = search_in((enum world)world);
-		struct found found = {.states = 0};
+		struct model model = model_in((enum world)world);
+		struct search search = {.limit = WORLD_LIMIT, .trace = true};
+		struct found found = worlds_search(&model, &search);
 
-		search.trace = true;
-		found = search_run(&search);
 		printf("%-37s %7" PRIu32 " states, %7" PRIu64 " transitions: %s\n",
 		       worlds[world].words, found.states, found.transitions,
 		       found.violations ? "BROKEN"
@@ -96,12 +104,12 @@ bool worlds_each_rule(void)
 
 	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
 		enum promise promise = each_rule[rule].broken;
-		struct search search = search_in(each_rule[rule].world);
+		struct model model = model_in(each_rule[rule].world);
+		struct search search = {.limit = WORLD_LIMIT, .until = promise};
 		struct found found = {.states = 0};
 
-		search.model.rules &= ~(1u << rule);
-		search.until = promise;
-		found = search_run(&search);
+		model.rules &= ~(1u << rule);
+		found = worlds_search(&model, &search);
 		printf("without %-15s %-37s %7" PRIu32 " states: %s: %s\n",
 		       rule_name((enum rule)rule), worlds[each_rule[rule].world].words,
 		       found.states, promise_name(promise),

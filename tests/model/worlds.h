@@ -3,9 +3,14 @@
 #ifndef MODEL_WORLDS_H
 #define MODEL_WORLDS_H
 
-#include "model/search.h"
+#include "model/model.h"
+#include "model/promises.h"
+#include "model/search/search.h"
 
 #define WORLD_LIMIT 4000000u /* of states; no world has as many */
+
+/* worlds_search: of this model, which also has a quiet form. */
+struct found worlds_search(const struct model *, struct search *);
 
 /* worlds_all_rules: with all rules, nothing is broken. long_too: in the large worlds, too. */
 bool worlds_all_rules(bool long_too);

@@ -1,14 +1,16 @@
 /* store: every state that a search has found, each once, with the state and the step before it.
  * Numbers count from 0 in the order of finding. */
-#ifndef MODEL_STORE_H
-#define MODEL_STORE_H
+#ifndef MODEL_SEARCH_STORE_H
+#define MODEL_SEARCH_STORE_H
 
-#include "model/state.h"
+#include <stdint.h>
+
+#include "model/search/steps.h"
 
 struct node {
-	struct state state;
 	uint32_t parent;
 	uint8_t step; /* which of the parent's steps */
+	unsigned char state[];
 };
 
 struct store;
@@ -17,6 +19,11 @@ struct store *store_new(void);
 void store_free(struct store *);
 uint32_t store_count(const struct store *);
 const struct node *store_node(const struct store *, uint32_t number);
+
+static inline const struct state *store_state(const struct store *store, uint32_t number)
+{
+	return (const struct state *)(const void *)store_node(store, number)->state;
+}
 
 /* store_add: nothing if the state is known. */
 void store_add(struct store *, const struct state *, uint32_t parent, uint8_t step);

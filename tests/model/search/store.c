@@ -1,5 +1,5 @@
 /* Nodes lie in blocks that never move; a table with open addressing finds them by their bytes. */
-#include "model/store.h"
+#include "model/search/store.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,18 +10,11 @@
 #define TABLE_MIN 4096u
 
 struct store {
-	struct node *blocks[BLOCKS_MAX];
+	unsigned char *blocks[BLOCKS_MAX];
 	uint32_t count;
 	uint32_t *table; /* 1 + the number of a node, or 0 */
 	uint32_t size;   /* of the table: a power of two */
 };
-
-/* Equal states have equal bytes only as long as no byte is padding. */
-_Static_assert(sizeof(struct state) == sizeof(struct server) + sizeof(struct owner) +
-					   sizeof(struct standby) + sizeof(struct client) + 1 +
-					   GENERATIONS * sizeof(struct history) +
-					   sizeof(struct spent),
-	       "a state has no padding");
 
 static void *zeroed(size_t count, size_t size)
 {
@@ -32,12 +25,23 @@ static void *zeroed(size_t count, size_t size)
 	return memory;
 }
 
+/* node_size: a node is as large as its state, and its number stays aligned. */
+static size_t node_size(void)
+{
+	return (sizeof(struct node) + state_size + 3) & ~(size_t)3;
+}
+
+static void *node_at(const struct store *store, uint32_t number)
+{
+	return store->blocks[number / BLOCK_NODES] + number % BLOCK_NODES * node_size();
+}
+
 static uint32_t hash(const struct state *state)
 {
 	const unsigned char *bytes = (const unsigned char *)state;
 	uint64_t sum = 14695981039346656037u;
 
-	for (size_t i = 0; i < sizeof *state; i++)
+	for (size_t i = 0; i < state_size; i++)
 		sum = (sum ^ bytes[i]) * 1099511628211u;
 	return (uint32_t)(sum ^ sum >> 32);
 }
@@ -67,7 +71,7 @@ uint32_t store_count(const struct store *store)
 const struct node *store_node(const struct store *store, uint32_t number)
 {
 	assert(number < store->count);
-	return &store->blocks[number / BLOCK_NODES][number % BLOCK_NODES];
+	return node_at(store, number);
 }
 
 /* slot_of: the state's place in the table, or the free one for it. */
@@ -76,7 +80,7 @@ static uint32_t *slot_of(const struct store *store, const struct state *state)
 	uint32_t i = hash(state) & (store->size - 1);
 
 	while (store->table[i] &&
-	       memcmp(&store_node(store, store->table[i] - 1)->state, state, sizeof *state) != 0)
+	       memcmp(store_state(store, store->table[i] - 1), state, state_size) != 0)
 		i = (i + 1) & (store->size - 1);
 	return &store->table[i];
 }
@@ -87,22 +91,25 @@ static void grow(struct store *store)
 	store->size *= 2;
 	store->table = zeroed(store->size, sizeof *store->table);
 	for (uint32_t i = 0; i < store->count; i++)
-		*slot_of(store, &store_node(store, i)->state) = i + 1;
+		*slot_of(store, store_state(store, i)) = i + 1;
 }
 
 void store_add(struct store *store, const struct state *state, uint32_t parent, uint8_t step)
 {
 	uint32_t *slot = slot_of(store, state);
-	struct node **block = NULL;
+	unsigned char **block = NULL;
+	struct node *node = NULL;
 
 	if (*slot)
 		return;
 	assert(store->count < BLOCKS_MAX * BLOCK_NODES);
 	block = &store->blocks[store->count / BLOCK_NODES];
 	if (!*block)
-		*block = zeroed(BLOCK_NODES, sizeof **block);
-	(*block)[store->count % BLOCK_NODES] =
-	    (struct node){.state = *state, .parent = parent, .step = step};
+		*block = zeroed(BLOCK_NODES, node_size());
+	node = node_at(store, store->count);
+	node->parent = parent;
+	node->step = step;
+	memcpy(node->state, state, state_size);
 	*slot = ++store->count;
 	if (store->count > store->size / 2)
 		grow(store);

@@ -1,25 +1,13 @@
-#include "model/search.h"
+#include "model/search/search.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "model/steps.h"
-#include "model/store.h"
+#include "model/search/steps.h"
+#include "model/search/store.h"
 
 #define QUIET_STEPS_MAX 200u
-
-static struct state first_state(const struct model *model)
-{
-	struct state state;
-
-	memset(&state, 0, sizeof state);
-	state.server.fence = state.server.lease = state.owner.fence = 1;
-	state.owner.up = state.owner.lease = 1;
-	state.server.fires = model->fire;
-	state.owner.role = ROLE_OWNER;
-	return state;
-}
 
 static void print_step(const char *number, const struct step *step)
 {
@@ -53,22 +41,38 @@ static unsigned print_path(const struct search *search, const struct store *stor
 	for (unsigned i = length; i > 0; i--) {
 		const struct node *node = store_node(store, path[i - 1]);
 
-		moves_all(&search->model, &store_node(store, node->parent)->state, &steps);
+		moves_all(search->model, store_state(store, node->parent), &steps);
 		print_numbered(length - i + 1, &steps.items[node->step]);
 	}
 	return length;
 }
 
-/* unseen: the first step that leads to a state that is not among these. */
-static const struct step *unseen(const struct steps *steps, const struct state *seen,
-				 unsigned count)
+/* A path without faults, from a state to its end. */
+struct quiet_path {
+	unsigned count;
+	unsigned char states[QUIET_STEPS_MAX + 1][STATE_MAX];
+};
+
+static const struct state *last_of(const struct quiet_path *path)
+{
+	return (const struct state *)(const void *)path->states[path->count - 1];
+}
+
+static void lead_on(struct quiet_path *path, const struct state *state)
+{
+	memcpy(path->states[path->count++], state, state_size);
+}
+
+/* unseen: the first step that leads to a state that is not on the path. */
+static const struct step *unseen(const struct steps *steps, const struct quiet_path *path)
 {
 	for (unsigned i = 0; i < steps->count; i++) {
 		unsigned k = 0;
 
-		while (k < count && memcmp(&seen[k], &steps->items[i].after, sizeof *seen) != 0)
+		while (k < path->count &&
+		       memcmp(path->states[k], steps->items[i].after, state_size) != 0)
 			k++;
-		if (k == count)
+		if (k == path->count)
 			return &steps->items[i];
 	}
 	return NULL;
@@ -76,30 +80,28 @@ static const struct step *unseen(const struct steps *steps, const struct state *
 
 /* let_end: what is promised must happen when nothing fails any more and nobody calls. From here the
  * first step that leads on is taken, until there is none. */
-static enum promise let_end(const struct search *search, const struct state *from, bool printing)
+static unsigned let_end(const struct search *search, const struct state *from, bool printing)
 {
-	struct model quiet = search->model;
-	struct state seen[QUIET_STEPS_MAX + 1];
-	unsigned count = 1;
+	struct quiet_path path = {.count = 0};
 	struct steps steps;
-	const struct step *step = NULL;
 
-	quiet.quiet = true;
-	seen[0] = *from;
-	for (; count <= QUIET_STEPS_MAX; count++) {
-		moves_all(&quiet, &seen[count - 1], &steps);
-		step = unseen(&steps, seen, count);
+	lead_on(&path, from);
+	while (path.count <= QUIET_STEPS_MAX) {
+		const struct step *step = NULL;
+
+		moves_all(search->quiet, last_of(&path), &steps);
+		step = unseen(&steps, &path);
 		if (!step)
 			break;
 		if (printing)
 			print_step("quiet", step);
-		seen[count] = step->after;
+		lead_on(&path, step->after);
 	}
-	return promises_end(&seen[count - 1]);
+	return promises_end(last_of(&path));
 }
 
 /* note counts a violation; true: it is the first of its promise, and is to be shown. */
-static bool note(const struct search *search, struct found *found, enum promise broken)
+static bool note(const struct search *search, struct found *found, unsigned broken)
 {
 	found->violations++;
 	if (found->broken[broken]++ || !search->trace)
@@ -112,8 +114,8 @@ static bool note(const struct search *search, struct found *found, enum promise 
 static void visit(const struct search *search, struct store *store, uint32_t number,
 		  struct found *found)
 {
-	const struct state *state = &store_node(store, number)->state;
-	enum promise broken = let_end(search, state, false);
+	const struct state *state = store_state(store, number);
+	unsigned broken = let_end(search, state, false);
 	struct steps steps;
 
 	if (broken) {
@@ -123,26 +125,34 @@ static void visit(const struct search *search, struct store *store, uint32_t num
 		}
 		return;
 	}
-	moves_all(&search->model, state, &steps);
+	moves_all(search->model, state, &steps);
 	found->transitions += steps.count;
 	for (unsigned i = 0; i < steps.count; i++) {
 		const struct step *step = &steps.items[i];
 
 		if (!step->broken)
-			store_add(store, &step->after, number, (uint8_t)i);
+			store_add(store, step->after, number, (uint8_t)i);
 		else if (note(search, found, step->broken))
 			print_numbered(print_path(search, store, number) + 1, step);
 	}
+}
+
+static void add_first(const struct search *search, struct store *store)
+{
+	unsigned char bytes[STATE_MAX] = {0};
+	struct state *first = (struct state *)(void *)bytes;
+
+	state_first(search->model, first);
+	store_add(store, first, 0, 0);
 }
 
 struct found search_run(const struct search *search)
 {
 	struct store *store = store_new();
 	struct found found = {.states = 0};
-	struct state first = first_state(&search->model);
 	uint32_t next = 0;
 
-	store_add(store, &first, 0, 0);
+	add_first(search, store);
 	for (; next < store_count(store) && store_count(store) < search->limit; next++) {
 		visit(search, store, next, &found);
 		if (search->until && found.broken[search->until])
