@@ -46,8 +46,6 @@ static move_fn *const moves[] = {
     client_give_up,
 };
 
-const size_t state_size = sizeof(struct state);
-
 /* Equal states have equal bytes only as long as no byte is padding. */
 _Static_assert(sizeof(struct state) == sizeof(struct server) + sizeof(struct owner) +
 					   sizeof(struct standby) + sizeof(struct client) + 1 +
@@ -55,7 +53,7 @@ _Static_assert(sizeof(struct state) == sizeof(struct server) + sizeof(struct own
 					   sizeof(struct spent),
 	       "a state has no padding");
 
-void state_first(const struct model *model, struct state *state)
+static void begin(const struct model *model, struct state *state)
 {
 	state->server.fence = state->server.lease = state->owner.fence = 1;
 	state->owner.up = state->owner.lease = 1;
@@ -63,9 +61,18 @@ void state_first(const struct model *model, struct state *state)
 	state->owner.role = ROLE_OWNER;
 }
 
-void moves_all(const struct model *model, const struct state *state, struct steps *steps)
+static void move(const struct model *model, const struct state *state, struct steps *steps)
 {
 	steps->count = 0;
 	for (unsigned i = 0; i < sizeof moves / sizeof moves[0]; i++)
 		moves[i](model, state, steps);
 }
+
+const struct subject model_subject = {
+    .size = sizeof(struct state),
+    .first = begin,
+    .moves = move,
+    .end = promises_end,
+    .name = promise_name,
+    .words = promise_words,
+};

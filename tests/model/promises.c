@@ -2,8 +2,6 @@
  * between the puts of one id, because the model has one. */
 #include "model/promises.h"
 
-#include "model/search/steps.h"
-
 static const struct {
 	const char *name;
 	const char *words;

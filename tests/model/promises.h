@@ -27,4 +27,10 @@ enum promise promises_start(struct state *, bool by_owner, uint8_t generation, u
 /* promises_replay: the put of the journal's row is about to become the record in Redis. */
 enum promise promises_replay(const struct state *);
 
+/* promises_end: the promise that is broken if nothing happens any more, or PROMISE_KEPT. */
+unsigned promises_end(const struct state *);
+
+const char *promise_name(unsigned promise);
+const char *promise_words(unsigned promise);
+
 #endif

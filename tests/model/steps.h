@@ -33,4 +33,6 @@ move_fn standby_acquire, standby_step_down, standby_claim, standby_start, standb
 move_fn standby_close, standby_settle;
 move_fn client_put, client_cancel, client_give_up;
 
+extern const struct subject model_subject;
+
 #endif

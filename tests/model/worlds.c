@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "model/steps.h"
+
 enum world {
 	HOLD_PUTS,
 	HOLD_FAULTS,
@@ -74,6 +76,7 @@ struct found worlds_search(const struct model *model, struct search *search)
 	struct model quiet = *model;
 
 	quiet.quiet = true;
+	search->subject = &model_subject;
 	search->model = model;
 	search->quiet = &quiet;
 	return search_run(search);

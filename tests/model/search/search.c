@@ -11,7 +11,10 @@
 
 static void print_step(const char *number, const struct step *step)
 {
-	printf("  %5s %s", number, step->text);
+	printf("  %5s ", number);
+	if (step->who)
+		printf("%s%s", step->who, step->text[0] == '\'' ? "" : " ");
+	printf("%s", step->text);
 	if (step->generation)
 		printf(", g%u", step->generation);
 	if (step->attempt)
@@ -32,7 +35,7 @@ static unsigned print_path(const struct search *search, const struct store *stor
 {
 	uint32_t path[256];
 	unsigned length = 0;
-	struct steps steps;
+	struct steps steps = {.size = search->subject->size};
 
 	for (; number && length < sizeof path / sizeof path[0]; length++) {
 		path[length] = number;
@@ -41,7 +44,7 @@ static unsigned print_path(const struct search *search, const struct store *stor
 	for (unsigned i = length; i > 0; i--) {
 		const struct node *node = store_node(store, path[i - 1]);
 
-		moves_all(search->model, store_state(store, node->parent), &steps);
+		search->subject->moves(search->model, store_state(store, node->parent), &steps);
 		print_numbered(length - i + 1, &steps.items[node->step]);
 	}
 	return length;
@@ -58,9 +61,9 @@ static const struct state *last_of(const struct quiet_path *path)
 	return (const struct state *)(const void *)path->states[path->count - 1];
 }
 
-static void lead_on(struct quiet_path *path, const struct state *state)
+static void lead_on(struct quiet_path *path, const struct state *state, size_t size)
 {
-	memcpy(path->states[path->count++], state, state_size);
+	memcpy(path->states[path->count++], state, size);
 }
 
 /* unseen: the first step that leads to a state that is not on the path. */
@@ -70,7 +73,7 @@ static const struct step *unseen(const struct steps *steps, const struct quiet_p
 		unsigned k = 0;
 
 		while (k < path->count &&
-		       memcmp(path->states[k], steps->items[i].after, state_size) != 0)
+		       memcmp(path->states[k], steps->items[i].after, steps->size) != 0)
 			k++;
 		if (k == path->count)
 			return &steps->items[i];
@@ -83,21 +86,21 @@ static const struct step *unseen(const struct steps *steps, const struct quiet_p
 static unsigned let_end(const struct search *search, const struct state *from, bool printing)
 {
 	struct quiet_path path = {.count = 0};
-	struct steps steps;
+	struct steps steps = {.size = search->subject->size};
 
-	lead_on(&path, from);
+	lead_on(&path, from, steps.size);
 	while (path.count <= QUIET_STEPS_MAX) {
 		const struct step *step = NULL;
 
-		moves_all(search->quiet, last_of(&path), &steps);
+		search->subject->moves(search->quiet, last_of(&path), &steps);
 		step = unseen(&steps, &path);
 		if (!step)
 			break;
 		if (printing)
 			print_step("quiet", step);
-		lead_on(&path, step->after);
+		lead_on(&path, step->after, steps.size);
 	}
-	return promises_end(last_of(&path));
+	return search->subject->end(last_of(&path));
 }
 
 /* note counts a violation; true: it is the first of its promise, and is to be shown. */
@@ -106,7 +109,7 @@ static bool note(const struct search *search, struct found *found, unsigned brok
 	found->violations++;
 	if (found->broken[broken]++ || !search->trace)
 		return false;
-	printf("%s is broken: %s\n", promise_name(broken), promise_words(broken));
+	printf("%s is broken: %s\n", search->subject->name(broken), search->subject->words(broken));
 	return true;
 }
 
@@ -116,7 +119,7 @@ static void visit(const struct search *search, struct store *store, uint32_t num
 {
 	const struct state *state = store_state(store, number);
 	unsigned broken = let_end(search, state, false);
-	struct steps steps;
+	struct steps steps = {.size = search->subject->size};
 
 	if (broken) {
 		if (note(search, found, broken)) {
@@ -125,7 +128,7 @@ static void visit(const struct search *search, struct store *store, uint32_t num
 		}
 		return;
 	}
-	moves_all(search->model, state, &steps);
+	search->subject->moves(search->model, state, &steps);
 	found->transitions += steps.count;
 	for (unsigned i = 0; i < steps.count; i++) {
 		const struct step *step = &steps.items[i];
@@ -142,13 +145,13 @@ static void add_first(const struct search *search, struct store *store)
 	unsigned char bytes[STATE_MAX] = {0};
 	struct state *first = (struct state *)(void *)bytes;
 
-	state_first(search->model, first);
+	search->subject->first(search->model, first);
 	store_add(store, first, 0, 0);
 }
 
 struct found search_run(const struct search *search)
 {
-	struct store *store = store_new();
+	struct store *store = store_new(search->subject->size);
 	struct found found = {.states = 0};
 	uint32_t next = 0;
 

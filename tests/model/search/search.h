@@ -10,6 +10,7 @@
 #define PROMISES_MAX 16u
 
 struct search {
+	const struct subject *subject;
 	const struct model *model;
 	const struct model *quiet; /* the same, without faults, calls and lost leases */
 	uint32_t limit;            /* of states; the search stops there */

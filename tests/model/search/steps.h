@@ -12,16 +12,19 @@
 struct model;
 struct state; /* bytes only, without padding, so that equal states have equal bytes */
 
-/* text: a sentence, as a trace shows it, with its timer and attempt if they are not 0. broken: the
- * promise that the step breaks, or 0. */
+/* text: a sentence, as a trace shows it, with its timer and attempt if they are not 0. who: the
+ * subject of the sentence; NULL: the text has one. broken: the promise that the step breaks, or 0.
+ */
 struct step {
 	struct state *after;
-	const char *text;
+	const char *who, *text;
 	uint8_t generation, attempt;
 	unsigned broken;
 };
 
+/* size: of a state. */
 struct steps {
+	size_t size;
 	struct step items[STEPS_MAX];
 	unsigned count;
 	unsigned char states[STEPS_MAX][STATE_MAX];
@@ -30,19 +33,15 @@ struct steps {
 /* steps_add: a further step; the caller changes its state. */
 struct step *steps_add(struct steps *, const struct state *before, const char *text);
 
-/* ---- What a model tells of itself ---------------------------------------------------------- */
-
-extern const size_t state_size;
-
-void state_first(const struct model *, struct state *);
-
-/* moves_all: every step of every party. */
-void moves_all(const struct model *, const struct state *, struct steps *);
-
-/* promises_end: the promise that is broken if nothing happens any more, or 0. */
-unsigned promises_end(const struct state *);
-
-const char *promise_name(unsigned promise);
-const char *promise_words(unsigned promise);
+/* What a model tells of itself. size: of a state. moves: every step of every party. end: the
+ * promise that is broken if nothing happens any more, or 0. */
+struct subject {
+	size_t size;
+	void (*first)(const struct model *, struct state *);
+	void (*moves)(const struct model *, const struct state *, struct steps *);
+	unsigned (*end)(const struct state *);
+	const char *(*name)(unsigned promise);
+	const char *(*words)(unsigned promise);
+};
 
 #endif

@@ -10,6 +10,7 @@
 #define TABLE_MIN 4096u
 
 struct store {
+	size_t state_size;
 	unsigned char *blocks[BLOCKS_MAX];
 	uint32_t count;
 	uint32_t *table; /* 1 + the number of a node, or 0 */
@@ -26,30 +27,31 @@ static void *zeroed(size_t count, size_t size)
 }
 
 /* node_size: a node is as large as its state, and its number stays aligned. */
-static size_t node_size(void)
+static size_t node_size(const struct store *store)
 {
-	return (sizeof(struct node) + state_size + 3) & ~(size_t)3;
+	return (sizeof(struct node) + store->state_size + 3) & ~(size_t)3;
 }
 
 static void *node_at(const struct store *store, uint32_t number)
 {
-	return store->blocks[number / BLOCK_NODES] + number % BLOCK_NODES * node_size();
+	return store->blocks[number / BLOCK_NODES] + number % BLOCK_NODES * node_size(store);
 }
 
-static uint32_t hash(const struct state *state)
+static uint32_t hash(const struct state *state, size_t size)
 {
 	const unsigned char *bytes = (const unsigned char *)state;
 	uint64_t sum = 14695981039346656037u;
 
-	for (size_t i = 0; i < state_size; i++)
+	for (size_t i = 0; i < size; i++)
 		sum = (sum ^ bytes[i]) * 1099511628211u;
 	return (uint32_t)(sum ^ sum >> 32);
 }
 
-struct store *store_new(void)
+struct store *store_new(size_t state_size)
 {
 	struct store *store = zeroed(1, sizeof *store);
 
+	store->state_size = state_size;
 	store->size = TABLE_MIN;
 	store->table = zeroed(store->size, sizeof *store->table);
 	return store;
@@ -77,10 +79,10 @@ const struct node *store_node(const struct store *store, uint32_t number)
 /* slot_of: the state's place in the table, or the free one for it. */
 static uint32_t *slot_of(const struct store *store, const struct state *state)
 {
-	uint32_t i = hash(state) & (store->size - 1);
+	uint32_t i = hash(state, store->state_size) & (store->size - 1);
 
 	while (store->table[i] &&
-	       memcmp(store_state(store, store->table[i] - 1), state, state_size) != 0)
+	       memcmp(store_state(store, store->table[i] - 1), state, store->state_size) != 0)
 		i = (i + 1) & (store->size - 1);
 	return &store->table[i];
 }
@@ -105,11 +107,11 @@ void store_add(struct store *store, const struct state *state, uint32_t parent, 
 	assert(store->count < BLOCKS_MAX * BLOCK_NODES);
 	block = &store->blocks[store->count / BLOCK_NODES];
 	if (!*block)
-		*block = zeroed(BLOCK_NODES, node_size());
+		*block = zeroed(BLOCK_NODES, node_size(store));
 	node = node_at(store, store->count);
 	node->parent = parent;
 	node->step = step;
-	memcpy(node->state, state, state_size);
+	memcpy(node->state, state, store->state_size);
 	*slot = ++store->count;
 	if (store->count > store->size / 2)
 		grow(store);

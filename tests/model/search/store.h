@@ -15,7 +15,7 @@ struct node {
 
 struct store;
 
-struct store *store_new(void);
+struct store *store_new(size_t state_size);
 void store_free(struct store *);
 uint32_t store_count(const struct store *);
 const struct node *store_node(const struct store *, uint32_t number);
