@@ -329,13 +329,15 @@ void answer_acquire(const struct model *model, struct step *step, unsigned i)
 	own(step, i);
 }
 
-/* waits: the party has no proof, and the server may have forgotten an acquisition. */
+/* waits: the party has no proof, and the server may have forgotten an acquisition. If an owner was
+ * there since the server has started, it has not. */
 static bool waits(const struct model *model, const struct state *state, unsigned i)
 {
 	const struct party *party = &state->parties[i];
 	uint8_t longest = length_of(model, i);
 
-	if (!holds(model, RULE_WAIT) || (party->refused && !holds(model, RULE_AWAY_OWN)))
+	if (!holds(model, RULE_WAIT) || state->server.data.run == state->server.run ||
+	    (party->refused && !holds(model, RULE_AWAY_OWN)))
 		return false;
 	if (holds(model, RULE_LONGEST) && state->server.data.longest > longest)
 		longest = state->server.data.longest;

@@ -51,6 +51,7 @@ static enum reply acquire(const struct model *model, struct state *state, unsign
 	data->lease.fence = next_fence(&state->server, request->floor);
 	data->holder = 1;
 	data->mark = 0;
+	data->run = state->server.run;
 	if (!data->era)
 		data->era = (uint8_t)(state->server.run + 2);
 	if (data->longest < length_of(model, party))

@@ -27,13 +27,14 @@ struct token {
 	uint8_t fence, party, life, connection, ask;
 };
 
-/* What a server that is set back has as it was. holder: the last owner has not released. mark: the
- * owner's last command. longest: the longest lease, 1 or 2. inbox: the version of a client's change
- * that the owner has not acknowledged, or 0. */
+/* What a server that is set back has as it was. holder: the last owner has not released. mark:
+ * the owner's last command. longest: the longest lease, 1 or 2. run: of the server, when the
+ * lease was acquired last. inbox: the version of a client's change that the owner has
+ * not acknowledged, or 0. */
 struct data {
 	struct record record;
 	struct token lease;
-	uint8_t fence, era, version, holder, mark, longest, inbox;
+	uint8_t fence, era, version, holder, mark, longest, run, inbox;
 };
 
 /* run: counts its starts. young: 2 right after a start, 1 when it is up for a short lease, 0 for a
