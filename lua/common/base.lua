@@ -1,11 +1,10 @@
--- base: what most scripts use: short names, the keys of the shard, and the codes of an answer.
+-- base: what most scripts use: short names, and the codes of an answer.
 --
 -- A script reads and computes everything before its first write, because Redis does not undo the
 -- writes of a failed script. The scripts follow the rules for a timer's life in
 -- src/timer/transition.c exactly.
 local call, pack, words_of = redis.call, struct.pack, struct.unpack
 local insert, sub = table.insert, string.sub
-local LEASE, META, TIMERS, VALUES, INBOX, DEAD, LETTERS, NAMES, SESSION = unpack(KEYS)
 local EEXIST, ENOENT, STALE, LATE, CORRUPT, TORN, NEWER, WAIT = 1, 2, 3, 4, 5, 6, 7, 8
 local PAUSED = 9
 

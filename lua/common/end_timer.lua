@@ -1,6 +1,6 @@
 -- end_timer: timers that end, and the ends that are kept.
 --
--- uses: base clock digits ends keep owner topic value
+-- uses: base begin clock digits keep topic value
 
 -- own_keep: how long a timer itself says that its end is kept, in us (tag 3 in src/timer/record.h).
 -- 0: it does not say.
@@ -26,7 +26,7 @@ end
 
 -- ender: the owner or client that ends a timer, 'HOST pid N'; '': it has no session.
 local function ender()
-	local key = fence and META or SESSION -- cancel_one.lua may have no SESSION
+	local key = fence and META or guard -- cancel_one.lua has none
 	local holder = key and call('HGET', key, fence and 'holder' or 'who') or ''
 	local host, pid = string.match(holder, '^(.-), pid (%d+)')
 	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)

@@ -1,6 +1,6 @@
 -- enter: how a script begins that clients may call, too.
 --
--- uses: base owner
+-- uses: base begin owner
 
 local function client_enters()
 	local session = call('HMGET', SESSION, 'conn', 'last')
@@ -11,6 +11,7 @@ local function client_enters()
 	if tonumber(session[2]) ~= ARGV[4] - 1 then
 		return {'MARK', session[2] or ''}
 	end
+	guard = SESSION
 	begin(meta[1], meta[2])
 	closed = meta[3] and '\n' .. meta[3]
 	return nil

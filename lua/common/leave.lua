@@ -1,6 +1,6 @@
 -- leave: how a script ends that gives versions. It has changed something.
 --
--- uses: base digits owner version
+-- uses: base begin digits owner version
 
 -- leave: news: scores and ids for the inbox.
 local function leave(news)

@@ -1,6 +1,6 @@
 -- open: may an earlier claim of a timer still start after it is replaced or deleted?
 --
--- uses: base owner rule value
+-- uses: base begin rule value
 
 -- is_open: may an earlier claim still start when this value is replaced? A damaged value may have
 -- had any state.

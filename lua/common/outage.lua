@@ -1,6 +1,6 @@
 -- outage: owners that may start timers while they are cut off.
 --
--- uses: base digits owner
+-- uses: base begin digits
 
 -- must_wait: the owner may start timers while it is cut off, and has not released. So a client's
 -- change is certain when this owner has acknowledged it. Returns the owner's fence, or false.

@@ -1,19 +1,6 @@
 -- owner: how an owner's script begins, its first write, and how it ends.
 --
--- uses: base
-
-local owner = ARGV[1] == 'o' -- or a client: enter.lua
-local fence
-local first, last -- the last version of the shard before the script, and now
-local shards -- how many the namespace has
-local closed -- the topics that take no puts, a line each; or nil
-
--- begin sets the last version and the number of shards, from META.
-local function begin(ver, count)
-	first = tonumber(ver) or 0
-	last = first
-	shards = tonumber(count)
-end
+-- uses: base begin
 
 -- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer.
 local function owner_enters()
@@ -30,6 +17,7 @@ local function owner_enters()
 	if ARGV[6] ~= '' and (tonumber(meta[3]) or 0) < tonumber(ARGV[6]) then
 		return {'ERA', meta[1]} -- a client's write is lost; the mark does not show it
 	end
+	guard = LEASE
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
 	closed = meta[5] and '\n' .. meta[5]
 	begin(meta[3], meta[4])
@@ -39,7 +27,7 @@ end
 -- touch is the first write of all scripts that add no timers. It needs no memory. Over maxmemory,
 -- Redis lets a script continue after such a write.
 local function touch()
-	call('PEXPIRE', owner and LEASE or SESSION, ARGV[5])
+	call('PEXPIRE', guard, ARGV[5])
 end
 
 -- use_up stores the operation number, so that it is not used again. ...: fields of META, and their
@@ -52,5 +40,5 @@ local function use_up(...)
 	if ... then
 		call('HSET', META, ...)
 	end
-	call('HSET', SESSION, 'last', ARGV[4])
+	call('HSET', guard, 'last', ARGV[4])
 end

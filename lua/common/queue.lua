@@ -15,7 +15,6 @@
 -- Everything is read before the first write, because Redis does not undo the writes of a script.
 -- The first write needs no memory, except in push.lua: a full server can be emptied.
 local call, insert, match = redis.call, table.insert, string.match
-local META, TOPICS, COUNTS, WAITING, TAKEN, LATER, MESSAGES, CONSUMERS = unpack(KEYS)
 local TOKEN = '^(%d+)%-(%d+)%-(%d+)/(%d+)$'
 local NONE = 4294967295 -- a setting that says none, where 0 is the default
 local WAITS_FOR = 5000000 -- us; a consumer that waits looks each second, and registers again
@@ -41,11 +40,12 @@ end
 
 -- wrong_type: an answer that names the first key that another program has made with another type.
 local function wrong_type()
-	local types = {'hash', 'hash', 'hash', 'list', 'zset', 'zset', 'hash', 'zset'}
-	for k, wanted in ipairs(types) do
-		local found = call('TYPE', KEYS[k]).ok
-		if found ~= wanted and found ~= 'none' then
-			return {'TYPE', KEYS[k], found, wanted}
+	local types = {META, 'hash', TOPICS, 'hash', COUNTS, 'hash', WAITING, 'list', TAKEN, 'zset',
+		LATER, 'zset', MESSAGES, 'hash', CONSUMERS, 'zset'}
+	for k = 1, #types, 2 do
+		local found = call('TYPE', types[k]).ok
+		if found ~= types[k + 1] and found ~= 'none' then
+			return {'TYPE', types[k], found, types[k + 1]}
 		end
 	end
 	return nil

@@ -1,24 +1,9 @@
--- settings: the settings of topics, and their keys.
+-- settings: the settings of topics.
 --
 -- uses: digits
 local call, insert = redis.call, table.insert
 local sub, find, match = string.sub, string.find, string.match
-local META, TOPICS = unpack(KEYS)
-local prefix = sub(TOPICS, 1, -2) -- of the other keys of topics
-local DROPPED = prefix .. 'u'
 local WORD_OF_SETTINGS = '^[%w_]+=%-?%d+$'
-
--- queue_keys: of a topic. They are named from `t`, which is in the same slot.
-local function queue_keys(topic)
-	return prefix .. 'q:' .. topic, prefix .. 'qt:' .. topic, prefix .. 'ql:' .. topic,
-		prefix .. 'qm:' .. topic, prefix .. 'qc:' .. topic
-end
-
--- length: of a list or sorted set. One that another program has made with another type counts as
--- empty.
-local function length(command, key)
-	return tonumber(redis.pcall(command, key)) or 0
-end
 
 -- is_hash: false: another program has made the key with another type, the second result.
 local function is_hash(key)

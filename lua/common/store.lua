@@ -2,7 +2,7 @@
 -- remove_timer has noted. Only scripts that change neither topic nor deadline write a value by
 -- themselves: a claim, for example.
 --
--- uses: base digits owner remove
+-- uses: base digits remove
 
 local scores, stored, places = {}, {}, {}
 
@@ -19,19 +19,4 @@ local function write_timers()
 	write('ZADD', TIMERS, scores)
 	write('HSET', VALUES, stored)
 	write_removed()
-end
-
--- store_new is the first write of scripts that add timers. Returns false, or the error of Redis:
--- out of memory, or writes refused. After an error nothing was done, and the number is not used up.
-local function store_new()
-	if scores[1] then
-		local reply = redis.pcall('ZADD', TIMERS, unpack(scores))
-		if type(reply) == 'table' and reply.err then
-			return reply
-		end
-		scores = {}
-	end
-	touch()
-	write_timers()
-	return false
 end

@@ -1,6 +1,6 @@
--- version: the versions that the shard gives. owner.lua knows the last one.
+-- version: the versions that the shard gives. begin.lua knows the last one.
 --
--- uses: base clock owner
+-- uses: begin clock
 
 -- How far a version may be ahead of the clock, in us. Each put takes as many numbers as there are
 -- shards, so a burst of 14 million puts in 256 shards keeps its order.
@@ -9,7 +9,7 @@ local number_of_shard
 
 -- shard: the number of the shard, from the name of its keys.
 local function shard()
-	number_of_shard = number_of_shard or tonumber(string.match(LEASE, '^{.*:(%d+)}:'))
+	number_of_shard = number_of_shard or tonumber(string.match(META, '^{.*:(%d+)}:'))
 	return number_of_shard
 end
 

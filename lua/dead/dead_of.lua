@@ -2,7 +2,7 @@
 --
 -- uses: base
 --
--- KEYS      the nine of the shard
+-- KEYS      d D e
 -- ARGV      1 id
 -- returns   {'OK', member, score, letter or false}, as in dead_page; {'OK'}: the id has none
 -- cost      O(log N)

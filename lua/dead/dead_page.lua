@@ -5,7 +5,7 @@
 --
 -- uses: base
 --
--- KEYS      the nine of the shard
+-- KEYS      d D
 -- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. If the
 --           member does not exist, the page begins after all letters with that score
 --           3 limit (at most 1000)

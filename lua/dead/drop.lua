@@ -2,7 +2,7 @@
 --
 -- uses: base enter letters newer owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m d D e s:NONCE
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each drop: id ('': all letters), version (0: every letter of the id)
 -- returns   {'OK', ...}: the number of letters that each drop has deleted; 'NEWER': one of them is

@@ -3,7 +3,7 @@
 --
 -- uses: base owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m d D e
 -- ARGV      1-6 as in README.md; role owner
 --           7 the number of letters that may be kept
 --           8 a time (us): letters that died before it are too old

@@ -1,8 +1,8 @@
 -- requeue: turns dead letters into timers again, and deletes the letters.
 --
--- uses: args base body enter leave letters newer open owner store value version
+-- uses: args base begin body enter leave letters newer open store store_new value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i d D e s:NONCE
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
 --           bytes), floor of the version or ''

@@ -1,8 +1,8 @@
 -- add: adds a timer or replaces it, as a client does; for people and for other languages.
 --
--- uses: base digits hand newer open owner rule store value version
+-- uses: base begin digits hand newer open rule store value version
 --
--- KEYS      the nine of the shard of the id; the last one may be left out
+-- KEYS      m z h i
 -- ARGV      1 id   2 topic   3 due (us since 1970)   4 data   5 late_after (us), may be left out
 --           6 every (us), may be left out: a recurring timer. It is due at due, and then once
 --           a period. late_after must be 0. The same call again changes nothing

@@ -2,7 +2,7 @@
 --
 -- uses: base end_timer hand newer open remove value version
 --
--- KEYS      the nine of the shard of the id; the last one may be left out
+-- KEYS      m z h i E x
 -- ARGV      1 id
 -- returns   OK: it will not start; ENOENT: no such timer; ELATE: it may have started, or may still
 --           start; EUNKNOWN: it was deleted, but its owner fires while it is cut off, and may start

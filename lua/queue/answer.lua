@@ -2,7 +2,7 @@
 --
 -- uses: clock digits queue
 --
--- KEYS      as push.lua; the last one may be left out
+-- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
 -- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
 --           dropped, and counted so   3 when they come back (us), of 'retry' or 'hold'; 0: as the
 --           topic says   4 a random number   5.. their tokens

@@ -2,7 +2,7 @@
 --
 -- uses: queue
 --
--- KEYS      as push.lua, of the topic ''
+-- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
 -- ARGV      1 ''   2 the consumer, NAME/NUMBER/, or ''
 --           3.. what its topics begin with: a push into such a topic calls it as take.lua says,
 --           if no consumer of this topic alone waits

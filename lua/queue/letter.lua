@@ -1,9 +1,9 @@
 -- letter: makes a dead letter of a message, in the shard of its id. A second one of the same
 -- version changes nothing.
 --
--- uses: base clock digits letters owner version
+-- uses: base begin clock digits letters version
 --
--- KEYS      the nine of the shard
+-- KEYS      m d D e
 -- ARGV      1 id   2 version   3 reason   4 at (us)   5 value
 -- returns   {'OK', 0}
 -- cost      O(log N)

@@ -7,7 +7,7 @@
 --
 -- uses: clock digits queue
 --
--- KEYS      `m`, `t`, `n`, the topic's `q:`, `qt:`, `ql:`, `qm:`, `qc:`, and `qc:` of the topic ''
+-- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC qc:
 -- ARGV      1 topic
 --           2.. for each group: its size, and for each message its generation (0: one is made),
 --           'DUE ATTEMPT SUM ID' with a newline, and its data
@@ -22,7 +22,6 @@ local is_closed = setting(text, 'paused', 0) >= 2
 local refuses = string.find(text, ' overflow=1 ', 1, true)
 local most = setting(text, 'max', 100000)
 local topic = ARGV[1]
-local ALL = KEYS[9] -- the consumers of many topics
 local CHANNELS = match(META, '^({.*):%d+}:') .. '}:ready:'
 local LOOKED_AT_MAX = 256 -- consumers that do not want the topic, or have ended
 local answer = {'OK'}

@@ -3,7 +3,7 @@
 --
 -- uses: clock digits queue
 --
--- KEYS      as push.lua; the last one may be left out
+-- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
 -- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
 --           even if it is larger   4 a consumer that waits if there is nothing, NAME/NUMBER/:
 --           a push then publishes 'NUMBER TOPIC' to `{ns}:ready:NAME`, once; or ''

@@ -3,7 +3,7 @@
 --
 -- uses: args base owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each entry: id, version
 -- returns   {'OK', 0 ...}; or a refusal

@@ -1,8 +1,8 @@
 -- ended: what became of timers: their last ends that are kept. Reads only.
 --
--- uses: base clock ends
+-- uses: base clock
 --
--- KEYS      the nine of the shard
+-- KEYS      E x
 -- ARGV      ids
 -- returns   {'OK', ...}: for each id its end (src/timer/ended.h), or nil
 -- cost      O(1) an id

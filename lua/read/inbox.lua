@@ -2,7 +2,7 @@
 --
 -- uses: base
 --
--- KEYS      the nine of the shard
+-- KEYS      l h i
 -- ARGV      2 the owner's token   7 limit (at most 1000)   8 how many entries to leave out, or none
 -- returns   {'OK', id, score, value or false, ...}; or {'FENCED'}
 -- cost      O(limit)

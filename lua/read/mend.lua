@@ -4,7 +4,7 @@
 --
 -- uses: args base digits owner remove store value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. ids
 -- returns   {'OK', ...}: 0 the value has an entry again; 2 an entry was deleted; 1 the id was no

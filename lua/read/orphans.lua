@@ -2,9 +2,9 @@
 -- of ends and their times. Our scripts never leave an orphan: another program has written or
 -- deleted there. Reads only.
 --
--- uses: base ends
+-- uses: base
 --
--- KEYS      the nine of the shard
+-- KEYS      z h E x
 -- ARGV      1 'z' entries without a value, 'h' values without an entry, 'x' times without an end,
 --           'E' ends without a time   2 cursor, '0' at the start
 -- returns   {cursor ('0' at the end), id, ...}

@@ -5,7 +5,7 @@
 --
 -- uses: base topic value
 --
--- KEYS      the nine of the shard
+-- KEYS      z h
 -- ARGV      1 '+' pending, '-' claimed   2 how many it looks at (at most 1000)
 --           3 score, 4 member: the last ones of the page before; '' and '' from the start
 --           5 's': return all scores. Else which timers are wanted, may be left out: 'r': those

@@ -3,9 +3,9 @@
 -- The inbox is kept if the caller replaces its own token or passes ARGV 9. Else it is emptied,
 -- because a new owner reads all timers.
 --
--- uses: base clock digits newer owner value version
+-- uses: base begin clock digits newer value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i d D e
 -- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)
 --           4 floor: the highest fence or version that the caller knows of this shard, or 0. No
 --           later one is below the floor, even if the server's clock went back
@@ -116,7 +116,6 @@ if ARGV[10] == '1' then
 else
 	call('HDEL', META, 'fire')
 end
-call('UNLINK', sub(LEASE, 1, -2) .. 'k') -- an index that builds before 0.1.0 kept
 call('HDEL', META, 'late') -- with this fence, every change that waits is too late
 drop_journals()
 return {'OK', token, era, ver, digits(now()), entries, letters, meta[4] or '', jump or ''}

@@ -2,7 +2,7 @@
 --
 -- uses: base
 --
--- KEYS      the nine of the shard
+-- KEYS      l m
 -- ARGV      1 token
 --           2 may be left out, or '': the version of a record that the owner does not understand.
 --           This is then the reason for the release, and META keeps the version

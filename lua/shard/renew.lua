@@ -4,9 +4,9 @@
 -- A lease that has run out is taken again if nobody had it since. But a connection that is older
 -- than the last one with the lease is refused: its socket was lost, and this command came late.
 --
--- uses: base clock digits ends
+-- uses: base clock digits
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i d E x t
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
 -- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
 --           in the order, values, a number that is another one after each change of the settings
@@ -17,8 +17,6 @@
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
 --           later connection had it
 -- cost      O(1). Works over maxmemory
-
-local TOPICS = sub(LEASE, 1, -2) .. 't'
 
 -- forget_ends drops some ends that have expired. A key of a wrong type is no reason to lose the
 -- lease.

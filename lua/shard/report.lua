@@ -2,7 +2,7 @@
 --
 -- uses: base owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m
 -- ARGV      1-6 as in README.md; role owner
 --           7 text   8 now (us)
 -- returns   {'OK'}; or a refusal

@@ -2,7 +2,7 @@
 --
 -- uses: base clock digits
 --
--- KEYS      the nine of the shard
+-- KEYS      m s:NONCE
 -- ARGV      1 conn, which grows with each connection of the client   2 ttl of the session (ms)
 --           3 shards of the namespace as the client knows it, or ''
 --           4 '1': set ARGV 3 as the number of shards if the shard has none
@@ -29,7 +29,7 @@ if ARGV[3] ~= '' and count ~= ARGV[3] then
 end
 if ARGV[3] ~= '' and not meta[2] and ARGV[4] ~= '1' then
 	return {'NEW', ARGV[5] and ARGV[5] ~= '' and
-		call('PUBLISH', ARGV[5], string.match(LEASE, ':(%d+)}:')) or 0}
+		call('PUBLISH', ARGV[5], string.match(META, ':(%d+)}:')) or 0}
 end
 
 call('PEXPIRE', SESSION, ARGV[2])

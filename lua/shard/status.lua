@@ -2,7 +2,7 @@
 --
 -- uses: base clock
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z i d
 -- ARGV      none
 -- returns   {pending, claimed, dead, entries in the inbox, score of the next pending timer or
 --           false, token of the lease or false, ms left of it, holder or false, since, seen,

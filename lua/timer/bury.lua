@@ -2,7 +2,7 @@
 --
 -- uses: args base body clock end_timer letters owner remove value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h d D e E x
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
 --           dw_set_why(), which replaces the one before if the reason is a verdict: 1 or 5, and

@@ -3,9 +3,9 @@
 -- For an owner, code 4 means that the timer is claimed and was left alone. For a client it may also
 -- mean that the timer is deleted, but an earlier claim may still start: always of a recurring one.
 --
--- uses: args base end_timer enter leave newer open outage owner remove value version
+-- uses: args base begin end_timer enter leave newer open outage owner remove value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i s:NONCE E x
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
 --           the version that it must have, or 0

@@ -2,9 +2,9 @@
 -- becomes claimed, with attempt + 1; or with more, after owners that fire while they are cut off,
 -- because each of them may have used up to 15 that Redis does not know.
 --
--- uses: args base digits inbox outage owner value
+-- uses: args base begin digits inbox outage owner value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt (the one before the claim)
 -- returns   {'OK', ...}: the header as claimed; 2 no such timer; {3, value} the id has another

@@ -3,7 +3,7 @@
 --
 -- uses: args base inbox owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: -score, id; then for each: the value as claimed. Ids differ
 -- returns   {'OK'}; {'LOOK'}: a client has written one of the ids, or one has no timer, or is

@@ -3,7 +3,7 @@
 --
 -- uses: args base outage
 --
--- KEYS      the nine of the shard
+-- KEYS      m i
 -- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
 -- returns   {'OK', ...}: 0 the owner has acknowledged it: the timer as it was before does not start
 --           any more; 1 not yet; 2 the timer was done before the owner knew of the move; 3 there

@@ -3,9 +3,9 @@
 -- have used the next attempts (`jump` in README.md), the attempt is raised, as by a claim: a claim
 -- of the next version cannot know that any more.
 --
--- uses: args base body enter leave newer open outage owner store value version
+-- uses: args base begin body enter leave newer open outage owner store value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i s:NONCE
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
 --           the version that the owner knows (0: none), due (8 bytes), floor of the version or ''

@@ -3,7 +3,7 @@
 --
 -- uses: args base body clock end_timer inbox leave letters owner store value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i d D e E x
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
 --           becomes a dead letter), at (us), the text of dw_set_why() as for bury, or without a

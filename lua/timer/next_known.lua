@@ -2,9 +2,9 @@
 -- were claimed, wait for their next occurrence. The owner tells what is to be stored, so the script
 -- reads no values.
 --
--- uses: args base clock inbox keep leave owner topic version
+-- uses: args base begin clock inbox keep leave owner topic version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: its new score, id; then for each: its value at the next occurrence,
 --           with the version to use. Ids differ, and the versions grow from each timer to the next

@@ -1,8 +1,9 @@
 -- put: adds timers, or replaces them.
 --
--- uses: args base clock digits ends enter leave newer open owner rule store topic value version
+-- uses: args base begin clock digits enter leave newer open owner rule store store_new topic
+-- uses: value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i s:NONCE E x
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 a character for each timer, '0' + its flags: 1 only if the id has no timer, 2 claimed
 --           at once, 4 the owner took its claim back; 2 and 4 are ignored for a client; 8 only if

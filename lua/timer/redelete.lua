@@ -3,7 +3,7 @@
 --
 -- uses: args base owner remove value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version: this version and older ones are deleted
 -- returns   {'OK', ...}: 0 deleted; 2 no such timer, or a later one; or a refusal

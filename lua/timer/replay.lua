@@ -1,9 +1,9 @@
 -- replay: what a journal promised while the server was away is done now, row by row.
 --
--- uses: args base body clock digits end_timer enter leave newer open
--- uses: outage owner remove store value version
+-- uses: args base begin body clock digits end_timer enter leave newer open outage remove store
+-- uses: store_new value version
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i s:NONCE E x
 -- ARGV      1-6 as in README.md; role owner or client
 --           7 the id of the journal: `j:` and this id is a field of `m`, the last row that was done
 --           8.. for each row, with growing numbers and different ids: id, number, what (P put, S

@@ -5,9 +5,9 @@
 -- only where nothing is stored, because the new owner may have changed a stored timer. The written
 -- timer is pending. If it was claimed it is also open, because that claim may still start.
 --
--- uses: args base enter leave newer owner store value
+-- uses: args base begin enter leave newer store store_new value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i s:NONCE
 -- ARGV      1-6 as in README.md; role owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body

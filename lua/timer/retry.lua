@@ -3,7 +3,7 @@
 --
 -- uses: args base body inbox owner store value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts),
 --           the text of dw_set_why(), which replaces the one before if the retry counts

@@ -2,7 +2,7 @@
 --
 -- uses: args base end_timer owner remove value
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h E x
 -- ARGV      1-6 as in README.md; role owner
 --           7.. for each timer: id, version, attempt, when its handler started (8 bytes), what
 --           that has said of it (at most 4096 bytes)

@@ -3,7 +3,7 @@
 --
 -- uses: base inbox keep owner
 --
--- KEYS      the nine of the shard
+-- KEYS      l m z h i
 -- ARGV      1-6 as in README.md; role owner
 --           7.. ids; then for each its topic
 -- returns   {'OK'}: all of them are deleted; {'LOOK'}: a client has written one of them, or a topic

@@ -3,7 +3,7 @@
 --
 -- uses: names settings
 --
--- KEYS      `m`, `t`; `u` is named from `t`
+-- KEYS      m t u
 -- ARGV      1 the change number that the last call has returned, or '': none has
 -- returns   {'OK', change number, 0, topic, text, ...}: what has changed since; the text
 --           'ver=N gone=1' is a drop

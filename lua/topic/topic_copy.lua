@@ -4,7 +4,7 @@
 --
 -- uses: change digits settings
 --
--- KEYS      `m`, `t`; the other keys are named from `t`
+-- KEYS      m t u n
 -- ARGV      1 most dropped topics that are remembered
 --           2 the channel to wake the owner on, or ''; the message is 't'
 --           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
@@ -73,4 +73,4 @@ end
 if ARGV[2] ~= '' then
 	call('PUBLISH', ARGV[2], 't')
 end
-return wrong_hash(prefix .. 'n') or {'OK', #changed}
+return wrong_hash(COUNTS) or {'OK', #changed}

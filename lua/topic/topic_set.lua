@@ -5,7 +5,7 @@
 --
 -- uses: change settings
 --
--- KEYS      `m`, `t`; `u` is named from `t`
+-- KEYS      m t u
 -- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
 --           damaged words   4 most topics   5 the newest settings of the topic that the caller
 --           has read, with their version, or '': it found none   6 most topics with settings that a

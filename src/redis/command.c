@@ -145,14 +145,3 @@ void command_time(struct redis_command *command, int64_t time)
 	command->used += 8;
 	command_bytes(command, at, 8);
 }
-
-/* The words between are texts of the caller, and have used none of the room. */
-void command_replace_number(struct redis_command *command, int word, int64_t number)
-{
-	if (is_full(command))
-		return;
-	command_number(command, number);
-	command->count--;
-	command->word[word] = command->word[command->count];
-	command->size[word] = command->size[command->count];
-}

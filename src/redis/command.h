@@ -35,8 +35,6 @@ void command_unsigned(struct redis_command *,
 /* command_keep returns memory that lasts as long as the command. Call it at most once for each
  * command. Returns NULL without memory; then the command is not sent. */
 char *command_keep(struct redis_command *, size_t size);
-/* command_replace_number replaces a word by a number. */
-void command_replace_number(struct redis_command *, int word, int64_t number);
 /* command_time adds the eight bytes of a deadline, little-endian. */
 void command_time(struct redis_command *, int64_t time);
 

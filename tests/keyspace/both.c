@@ -68,12 +68,25 @@ void both_key(struct both *both, const char *end)
 	both_text(both, key);
 }
 
-void both_begin_script(struct both *both, const char *name, unsigned keys)
+void both_begin_script(struct both *both, const char *name, const char *session)
 {
+	const struct redis_script *script = &redis_scripts[script_number(name)];
+	char key[64];
+
 	both_begin(both, "EVALSHA");
 	both->script = name;
-	both_text(both, redis_scripts[script_number(name)].sha1);
-	both_number(both, keys);
+	both_text(both, script->sha1);
+	both_number(both, script->key_count + script->queue_keys);
+	for (unsigned i = 0; i < script->key_count; i++) {
+		(void)snprintf(key, sizeof key, "%s%s", redis_key_ends[script->keys[i]],
+			       script->keys[i] == KEY_SESSION ? session : "");
+		both_key(both, key);
+	}
+	for (unsigned i = 0; i < script->queue_keys; i++) {
+		(void)snprintf(key, sizeof key, "%s%s", redis_queue_ends[i],
+			       i < QUEUE_KEYS ? "game" : "");
+		both_key(both, key);
+	}
 }
 
 /* ---- Replies ------------------------------------------------------------------------------- */
@@ -106,7 +119,8 @@ static bool is_same(const struct both *, const redisReply *, const struct reply 
 /* is_unordered: the answer has the order of the server's tables. */
 static bool is_unordered(const struct both *both)
 {
-	static const char *const all[] = {"orphans", "queue_check", "topic_list", "topic_changes"};
+	static const char *const all[] = {"orphans", "purge", "queue_check", "topic_list",
+					  "topic_changes"};
 
 	for (size_t i = 0; both->script && i < sizeof all / sizeof *all; i++)
 		if (strcmp(both->script, all[i]) == 0)

@@ -68,10 +68,10 @@ void both_close(struct both *);
 
 uint64_t both_draw(struct both *, uint64_t limit);
 
-/* The words of a call: both_begin takes the first one, both_begin_script those of EVALSHA up to the
- * number of keys. */
+/* The words of a call: both_begin takes the first one, both_begin_script those of EVALSHA up to its
+ * keys; those of queues are of the topic "game". */
 void both_begin(struct both *, const char *word);
-void both_begin_script(struct both *, const char *script, unsigned keys);
+void both_begin_script(struct both *, const char *script, const char *session);
 void both_bytes(struct both *, const void *bytes, size_t size);
 void both_text(struct both *, const char *text);
 void both_number(struct both *, uint64_t number);

@@ -8,25 +8,7 @@
 
 static void begin_shard(struct both *both, const char *script)
 {
-	static const char *const ends[] = {"l", "m", "z", "h", "i", "d", "D", "e"};
-	char session[16];
-	bool has_topics = strcmp(script, "queue_check") == 0;
-
-	both_begin_script(both, script, has_topics ? 10 : 9);
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		both_key(both, ends[i]);
-	(void)snprintf(session, sizeof session, "s:%s", both->caller->nonce);
-	both_key(both, session);
-	if (has_topics)
-		both_key(both, "t");
-}
-
-static void begin_keys(struct both *both, const char *script, const char *const *ends,
-		       unsigned count)
-{
-	both_begin_script(both, script, count);
-	for (unsigned i = 0; i < count; i++)
-		both_key(both, ends[i]);
+	both_begin_script(both, script, both->caller->nonce);
 }
 
 /* ---- Scripts whose callers learn from the answer --------------------------------------------- */
@@ -140,21 +122,9 @@ static void of_shard(struct both *both, const char *script, const char *format)
 	reply_free(both_call(both));
 }
 
-static void of_topic(struct both *both, const char *script, const char *format)
-{
-	static const char *const ends[] = {"m", "t"};
-
-	begin_keys(both, script, ends, 2);
-	both_words(both, format);
-	reply_free(both_call(both));
-}
-
 static void of_queue(struct both *both, const char *script, const char *format)
 {
-	static const char *const ends[] = {"m",       "t",       "n",       "q:game", "qt:game",
-					   "ql:game", "qm:game", "qc:game", "qc:"};
-
-	begin_keys(both, script, ends, 9);
+	both_begin_script(both, script, "");
 	both_words(both, format);
 	reply_free(both_call(both));
 }
@@ -244,19 +214,21 @@ static const struct {
     {of_shard, "dead_page", "Ln", 2},
     {of_shard, "dead_of", "i", 2},
     {of_shard, "orphans", "[z|h|x|E][0]", 3},
-    {of_shard, "queue_check", "[][][1000]", 2},
+    {of_queue, "queue_check", "[][1000]", 2},
+    {of_queue, "queue_numbers", "[game]", 2},
+    {of_shard, "queue_purge", "[77:x:1]", 1},
     {of_shard, "letter", "ivND[some value]", 1},
-    {of_topic, "topic_set",
+    {of_queue, "topic_set",
      "[game|topic|to][queue=1 max=3|paused=2|keep=5000000|x][0|1][9][|keep=9 "
      "ver=7][0]",
      3},
-    {of_topic, "topic_copy",
+    {of_queue, "topic_copy",
      "[5]["
      "|{t}:wake][game|topic][queue=1 ver=1767225603000000|ver=5 gone=1|x]",
      3},
-    {of_topic, "topic_drop", "[game|topic|to][|ver=5]", 2},
-    {of_topic, "topic_list", "[game|topic|][|1]", 2},
-    {of_topic, "topic_changes", "[0|4097|]", 2},
+    {of_queue, "topic_drop", "[game|topic|to][|ver=5]", 2},
+    {of_queue, "topic_list", "[game|topic|][|1]", 2},
+    {of_queue, "topic_changes", "[0|4097|]", 2},
     {of_queue, "push", "[game][1][0][5 0 7 a\n]w", 6},
     {of_queue, "push", "[game][2]v[5 0 7 a\n]wv[1767225600000000 1 7 b\n]w", 3},
     {of_queue, "take", "[game]n[1000000|10][|me/1/]", 4},
@@ -271,7 +243,6 @@ static const struct {
     {of_command, "ZREM", "#zi", 2},
     {of_command, "ZADD", "#zni", 2},
     {of_command, "DEL", "#l", 1},
-    {of_command, "ZADD", "#k[0]i", 1},
     {of_command, "HSET", "#m[format][1|1|1|1|2|x|]", 2},
     {of_command, "HSET", "#m[shards][2|2|2|400000]", 1},
     {of_command, "HSET", "#m[keeps][topic\t5000\nto\t3000000\n|t\t90000000000000\n]", 2},

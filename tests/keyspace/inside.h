@@ -52,8 +52,10 @@ struct keyspace {
 	const struct patch *patches;
 	size_t patch_count;
 	bool loaded[SCRIPT_COUNT];
-	const char *script; /* that runs; NULL: none */
-	bool has_written;   /* the script */
+	const char *script;              /* that runs; NULL: none */
+	bool has_written;                /* the script */
+	const struct bytes *script_keys; /* that it may touch */
+	int script_key_count;
 	void (*watch)(void *user, const struct keyspace_command *);
 	void *watch_user;
 	unsigned (*heard)(void *user, struct bytes channel, struct bytes message);

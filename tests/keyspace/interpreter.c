@@ -49,6 +49,27 @@ static bool word_at(lua_State *lua, int at, struct bytes *ret_word)
 	return true;
 }
 
+/* check_keys: a script touches no key that is not in its KEYS. All words of some commands are keys,
+ * and of others the first one. */
+static void check_keys(const struct keyspace *keyspace, int count, const struct bytes *words)
+{
+	bool has_none = bytes_are(words[0], "TIME") || bytes_are(words[0], "PUBLISH");
+	bool has_many = bytes_are(words[0], "UNLINK") || bytes_are(words[0], "DEL");
+
+	for (int i = 1; i < (has_none ? 1 : has_many ? count : count < 2 ? count : 2); i++) {
+		int k = 0;
+
+		while (k < keyspace->script_key_count &&
+		       !bytes_equal(words[i], keyspace->script_keys[k]))
+			k++;
+		if (k < keyspace->script_key_count)
+			continue;
+		(void)fprintf(stderr, "%s: the key %.*s is not in KEYS\n", keyspace->script,
+			      (int)words[i].size, words[i].at);
+		abort();
+	}
+}
+
 /* run pushes what a command answers. False: it is an error. */
 static bool run(lua_State *lua)
 {
@@ -64,6 +85,8 @@ static bool run(lua_State *lua)
 			return !fail(lua, "ERR Lua redis lib command arguments must be strings or "
 					  "integers");
 	luaL_checkstack(lua, LUA_MINSTACK, "too many words");
+	if (at_work->script_keys)
+		check_keys(at_work, count, words);
 	if (at_work->watch)
 		at_work->watch(at_work->watch_user,
 			       &(struct keyspace_command){at_work->script, count, words});
@@ -352,6 +375,8 @@ void interpreter_eval(struct keyspace *keyspace, struct reply *reply,
 	at_work = keyspace;
 	keyspace->script = call->text.at ? "" : redis_scripts[call->script].name;
 	keyspace->has_written = false;
+	keyspace->script_keys = call->text.at ? NULL : call->words;
+	keyspace->script_key_count = call->keys;
 	set_words(lua, "KEYS", call->keys, call->words);
 	set_words(lua, "ARGV", call->count - call->keys, call->words + call->keys);
 	if (push_function(lua, keyspace, call) && lua_pcall(lua, 0, 1, 0) == 0)
@@ -360,6 +385,7 @@ void interpreter_eval(struct keyspace *keyspace, struct reply *reply,
 		say_failure(lua, reply);
 	lua_pop(lua, 1);
 	keyspace->script = NULL;
+	keyspace->script_keys = NULL;
 	at_work = above;
 }
 

@@ -1,10 +1,18 @@
 # Rules for the scripts. Each file below lua/ names in its line "-- uses:" the parts, files of
 # lua/common, whose names it uses, and no others. Input: the files. They are read without a grammar:
 # a local is known from its name on, so "local x = x" needs another name, and long strings are not
-# known.
+# known. The line "-- KEYS" of a script names its keys: see src/cmake/EmbedLua.cmake.
 BEGIN {
 	set(keywords, "and break do else elseif end false for function if in local nil not or " \
 	    "repeat return then true until while")
+	key_count = split("l=LEASE m=META z=TIMERS h=VALUES i=INBOX d=DEAD D=LETTERS e=NAMES " \
+	    "s:NONCE=SESSION E=ENDS x=UNTILS t=TOPICS u=DROPPED n=COUNTS q:TOPIC=WAITING " \
+	    "qt:TOPIC=TAKEN ql:TOPIC=LATER qm:TOPIC=MESSAGES qc:TOPIC=CONSUMERS qc:=ALL", keys, " ")
+	for (i = 1; i <= key_count; i++) {
+		key_of[i] = substr(keys[i], 1, index(keys[i], "=") - 1)
+		name_of[i] = substr(keys[i], index(keys[i], "=") + 1)
+		is_key[name_of[i]] = 1
+	}
 	set(given, "KEYS ARGV redis struct bit string table math tonumber tostring type ipairs " \
 	    "pairs select unpack pcall error")
 }
@@ -48,8 +56,16 @@ function declare(name) {
 	}
 }
 
+# use_key: a script names its keys, and makes none of its own.
+function use_key(name, behind) {
+	uses_key[FILENAME, name] = 1
+	if (before ~ /^[.][.]$/ || behind ~ /^[ \t]*[.][.]/ || call ~ /(^|[.])sub$/)
+		say(FILENAME, FNR, "a key is made of " name "; name it in the line \"-- KEYS\"")
+}
+
 # use: the file or a part must define this name, or Lua does.
 function use(name,    d) {
+	if (name == "KEYS") uses_key[FILENAME, name] = 1
 	for (d = depth; d >= 0 && !index(names_at[d], " " name " "); d--) ;
 	if (d == 0) is_used[part, name] = 1
 	if (d < 0 && !(name in given) && !((FILENAME, name) in free_at)) {
@@ -66,7 +82,8 @@ function read_name(word, behind) {
 	else if (mode == "local function") {
 		declare(word)
 		mode = "function"
-	} else if (before != "." && before != ":" &&
+	} else if (word in is_key) use_key(word, behind)
+	else if (before != "." && before != ":" &&
 	    !(brackets ~ /^[{]/ && behind ~ /^[ \t]*=([^=]|$)/)) use(word)
 }
 
@@ -110,6 +127,7 @@ function read_line(text,    word) {
 		if (word in keywords) read_keyword(word)
 		else if (word ~ /^[A-Za-z_]/) read_name(word, text)
 		else read_sign(word)
+		call = word == "(" ? before : ""
 		before = word
 	}
 }
@@ -118,6 +136,10 @@ FNR == 1 { begin_file() }
 /^-- uses: / {
 	uses_line[FILENAME] = FNR
 	uses[FILENAME] = uses[FILENAME] substr($0, 9)
+}
+/^-- KEYS / {
+	keys_line[FILENAME] = FNR
+	keys_text[FILENAME] = substr($0, 9)
 }
 { read_line($0) }
 
@@ -185,8 +207,33 @@ function check_part(name,    n, i, list) {
 			    "; delete it")
 }
 
+# check_keys: the line names the keys that the script and its parts use, in the order of the table.
+# A script that uses KEYS itself may have others, too.
+function check_keys(file,    i, wanted, text) {
+	text = keys_text[file]
+	sub(/ [.][.][.] .*/, "", text)
+	gsub(/ +/, " ", text)
+	for (i = 1; i <= key_count; i++) {
+		if (is_joined_key(file, name_of[i])) wanted = wanted " " key_of[i]
+		else if ((file, "KEYS") in uses_key && index(text " ", " " key_of[i] " "))
+			wanted = wanted " " key_of[i]
+	}
+	if (text != wanted)
+		say(file, keys_line[file] + !keys_line[file], \
+		    "the line \"-- KEYS\" must begin with" wanted)
+}
+
+function is_joined_key(file, name,    part) {
+	if ((file, name) in uses_key) return 1
+	for (part in is_part)
+		if ((file, part) in joined && (path_of(part), name) in uses_key) return 1
+	return 0
+}
+
 END {
 	for (i = 1; i <= file_count; i++) check_names(files[i])
 	for (i = 1; i <= file_count; i++) join(files[i], files[i], " ")
+	for (i = 1; i <= file_count; i++)
+		if (files[i] !~ /^lua\/common\//) check_keys(files[i])
 	for (name in is_part) check_part(name)
 }

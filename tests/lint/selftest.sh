@@ -254,6 +254,17 @@ plant_parts()
 	plant lua/common/last.lua '-- last' '-- uses: less' \
 		'local function last() return less() end'
 	expect 'lua/common/l*.lua:2' 'uses itself'
+	plant_script '-- uses: base' '-- KEYS      l m' "return call(twice, 'GET', LEASE)"
+	expect $script:3 'the line "-- KEYS" must begin with l'
+	plant_script '-- uses: base' '-- KEYS      m l' "return call(twice, META, LEASE)"
+	expect $script:3 'the line "-- KEYS" must begin with l m'
+	plant_script '-- uses: base less' '-- KEYS      l' 'return call(twice, less, LEASE)'
+	plant lua/common/less.lua '-- less' 'local less = {META}'
+	expect $script:3 'the line "-- KEYS" must begin with l m'
+	plant_script '-- uses: base' '-- KEYS      t' "return call(twice, TOPICS .. 'x')"
+	expect $script:4 'a key is made of TOPICS'
+	plant_script '-- uses: base' '-- KEYS      t' "return call(twice, string.sub(TOPICS, 1))"
+	expect $script:4 'a key is made of TOPICS'
 }
 
 # without NAME: a PATH on which this tool is none.

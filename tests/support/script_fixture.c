@@ -33,13 +33,14 @@ redisReply *command(struct scripts *s, const char *format, ...)
 	return s->reply;
 }
 
-static const char *sha1_of(const char *name)
+static const struct redis_script *script_of(const char *name)
 {
-	for (size_t i = 0; i < SCRIPT_COUNT; i++)
-		if (strcmp(redis_scripts[i].name, name) == 0)
-			return redis_scripts[i].sha1;
-	fail_msg("there is no script %s", name);
-	return NULL;
+	size_t i = 0;
+
+	while (i < SCRIPT_COUNT && strcmp(redis_scripts[i].name, name) != 0)
+		i++;
+	assert_true(i < SCRIPT_COUNT);
+	return &redis_scripts[i];
 }
 
 void call_word(struct scripts *s, const void *bytes, size_t size)
@@ -73,20 +74,32 @@ void call_due(struct scripts *s, int64_t due)
 	call_word(s, bytes, sizeof bytes);
 }
 
-void call(struct scripts *s, const char *name)
+void call_topic(struct scripts *s, const char *name, const char *topic)
 {
-	static const char *const keys[CALL_KEYS] = {"l", "m", "z", "h", "i", "d", "D", "e", "s:c"};
-	char key[64];
+	const struct redis_script *script = script_of(name);
+	char key[128];
 
 	s->count = 0;
 	s->used = 0;
 	call_text(s, "EVALSHA");
-	call_text(s, sha1_of(name));
-	call_number(s, CALL_KEYS);
-	for (int i = 0; i < CALL_KEYS; i++) {
-		(void)snprintf(key, sizeof key, "{t:%02u}:%s", s->shard, keys[i]);
+	call_text(s, script->sha1);
+	call_number(s, script->key_count + script->queue_keys);
+	for (unsigned i = 0; i < script->key_count; i++) {
+		(void)snprintf(key, sizeof key, "{t:%02u}:%s%s", s->shard,
+			       redis_key_ends[script->keys[i]],
+			       script->keys[i] == KEY_SESSION ? "c" : "");
 		call_text(s, key);
 	}
+	for (unsigned i = 0; i < script->queue_keys; i++) {
+		(void)snprintf(key, sizeof key, "{t:%02u}:%s%s", s->shard, redis_queue_ends[i],
+			       i < QUEUE_KEYS ? topic : "");
+		call_text(s, key);
+	}
+}
+
+void call(struct scripts *s, const char *name)
+{
+	call_topic(s, name, "");
 }
 
 redisReply *call_go(struct scripts *s)

@@ -13,7 +13,6 @@
 
 #define CALL_WORDS_MAX 1600
 #define CALL_BYTES_MAX (256 * 1024)
-#define CALL_KEYS 9
 
 struct scripts {
 	struct redis_server server;
@@ -46,6 +45,7 @@ redisReply *command(struct scripts *, const char *format, ...);
 /* call begins a script's call with its keys; the functions below add words; call_go returns the
  * reply. */
 void call(struct scripts *, const char *name);
+void call_topic(struct scripts *, const char *name, const char *topic); /* with its queue's keys */
 void call_word(struct scripts *, const void *bytes, size_t size);
 void call_text(struct scripts *, const char *text);
 void call_number(struct scripts *, uint64_t number);

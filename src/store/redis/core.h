@@ -25,7 +25,8 @@
  *	lease.c      the leases: acquired, renewed, given back
  *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has
- *	topics.c     topics: their settings;  queues.c  the messages of queue topics
+ *	topic_calls.c  topics: their settings;  queues.c  the messages of queue topics
+ *	topics.c     which operations of topics may be sent
  *	ends.c       what became of an id: its end, its dead letter
  *	inbox.c      the inbox of the clients
  *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up

@@ -5,9 +5,6 @@
 
 #include "sim/fleet/fleet.h"
 
-#define SHARD_KEYS 9
-#define META 1 /* the key that another program replaces */
-
 void foreign_begin(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
@@ -40,10 +37,10 @@ static struct reply *types(struct fleet *fleet)
 	struct reply *reply = reply_new(&alloc);
 
 	/* This memory is endless. */
-	(void)reply_items(reply, reply, SHARD_KEYS);
-	for (unsigned i = 0; i < SHARD_KEYS; i++)
+	(void)reply_items(reply, reply, KEYS_OF_SHARD);
+	for (unsigned i = 0; i < KEYS_OF_SHARD; i++)
 		(void)reply_bytes(reply, &reply->items[i], REPLY_BULK,
-				  i == META ? "string" : "none", i == META ? 6 : 4);
+				  i == KEY_META ? "string" : "none", i == KEY_META ? 6 : 4);
 	return reply;
 }
 

@@ -51,6 +51,7 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 	const char *script = script_of(packet);
 	const struct process *caller = caller_of(fleet, packet);
 	struct effect effect = {.fleet = fleet, .script = script, .reply = reply, .caller = caller};
+	int keys;
 
 	trace(fleet->sim, script ? script : packet->words[0],
 	      reply->kind == REPLY_ARRAY && reply->count > 0 && reply->items[0].kind == REPLY_BULK
@@ -60,9 +61,10 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 	if (!script || (fleet->is_judged_outside && !fleet->applied))
 		return;
 	effect.shard = (unsigned)strtoul(strchr(packet->words[3], ':') + 1, NULL, 10);
-	effect.argc = packet->count - 12;
-	effect.argv = packet->words + 12;
-	effect.sizes = packet->sizes + 12;
+	keys = (int)strtol(packet->words[2], NULL, 10);
+	effect.argc = packet->count - 3 - keys;
+	effect.argv = packet->words + 3 + keys;
+	effect.sizes = packet->sizes + 3 + keys;
 	if (fleet->applied)
 		fleet->applied(fleet->applied_user, &effect);
 	else

@@ -85,13 +85,19 @@ static struct reply *run(struct queues *all, enum redis_script_id script, unsign
 			 const char *const *words)
 {
 	static char text[SCRIPT_TEXT_MAX + 1];
-	char meta[40];
-	const char *all_words[16] = {"EVAL", text, "2", meta, server_key(shard, "t")};
-	int count = 5;
+	const struct redis_script *called = &redis_scripts[script];
+	char keys[8][40], number[12];
+	const char *all_words[16] = {"EVAL", text, number};
+	int count = 3;
 
-	(void)script_text(&redis_scripts[script], text);
-	text[redis_scripts[script].size] = '\0';
-	(void)snprintf(meta, sizeof meta, "%.*sm", (int)strlen(all_words[4]) - 1, all_words[4]);
+	(void)script_text(called, text);
+	text[called->size] = '\0';
+	(void)snprintf(number, sizeof number, "%u", called->key_count);
+	for (unsigned i = 0; i < called->key_count; i++) {
+		(void)snprintf(keys[i], sizeof keys[i], "%s",
+			       server_key(shard, redis_key_ends[called->keys[i]]));
+		all_words[count++] = keys[i];
+	}
 	for (; *words; words++)
 		all_words[count++] = *words;
 	return ask(all, count, all_words);

@@ -6,24 +6,11 @@
 
 #include "support/script_fixture.h"
 
-static void call_topic(struct scripts *s, const char *script, const char *topic)
-{
-	char key[32];
-
-	call(s, script);
-	s->count = 2; /* with other keys */
-	call_number(s, 2);
-	(void)snprintf(key, sizeof key, "{t:%02u}:m", s->shard);
-	call_text(s, key);
-	(void)snprintf(key, sizeof key, "{t:%02u}:t", s->shard);
-	call_text(s, key);
-	call_text(s, topic);
-}
-
 static const redisReply *set(struct scripts *s, const char *topic, const char *settings,
 			     uint64_t most)
 {
 	call_topic(s, "topic_set", topic);
+	call_text(s, topic);
 	call_text(s, settings);
 	call_number(s, 0);
 	call_number(s, most);
@@ -46,6 +33,7 @@ static void a_drop_leaves_no_marks(void **state)
 	assert_string_equal(mark(s, "closed")->str, "p\n");
 	assert_string_equal(mark(s, "keeps")->str, "p\t5\n");
 	call_topic(s, "topic_drop", "p");
+	call_text(s, "p");
 	call_text(s, "");
 	assert_true(is(call_go(s), "OK"));
 	assert_int_equal(mark(s, "closed")->type, REDIS_REPLY_NIL);

@@ -2,10 +2,11 @@
  * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The ends without a time, and the times without an
- * end. 5. The dead letters. 6. The length of the inbox. 7. The queues of topics, and their
- * messages. At the end, all shards are asked for the settings of the topics, which must be
- * intact and the same. The check only reads. Timers come and go meanwhile, but each page shows one
- * moment, so this never looks like a flaw; and settings that have just changed are not compared. */
+ * end. 5. The dead letters. 6. The length of the inbox. 7. The names of its topics, and then the
+ * queue of each, and its messages. At the end, all shards are asked for the settings of the topics,
+ * which must be intact and the same. The check only reads. Timers come and go meanwhile, but each
+ * page shows one moment, so this never looks like a flaw; and settings that have just changed are
+ * not compared. */
 #include "store/redis/heal/check.h"
 
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include "base/bytes.h"
 #include "store/redis/heal/copies_differ.h"
 #include "store/redis/core.h"
+#include "store/redis/queue/queue_call.h"
 #include "store/status.h"
 #include "timer/record.h"
 
@@ -30,6 +32,7 @@ enum stage {
 	STAGE_UNTILS,
 	STAGE_LETTERS,
 	STAGE_INBOX,
+	STAGE_NAMES,
 	STAGE_QUEUES,
 	STAGE_TOPICS, /* this stage begins when all shards have passed the other stages */
 	STAGES
@@ -50,6 +53,7 @@ struct store_check {
 	size_t page;      /* rows in the page that was asked for */
 	/* The next page; from STAGE_VALUES to STAGE_UNTILS its score is a cursor. */
 	struct walk_place place;
+	struct rows queues; /* the topics of this shard that are not yet checked */
 	struct rows copies; /* the settings of topics, as each shard has them */
 };
 
@@ -58,6 +62,7 @@ static void next_page(struct redis_store *, struct store_check *);
 static void check_free(struct alloc *alloc, struct store_check *check)
 {
 	walk_restart(alloc, &check->place);
+	rows_free(alloc, check->queues.first);
 	rows_free(alloc, check->copies.first);
 	alloc_free(alloc, check);
 }
@@ -150,13 +155,15 @@ static void look_at_letter(struct redis_store *store, struct store_check *check,
 static bool is_readable(const struct store_check *check)
 {
 	static const unsigned keys[STAGES] = {
-	    [STAGE_CLAIMED] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-	    [STAGE_PENDING] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
-	    [STAGE_VALUES] = KEY_BIT(KEY_Z) | KEY_BIT(KEY_H),
+	    [STAGE_CLAIMED] = KEY_BIT(KEY_TIMERS) | KEY_BIT(KEY_VALUES),
+	    [STAGE_PENDING] = KEY_BIT(KEY_TIMERS) | KEY_BIT(KEY_VALUES),
+	    [STAGE_VALUES] = KEY_BIT(KEY_TIMERS) | KEY_BIT(KEY_VALUES),
 	    [STAGE_ENDS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
 	    [STAGE_UNTILS] = KEY_BIT(KEY_ENDS) | KEY_BIT(KEY_UNTILS),
 	    [STAGE_LETTERS] = KEY_BIT(KEY_DEAD) | KEY_BIT(KEY_LETTERS),
-	    [STAGE_INBOX] = KEY_BIT(KEY_INBOX)};
+	    [STAGE_INBOX] = KEY_BIT(KEY_INBOX),
+	    [STAGE_NAMES] = KEY_BIT(KEY_TOPICS),
+	    [STAGE_QUEUES] = KEY_BIT(KEY_TOPICS)};
 
 	return (keys[check->stage] & check->strange) == 0;
 }
@@ -240,15 +247,45 @@ static void compare_settings(struct redis_store *store, struct store_check *chec
 	end(store, check, DW_OK);
 }
 
+/* drop_queue: the first queue in the list is checked. */
+static void drop_queue(struct alloc *alloc, struct store_check *check)
+{
+	dw_row *row = rows_pop(&check->queues);
+
+	row->next = NULL;
+	rows_free(alloc, row);
+}
+
+/* next_queue checks the first queue in the list that can be in this shard. */
+static void next_queue(struct redis_store *store, struct store_check *check)
+{
+	const struct shard *shard = &store->shards[check->shard];
+
+	check->stage = STAGE_QUEUES;
+	walk_restart(&store->alloc, &check->place);
+	while (check->queues.first && (check->queues.first->status == DW_EINVAL ||
+				       shard_of(store, check->queues.first->id) != shard))
+		drop_queue(&store->alloc, check);
+	if (check->queues.first)
+		next_page(store, check);
+	else
+		next_stage(store, check);
+}
+
 static void check_settings(struct redis_store *store, struct store_check *check,
 			   const struct reply *reply)
 {
-	for (size_t i = 2; i < reply->count; i += 3)
-		if (!copies_read(&store->alloc, &check->copies, check->shard, &reply->items[i],
-				 NULL)) {
+	struct rows *rows = check->stage == STAGE_NAMES ? &check->queues : &check->copies;
+
+	for (size_t i = 4; i < reply->count; i += 2)
+		if (!copies_read(&store->alloc, rows, check->shard, &reply->items[i])) {
 			end(store, check, DW_ENOMEM);
 			return;
 		}
+	if (check->stage == STAGE_NAMES) {
+		next_queue(store, check);
+		return;
+	}
 	check->shard++;
 	next_page(store, check);
 }
@@ -270,7 +307,7 @@ static void check_types(struct redis_store *store, struct store_check *check,
 	char words[CUT_OFF_WORDS];
 
 	check->strange = 0;
-	for (unsigned i = 0; i < KEY_COUNT; i++) {
+	for (unsigned i = 0; i < KEYS_OF_SHARD; i++) {
 		if (!cut_off_type_differs(reply, i, words))
 			continue;
 		check->strange |= KEY_BIT(i);
@@ -289,12 +326,15 @@ static void check_inbox(struct redis_store *store, struct store_check *check,
 static void check_queues(struct redis_store *store, struct store_check *check,
 			 const struct reply *reply)
 {
-	for (size_t i = 2; i < reply->count; i += 2)
+	for (size_t i = 1; i < reply->count; i += 2)
 		flaw(&store->alloc, check, reply->items[i].bytes, 0, reply->items[i + 1].bytes);
-	if (reply->items[0].size == 0)
-		next_stage(store, check);
-	else
-		go_on(store, check, &reply->items[0], reply->items[1].bytes);
+	(void)snprintf(check->place.score, PLACE_SIZE, "%s", reply->items[0].bytes);
+	if (check->place.score[0]) {
+		next_page(store, check);
+		return;
+	}
+	drop_queue(&store->alloc, check);
+	next_queue(store, check);
 }
 
 static void check_timers(struct redis_store *store, struct store_check *check,
@@ -359,7 +399,7 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 		check_ids(store, check, reply);
 	else if (check->stage == STAGE_INBOX)
 		check_inbox(store, check, reply);
-	else if (check->stage == STAGE_TOPICS)
+	else if (check->stage == STAGE_TOPICS || check->stage == STAGE_NAMES)
 		check_settings(store, check, reply);
 	else if (check->stage == STAGE_QUEUES)
 		check_queues(store, check, reply);
@@ -368,23 +408,18 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 }
 
 static void add_queue_question(struct redis_store *store, const struct store_check *check,
-			       const struct shard *shard, char key[COPIES_KEY_SIZE])
+			       const struct shard *shard, struct queue_room *room)
 {
-	struct redis_command *words = &store->pipeline.words;
-	const struct walk_place *place = &check->place;
-
 	call_begin_rare(&store->pipeline, SCRIPT_QUEUE_CHECK, shard);
-	copies_add_key(store, shard, key);
-	command_bytes(words, place->member ? place->member : "",
-		      place->member ? place->member_size : 0);
-	command_text(words, place->score);
-	command_number(words, (int64_t)check->page);
+	queue_call_add_keys(store, SCRIPT_QUEUE_CHECK, shard, check->queues.first->id, room);
+	command_text(&store->pipeline.words, check->place.score);
+	command_number(&store->pipeline.words, (int64_t)check->page);
 }
 
-/* add_question writes the command for the next page of the stage. `key` is room for the name of a
- * key, until the command is sent. */
+/* add_question writes the command for the next page of the stage. The room is needed until the
+ * command is sent. */
 static void add_question(struct redis_store *store, const struct store_check *check,
-			 const struct shard *shard, char key[COPIES_KEY_SIZE])
+			 const struct shard *shard, struct queue_room *room)
 {
 	struct redis_command *words = &store->pipeline.words;
 
@@ -409,10 +444,11 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	case STAGE_QUEUES:
-		add_queue_question(store, check, shard, key);
+		add_queue_question(store, check, shard, room);
 		return;
+	case STAGE_NAMES:
 	case STAGE_TOPICS:
-		copies_ask(store, shard, "", false, key);
+		copies_ask(store, shard, "", false);
 		return;
 	default:
 		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', check->page,
@@ -424,7 +460,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 
 static void next_page(struct redis_store *store, struct store_check *check)
 {
-	char key[COPIES_KEY_SIZE];
+	struct queue_room room;
 	struct shard *shard;
 	int status;
 
@@ -438,7 +474,7 @@ static void next_page(struct redis_store *store, struct store_check *check)
 	}
 	shard = &store->shards[check->shard];
 	check->page = suspect_rows(store, PAGE);
-	add_question(store, check, shard, key);
+	add_question(store, check, shard, &room);
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
 	if (status != DW_OK && !store->pipeline.connection)
 		begin_anew(store, check);

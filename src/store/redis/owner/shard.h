@@ -12,26 +12,12 @@
 #include "store/redis/owner/layout.h"
 #include "store/redis/owner/lease.h"
 #include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/script.h"
 #include "store/redis/heal/repair.h"
 #include "store/redis/heal/restore.h"
 #include "store/redis/owner/session.h"
 #include "store/redis/owner/token.h"
 #include "store/redis/heal/tombstone.h"
-
-enum key {
-	KEY_LEASE,
-	KEY_META,
-	KEY_Z,
-	KEY_H,
-	KEY_INBOX,
-	KEY_DEAD,
-	KEY_LETTERS,
-	KEY_NAMES,
-	KEY_SESSION,
-	KEY_ENDS, /* the scripts know the names from here on; a call sends only the names before */
-	KEY_UNTILS,
-	KEY_COUNT
-};
 
 /* A part sets a mark when a part further down in core.h must act on the shard. The turn reads the
  * marks after it has taken the replies, and calls the part behind the arrow. */
@@ -73,8 +59,8 @@ struct shard_sets {
 };
 
 struct shard_keys {
-	char *name[KEY_COUNT]; /* the names of all keys, allocated as one block */
-	size_t size[KEY_COUNT];
+	char *name[KEYS_OF_SHARD]; /* the names of all keys, allocated as one block */
+	size_t size[KEYS_OF_SHARD];
 };
 
 struct shard {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/redis/core.h"
+#include "store/redis/queue/queue_call.h"
 #include "store/status.h"
 #include "timer/transition.h"
 
@@ -177,6 +178,56 @@ static int part_refused(struct redis_store *store, const struct redis_request *r
 	return DW_EUNKNOWN; /* other shards may have done their part */
 }
 
+static void queues_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	struct gather *gather = request->context;
+
+	if (call_failed(store, request, reply) != FAILURE_NONE)
+		fail(gather, DW_EUNKNOWN);
+	request_free(&store->alloc, request);
+	gather_end(store, gather);
+}
+
+static void queues_lost(struct redis_store *store, struct redis_request *request)
+{
+	struct gather *gather = request->context;
+
+	fail(gather, DW_EUNKNOWN);
+	request_free(&store->alloc, request);
+	gather_end(store, gather);
+}
+
+/* is_queue_of: every shard has the settings of all topics. Another program may have made a name. */
+static bool is_queue_of(struct redis_store *store, const struct shard *shard,
+			const struct reply *topic)
+{
+	return topic->size <= DW_TOPIC_MAX && shard_of(store, topic->bytes) == shard;
+}
+
+/* purge_queues deletes the messages of the topics that the shard has told, and that are in it. */
+static void purge_queues(struct redis_store *store, struct gather *gather, struct shard *shard,
+			 const struct reply *reply)
+{
+	for (size_t i = 2; i < reply->count;) {
+		const char *topics[QUEUE_TOPICS_MAX] = {NULL};
+		size_t count = 0;
+
+		for (; i < reply->count && count < QUEUE_TOPICS_MAX; i++)
+			if (is_queue_of(store, shard, &reply->items[i]))
+				topics[count++] = reply->items[i].bytes;
+		if (count == 0)
+			return;
+		queue_call_begin_topics(store, SCRIPT_QUEUE_PURGE, shard, topics, count);
+		command_text(&store->pipeline.words, shard->lease.token);
+		gather->left++;
+		if (request_post(store, shard, queues_answered, queues_lost, gather) != DW_OK) {
+			gather->left--; /* the caller's part is left */
+			fail(gather, DW_EUNKNOWN);
+		}
+	}
+}
+
 static void part_answered(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
@@ -192,6 +243,8 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 		fail(gather, DW_ENEWER);
 	else if (done && reply->count > 1)
 		gather->op->count += (uint64_t)reply_number(&reply->items[1]);
+	if (done && gather->op->kind == DW_OP_PURGE)
+		purge_queues(store, gather, request->shard, reply);
 	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
 		fail(gather, part_refused(store, request, failure));
 	else if (!done)

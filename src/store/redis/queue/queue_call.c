@@ -5,43 +5,46 @@
 
 #include "store/redis/core.h"
 
-/* add_keys adds the keys of a topic's queue, in the order of lua/common/queue.lua. */
-static void add_keys(struct redis_store *store, const struct shard *shard, const char *topic,
-		     struct queue_room *room)
+void queue_call_add_keys(struct redis_store *store, enum redis_script_id script,
+			 const struct shard *shard, const char *topic, struct queue_room *room)
 {
-	static const char *const ends[QUEUE_KEYS] = {
-	    "t", "n", "q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
-
-	call_add_key(&store->pipeline, shard->keys.name[KEY_META]);
-	for (size_t i = 0; i < QUEUE_KEYS; i++) {
-		bool of_topic = ends[i][0] == 'q' && i + 1 < QUEUE_KEYS;
-
+	for (size_t i = 0; i < redis_scripts[script].queue_keys; i++) {
 		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
-			       shard->number, ends[i], of_topic ? topic : ""); /* always fits */
-		call_add_key(&store->pipeline, room->keys[i]);
+			       shard->number, redis_queue_ends[i],
+			       i < QUEUE_KEYS ? topic : ""); /* always fits */
+		command_text(&store->pipeline.words, room->keys[i]);
 	}
 }
 
-/* begin adds the keys behind the name of the script. */
-static void begin(struct redis_store *store, const struct shard *shard, const char *topic,
-		  struct queue_room *room)
+void queue_call_begin_topics(struct redis_store *store, enum redis_script_id script,
+			     const struct shard *shard, const char *const *topics, size_t count)
 {
-	add_keys(store, shard, topic, room);
-	command_text(&store->pipeline.words, topic);
+	struct queue_room *rooms;
+
+	rooms = (struct queue_room *)(void *)call_begin_topics(&store->pipeline, script, shard,
+							       count, count * sizeof *rooms);
+	for (size_t i = 0; rooms && i < count; i++)
+		queue_call_add_keys(store, script, shard, topics[i], &rooms[i]);
 }
 
 void queue_call_begin(struct redis_store *store, enum redis_script_id script, const dw_op *op,
 		      struct queue_room *room)
 {
-	call_begin_bare(&store->pipeline, script, false);
-	begin(store, shard_of(store, op->topic), op->topic, room);
+	const struct shard *shard = shard_of(store, op->topic);
+
+	call_begin(&store->pipeline, script, shard);
+	queue_call_add_keys(store, script, shard, op->topic, room);
+	command_text(&store->pipeline.words, op->topic);
 }
 
 void queue_call_begin_rare(struct redis_store *store, enum redis_script_id script, const dw_op *op,
 			   struct queue_room *room)
 {
-	call_begin_bare(&store->pipeline, script, true);
-	begin(store, shard_of(store, op->topic), op->topic, room);
+	const struct shard *shard = shard_of(store, op->topic);
+
+	call_begin_rare(&store->pipeline, script, shard);
+	queue_call_add_keys(store, script, shard, op->topic, room);
+	command_text(&store->pipeline.words, op->topic);
 }
 
 void queue_call_key(struct redis_store *store, const char *topic, const char *kind,
@@ -110,8 +113,9 @@ void queue_call_begin_await(struct redis_store *store, const struct shard *shard
 	const char *prefix = op->body;
 	const char *end = prefix + op->body_size;
 
-	call_begin_bare(&store->pipeline, SCRIPT_AWAIT, false);
-	begin(store, shard, "", room);
+	call_begin(&store->pipeline, SCRIPT_AWAIT, shard);
+	queue_call_add_keys(store, SCRIPT_AWAIT, shard, "", room);
+	command_text(words, "");
 	command_text(words,
 		     consumers_name(&store->later.consumers, op->head.generation, room->consumer));
 	for (; prefix < end; prefix += strlen(prefix) + 1)

@@ -9,11 +9,13 @@
 struct redis_store;
 struct shard;
 
-enum { QUEUE_KEYS = 8, QUEUE_KEY_SIZE = 160 }; /* a namespace and a topic of 63 bytes each */
+#define QUEUE_TOPICS_MAX 100 /* topics of one call, of 3 us of the server each */
+
+enum { QUEUE_KEY_SIZE = 160 }; /* a namespace and a topic of 63 bytes each */
 
 /* Room for what a command points to, until it is sent. */
 struct queue_room {
-	char keys[QUEUE_KEYS][QUEUE_KEY_SIZE];
+	char keys[QUEUE_KEYS_MAX][QUEUE_KEY_SIZE];
 	char consumer[CONSUMER_NAME_SIZE];
 };
 
@@ -26,6 +28,15 @@ void queue_call_begin_rare(struct redis_store *, enum redis_script_id, const dw_
 			   struct queue_room *);
 void queue_call_begin_await(struct redis_store *, const struct shard *, const dw_op *,
 			    struct queue_room *);
+
+/* queue_call_add_keys adds the keys of the topic's queue that the script has, in that shard. */
+void queue_call_add_keys(struct redis_store *, enum redis_script_id, const struct shard *,
+			 const char *topic, struct queue_room *);
+
+/* queue_call_begin_topics begins a command about the queues of some topics, at most
+ * QUEUE_TOPICS_MAX, in that shard. */
+void queue_call_begin_topics(struct redis_store *, enum redis_script_id, const struct shard *,
+			     const char *const *topics, size_t count);
 
 /* queue_call_key writes a key of the topic's queue. */
 void queue_call_key(struct redis_store *, const char *topic, const char *kind,

@@ -1,6 +1,5 @@
 #include "store/redis/queue/topic_copies.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,32 +14,17 @@ enum {
 	DROPS_MAX = 1000       /* so many dropped topics are remembered in a shard */
 };
 
-void copies_add_key(struct redis_store *store, const struct shard *shard, char key[COPIES_KEY_SIZE])
-{
-	(void)snprintf(key, COPIES_KEY_SIZE, "{%s:%02u}:t", store->names.name, shard->number);
-	call_add_key(&store->pipeline, key);
-}
-
-void copies_begin(struct redis_store *store, const struct shard *shard, enum redis_script_id script,
-		  bool rare, char key[COPIES_KEY_SIZE])
-{
-	call_begin_bare(&store->pipeline, script, rare);
-	call_add_key(&store->pipeline, shard->keys.name[KEY_META]);
-	copies_add_key(store, shard, key);
-}
-
 void copies_ask(struct redis_store *store, const struct shard *shard, const char *topic,
-		bool has_numbers, char key[COPIES_KEY_SIZE])
+		bool has_owner)
 {
-	copies_begin(store, shard, SCRIPT_TOPIC_LIST, false, key);
+	call_begin(&store->pipeline, SCRIPT_TOPIC_LIST, shard);
 	command_text(&store->pipeline.words, topic);
-	command_text(&store->pipeline.words, has_numbers ? "1" : "0");
+	command_text(&store->pipeline.words, has_owner ? "1" : "0");
 }
 
-void copies_ask_changes(struct redis_store *store, const struct shard *shard,
-			char key[COPIES_KEY_SIZE])
+void copies_ask_changes(struct redis_store *store, const struct shard *shard)
 {
-	copies_begin(store, shard, SCRIPT_TOPIC_CHANGES, false, key);
+	call_begin(&store->pipeline, SCRIPT_TOPIC_CHANGES, shard);
 	if (shard->topic_changes > 0)
 		command_unsigned(&store->pipeline.words, shard->topic_changes - 1);
 	else
@@ -50,24 +34,22 @@ void copies_ask_changes(struct redis_store *store, const struct shard *shard,
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
 /* copy_new makes a row. Behind its text are a NUL and the numbers with theirs. */
-static dw_row *copy_new(struct alloc *alloc, const char *topic, const struct reply *text,
-			const struct reply *numbers)
+static dw_row *copy_new(struct alloc *alloc, const char *topic, const char *text, size_t size,
+			const char *numbers)
 {
-	size_t counts = numbers ? numbers->size : 0;
-	dw_row *row = row_new(alloc, topic, NULL, text->size + counts + 2);
+	size_t counts = strlen(numbers);
+	dw_row *row = row_new(alloc, topic, NULL, size + counts + 2);
 	char words[DW_MESSAGE_SIZE];
 	char *room;
 
 	if (!row)
 		return NULL;
 	room = (char *)row_room(row);
-	memcpy(room, text->bytes, text->size);
-	room[text->size] = '\0';
-	row->body_size = text->size;
-	row->token = room + text->size + 1;
-	if (counts > 0)
-		memcpy(room + text->size + 1, numbers->bytes, counts);
-	room[text->size + 1 + counts] = '\0';
+	memcpy(room, text, size);
+	room[size] = '\0';
+	row->body_size = size;
+	row->token = room + size + 1;
+	memcpy(room + size + 1, numbers, counts + 1);
 	row->head.generation = settings_version(row->body, row->body_size);
 	row->gone = strstr(row->body, "gone=1") != NULL;
 	row->status =
@@ -75,16 +57,27 @@ static dw_row *copy_new(struct alloc *alloc, const char *topic, const struct rep
 	return row;
 }
 
-bool copies_read(struct alloc *alloc, struct rows *rows, unsigned shard, const struct reply *items,
-		 const struct reply *numbers)
+bool copies_read(struct alloc *alloc, struct rows *rows, unsigned shard, const struct reply *items)
 {
-	dw_row *row = copy_new(alloc, items[0].bytes, &items[1], numbers);
+	dw_row *row = copy_new(alloc, items[0].bytes, items[1].bytes, items[1].size, "");
 
 	if (!row)
 		return false;
 	if (items[0].size > DW_TOPIC_MAX || !utf8_is_name(items[0].bytes, items[0].size))
 		row->status = DW_EINVAL;
 	row->number = shard;
+	rows_push(rows, row);
+	return true;
+}
+
+bool copies_add_numbers(struct alloc *alloc, struct rows *rows, const dw_row *copy,
+			const struct reply *numbers)
+{
+	dw_row *row = copy_new(alloc, copy->id, copy->body, copy->body_size, numbers->bytes);
+
+	if (!row)
+		return false;
+	row->number = copy->number;
 	rows_push(rows, row);
 	return true;
 }
@@ -98,7 +91,7 @@ bool copies_read_changes(struct redis_store *store, struct copies_told *told, un
 	if (reply_number(&items[2]) == 0)
 		shard_add(&told->partial, shard);
 	for (size_t i = 3; i < reply->count; i += 2)
-		if (!copies_read(&store->alloc, &told->rows, shard, &items[i], NULL))
+		if (!copies_read(&store->alloc, &told->rows, shard, &items[i]))
 			return false;
 	return true;
 }
@@ -131,10 +124,9 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 	request_free(&store->alloc, request);
 }
 
-void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes,
-			char key[COPIES_KEY_SIZE])
+void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes)
 {
-	copies_begin(store, shard, SCRIPT_TOPIC_COPY, rare, key);
+	(rare ? call_begin_rare : call_begin)(&store->pipeline, SCRIPT_TOPIC_COPY, shard);
 	command_number(&store->pipeline.words, DROPS_MAX);
 	command_text(&store->pipeline.words, wakes ? store->names.channel : "");
 }
@@ -142,13 +134,12 @@ void copies_begin_write(struct redis_store *store, const struct shard *shard, bo
 static void write_copies(struct redis_store *store, struct shard *shard, bool only_missing)
 {
 	const dw_row *row = store->later.topics.copies.known;
-	char key[COPIES_KEY_SIZE];
 
 	while (row) {
 		int count = 0;
 
 		/* The text is sent: in a shard that is rebuilt nothing may overtake this. */
-		copies_begin_write(store, shard, true, store->ownership.role != DW_OWNER, key);
+		copies_begin_write(store, shard, true, store->ownership.role != DW_OWNER);
 		for (; row && count < COPIES_A_COMMAND; row = row->next) {
 			if (only_missing && !row->deleted)
 				continue;
@@ -189,7 +180,7 @@ void copies_forget(struct redis_store *store)
 void copies_learn(struct redis_store *store, const char *topic, const struct reply *settings)
 {
 	dw_row **at = &store->later.topics.copies.known;
-	dw_row *row = copy_new(&store->alloc, topic, settings, NULL);
+	dw_row *row = copy_new(&store->alloc, topic, settings->bytes, settings->size, "");
 
 	if (!row)
 		return; /* the next reading brings it */

@@ -36,28 +36,20 @@ struct copies_told {
 	size_t count;             /* the most topics with settings that a shard has */
 };
 
-#define COPIES_KEY_SIZE 96
+/* copies_ask makes the command that reads the settings of a topic, or "": of all. has_owner: with
+ * the numbers of the owner. copies_ask_changes: those that have changed since the owner has read
+ * the shard. */
+void copies_ask(struct redis_store *, const struct shard *, const char *topic, bool has_owner);
+void copies_ask_changes(struct redis_store *, const struct shard *);
 
-/* copies_add_key adds the name of the key of a shard's settings. key: room for it, until the
- * command is sent; so also below. copies_begin begins a command, and adds its keys. rare: its text
- * is sent. */
-void copies_add_key(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
-void copies_begin(struct redis_store *, const struct shard *, enum redis_script_id, bool rare,
-		  char key[COPIES_KEY_SIZE]);
-
-/* copies_ask makes the command that reads the settings of a topic, or "": of all. has_numbers: with
- * the numbers of the queues and of the owner. copies_ask_changes: those that have changed since the
- * owner has read the shard. */
-void copies_ask(struct redis_store *, const struct shard *, const char *topic, bool has_numbers,
-		char key[COPIES_KEY_SIZE]);
-void copies_ask_changes(struct redis_store *, const struct shard *, char key[COPIES_KEY_SIZE]);
-
-/* copies_read adds a row for the three items of topic_list.lua; numbers: NULL: there are none.
- * copies_read_changes takes the reply of topic_changes.lua. False: no memory. */
-bool copies_read(struct alloc *, struct rows *, unsigned shard, const struct reply *items,
-		 const struct reply *numbers);
+/* copies_read adds a row for two items of topic_list.lua. copies_read_changes takes the reply of
+ * topic_changes.lua. copies_add_numbers adds a row like `copy`, with the numbers of its queue.
+ * False: no memory. */
+bool copies_read(struct alloc *, struct rows *, unsigned shard, const struct reply *items);
 bool copies_read_changes(struct redis_store *, struct copies_told *, unsigned shard,
 			 const struct reply *);
+bool copies_add_numbers(struct alloc *, struct rows *, const dw_row *copy,
+			const struct reply *numbers);
 
 /* copies_answer adds the newest settings of each topic to op, at *tail, and frees the rows. An
  * owner writes them into each shard that differs. Of changes only those of topics that a shard has
@@ -78,7 +70,6 @@ void copies_read_all(struct redis_store *);
 
 /* copies_begin_write begins a command that writes settings into a shard: topic and text follow, as
  * often as needed. rare: its text is sent. wakes: it tells the owner, which is another process. */
-void copies_begin_write(struct redis_store *, const struct shard *, bool rare, bool wakes,
-			char key[COPIES_KEY_SIZE]);
+void copies_begin_write(struct redis_store *, const struct shard *, bool rare, bool wakes);
 
 #endif

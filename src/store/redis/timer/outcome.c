@@ -450,7 +450,7 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 		return DW_ENOMEM;
 	request->context = resolves;
 	command_begin(&store->pipeline, COMMAND_HMGET);
-	command_bytes(&store->pipeline.words, shard->keys.name[KEY_H], shard->keys.size[KEY_H]);
+	command_text(&store->pipeline.words, shard->keys.name[KEY_VALUES]);
 	for (size_t i = 0; i < count; i++, op = op->next)
 		command_text(&store->pipeline.words, op->id);
 	status = request_send(store, request);

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+const char *const redis_key_ends[KEYS_OF_SHARD] = {"l", "m",  "z", "h", "i", "d", "D",
+						   "e", "s:", "E", "x", "t", "u", "n"};
+
+const char *const redis_queue_ends[QUEUE_KEYS_MAX] = {"q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
+
 const char *script_text(const struct redis_script *script, char *room)
 {
 	char *at = room;

@@ -36,6 +36,8 @@ enum redis_script_id {
 	SCRIPT_PUSH,
 	SCRIPT_PUT,
 	SCRIPT_QUEUE_CHECK,
+	SCRIPT_QUEUE_NUMBERS,
+	SCRIPT_QUEUE_PURGE,
 	SCRIPT_REDELETE,
 	SCRIPT_RELEASE,
 	SCRIPT_RENEW,
@@ -66,12 +68,43 @@ struct script_part {
 	size_t size;
 };
 
+/* The keys of a shard. A script has some of them, in this order, and then those of queues. */
+enum redis_key {
+	KEY_LEASE,
+	KEY_META,
+	KEY_TIMERS,
+	KEY_VALUES,
+	KEY_INBOX,
+	KEY_DEAD,
+	KEY_LETTERS,
+	KEY_NAMES,
+	KEY_SESSION,
+	KEY_ENDS,
+	KEY_UNTILS,
+	KEY_COUNT, /* a shard is cut off while one of the keys before has a wrong type */
+	KEY_TOPICS = KEY_COUNT,
+	KEY_DROPPED,
+	KEY_COUNTS,
+	KEYS_OF_SHARD
+};
+
+/* How their names end; that of KEY_SESSION continues with the nonce of the client. */
+extern const char *const redis_key_ends[KEYS_OF_SHARD];
+
+/* How the names of the keys of a topic's queue end. The name of the topic follows, but not behind
+ * the last one. */
+enum { QUEUE_KEYS = 5, QUEUE_KEYS_MAX };
+extern const char *const redis_queue_ends[QUEUE_KEYS_MAX];
+
 struct redis_script {
 	const char *name; /* the name of the file, without .lua */
 	const char *sha1; /* the SHA-1 of the whole text, as 40 hexadecimal digits */
 	/* The parts in order; NULL stands behind the last one. */
 	const struct script_part *const *parts;
-	size_t size; /* size of the whole text in bytes */
+	size_t size;               /* size of the whole text in bytes */
+	const unsigned char *keys; /* each an enum redis_key */
+	unsigned key_count;
+	unsigned queue_keys; /* so many of redis_queue_ends follow, for each topic */
 };
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];

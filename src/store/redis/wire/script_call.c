@@ -6,9 +6,6 @@
 
 #include "store/redis/core.h"
 
-/* The word with the number of keys stands behind EVALSHA and the script. */
-enum { WORD_OF_KEY_COUNT = 2 };
-
 static void begin(struct pipeline *pipeline, const char *word, unsigned command)
 {
 	pipeline->script = NULL;
@@ -22,60 +19,54 @@ void command_begin(struct pipeline *pipeline, enum redis_command_id command)
 	begin(pipeline, shape_of(command)->command, command);
 }
 
-/* add_keys adds the shard's keys. The number of keys stands before them; call_add_key() writes that
- * number again. */
-static void add_keys(struct redis_command *words, const struct shard *shard)
-{
-	command_number(words, KEY_ENDS);
-	for (unsigned i = 0; i < KEY_ENDS; i++)
-		command_bytes(words, shard->keys.name[i], shard->keys.size[i]);
-}
-
-static void add_text(struct pipeline *pipeline, const struct redis_script *script)
+/* add_text returns room for `more` bytes; NULL: no memory. */
+static char *add_text(struct pipeline *pipeline, const struct redis_script *script, size_t more)
 {
 	struct redis_command *words = &pipeline->words;
-	char *room = command_keep(words, script->size);
+	char *room = command_keep(words, script->size + more);
 
-	if (room)
-		command_bytes(words, script_text(script, room), script->size);
+	if (!room)
+		return NULL;
+	command_bytes(words, script_text(script, room), script->size);
+	return room + script->size;
 }
 
-/* begin_script starts a call of a script. With `rare` it sends the script's whole text. */
-static void begin_script(struct pipeline *pipeline, enum redis_script_id id, bool rare)
+/* add_keys adds the keys of the shard that the script names. Those of queues follow. */
+static void add_keys(struct redis_command *words, const struct redis_script *script,
+		     const struct shard *shard, size_t topics)
 {
-	begin(pipeline, rare ? "EVAL" : "EVALSHA", id);
-	if (rare) {
-		add_text(pipeline, &redis_scripts[id]);
-	} else {
-		pipeline->script = &redis_scripts[id];
-		command_bytes(&pipeline->words, redis_scripts[id].sha1, 40);
+	command_number(words, (int64_t)(script->key_count + topics * script->queue_keys));
+	for (unsigned i = 0; i < script->key_count; i++) {
+		enum redis_key key = script->keys[i];
+
+		command_bytes(words, shard->keys.name[key], shard->keys.size[key]);
 	}
 }
 
 void call_begin(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
 {
-	begin_script(pipeline, id, false);
-	add_keys(&pipeline->words, shard);
+	const struct redis_script *script = &redis_scripts[id];
+
+	begin(pipeline, "EVALSHA", id);
+	pipeline->script = script;
+	command_bytes(&pipeline->words, script->sha1, 40);
+	add_keys(&pipeline->words, script, shard, 1);
+}
+
+char *call_begin_topics(struct pipeline *pipeline, enum redis_script_id id,
+			const struct shard *shard, size_t topics, size_t size)
+{
+	char *room;
+
+	begin(pipeline, "EVAL", id);
+	room = add_text(pipeline, &redis_scripts[id], size);
+	add_keys(&pipeline->words, &redis_scripts[id], shard, topics);
+	return room;
 }
 
 void call_begin_rare(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
 {
-	begin_script(pipeline, id, true);
-	add_keys(&pipeline->words, shard);
-}
-
-void call_begin_bare(struct pipeline *pipeline, enum redis_script_id id, bool rare)
-{
-	begin_script(pipeline, id, rare);
-	command_number(&pipeline->words, 0);
-}
-
-void call_add_key(struct pipeline *pipeline, const char *key)
-{
-	struct redis_command *words = &pipeline->words;
-
-	command_text(words, key);
-	command_replace_number(words, WORD_OF_KEY_COUNT, words->count - WORD_OF_KEY_COUNT - 1);
+	(void)call_begin_topics(pipeline, id, shard, 1, 0);
 }
 
 void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
@@ -140,7 +131,7 @@ static void load(struct redis_store *store, const struct redis_script *script)
 		return;
 	command_begin(&store->pipeline, COMMAND_SCRIPT);
 	command_text(&store->pipeline.words, "LOAD");
-	add_text(&store->pipeline, script);
+	(void)add_text(&store->pipeline, script, 0);
 	/* If this fails, the next NOSCRIPT tries again. */
 	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
 }

@@ -33,18 +33,15 @@ enum failure {
 /* command_begin starts pipeline.words with a plain command. */
 void command_begin(struct pipeline *, enum redis_command_id);
 
-/* call_begin starts pipeline.words with EVALSHA of a script and the shard's keys. call_begin_rare
- * sends the whole text with EVAL, so that a call to a server that does not know the script need not
- * be repeated. */
+/* call_begin starts pipeline.words with EVALSHA of a script and the shard's keys. If the script has
+ * keys of a topic's queue, the caller adds these next. call_begin_rare sends the whole text with
+ * EVAL, so that a call to a server that does not know the script need not be repeated.
+ * call_begin_topics does so for a script that has the keys of so many topics' queues, and returns
+ * room for `size` bytes, which lasts as long as the command; NULL: no memory. */
 void call_begin(struct pipeline *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct pipeline *, enum redis_script_id, const struct shard *);
-
-/* call_begin_bare begins a call without a key; call_add_key adds the keys. With `rare` it sends the
- * whole text, as call_begin_rare does. */
-void call_begin_bare(struct pipeline *, enum redis_script_id, bool rare);
-
-/* call_add_key adds a key behind the keys that the call already has. */
-void call_add_key(struct pipeline *, const char *key);
+char *call_begin_topics(struct pipeline *, enum redis_script_id, const struct shard *,
+			size_t topics, size_t size);
 
 /* call_guard adds the words with which every changing script begins. `number` is the number of this
  * command. */

@@ -53,11 +53,13 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_ORPHANS] = {"orphans", ":b/b"},
     [SCRIPT_PAGE] = {"page", ":BVi|:BVibb"},
     [COMMAND_PAGE_SCORES] = {"page_scores", ":BVB"},
-    [SCRIPT_PURGE] = {"purge", "OK:n" REFUSED},
+    [SCRIPT_PURGE] = {"purge", "OK:n/b" REFUSED},
     [SCRIPT_PUSH] = {"push", "OK:/ii|TYPE:bbb"},
     [SCRIPT_PUT] = {"put", "OK:|OK:/k" REFUSED},
     [SCRIPT_REDELETE] = {"redelete", "OK:/i" REFUSED},
-    [SCRIPT_QUEUE_CHECK] = {"queue_check", ":bb/bb"},
+    [SCRIPT_QUEUE_CHECK] = {"queue_check", ":b/bb"},
+    [SCRIPT_QUEUE_NUMBERS] = {"queue_numbers", "OK:/bb"},
+    [SCRIPT_QUEUE_PURGE] = {"queue_purge", "OK:|FENCED:"},
     [SCRIPT_RELEASE] = {"release", "OK:i"},
     [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibb|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
@@ -73,9 +75,9 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_TOPIC_CHANGES] = {"topic_changes", "OK:bi/bb"},
     [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i|TYPE:bbb"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
-    [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:i/bbb"},
+    [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:ibb/bb"},
     [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:|TYPE:bbb"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbb"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)

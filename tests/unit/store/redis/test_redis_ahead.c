@@ -46,12 +46,13 @@ static int count_page(struct link *link, int count, const char *const *words, co
 		      dw_usec now)
 {
 	struct silent *silent = (struct silent *)link;
+	int at = (int)redis_scripts[SCRIPT_PAGE].key_count + 4;
 
 	(void)sizes;
 	(void)now;
-	assert_true(count > KEY_ENDS + 4 && strcmp(words[0], "EVALSHA") == 0);
+	assert_true(count > at && strcmp(words[0], "EVALSHA") == 0);
 	silent->pages++;
-	silent->rows += strtol(words[KEY_ENDS + 4], NULL, 10);
+	silent->rows += strtol(words[at], NULL, 10);
 	return DW_OK;
 }
 

@@ -150,7 +150,9 @@ static long long copy_by_script(struct setter *t, const char *topic, const char 
 {
 	static char room[SCRIPT_TEXT_MAX];
 	const struct redis_script *script = &redis_scripts[SCRIPT_TOPIC_COPY];
-	redisReply *reply = redisCommand(t->redis, "EVAL %b 2 {set:04}:m {set:04}:t 3 %s %s %s",
+	redisReply *reply = redisCommand(t->redis,
+					 "EVAL %b 4 {set:04}:m {set:04}:t {set:04}:u {set:04}:n "
+					 "3 %s %s %s",
 					 script_text(script, room), script->size, "", topic, text);
 	long long count;
 

@@ -1,0 +1,473 @@
+#include "store/redis/queue/topic_calls.h"
+
+#include <string.h>
+
+#include "durawheel/topic.h"
+#include "store/counts.h"
+#include "store/redis/queue/consumers.h"
+#include "store/redis/core.h"
+#include "store/redis/queue/queue_call.h"
+
+#define COUNTS_FIELD "" /* no topic has this name */
+
+/* An operation that asks several shards. */
+struct topic_call {
+	dw_op *op;
+	unsigned left;
+	int status;              /* the first failure */
+	bool again;              /* a shard could not answer just now: all are asked again */
+	bool reads;              /* a change: the shards are asked for the settings before it */
+	bool numbers;            /* the shards are asked for the numbers of queues next */
+	bool changes;            /* a change that is not in all shards yet */
+	struct copies_told told; /* the settings that these have */
+	dw_row **tail;
+};
+
+static void send_change(struct redis_store *store, struct topic_call *call);
+static void send_numbers(struct redis_store *store, struct topic_call *call);
+
+bool topic_is_change(const dw_op *op)
+{
+	return op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP;
+}
+
+/* begin_change: the shards have said which settings they have. */
+static void begin_change(struct redis_store *store, struct topic_call *call)
+{
+	call->reads = false;
+	call->left = 1;
+	store->later.topics.has_room = call->told.count + 2 * TOPIC_CHANGES_MAX <= DW_TOPICS_MAX;
+	if (call->status == DW_OK && !call->again)
+		send_change(store, call);
+}
+
+/* begin_numbers: the shards have said which topics there are. */
+static void begin_numbers(struct redis_store *store, struct topic_call *call)
+{
+	call->numbers = false;
+	call->left = 1;
+	if (call->status == DW_OK && !call->again)
+		send_numbers(store, call);
+}
+
+/* end_change: what was submitted after the change may be sent. */
+static void end_change(struct later *later, struct topic_call *call)
+{
+	later->topics.changing -= call->changes;
+	call->changes = false;
+}
+
+/* end_list: if it has failed, what was read is lost. */
+static void end_list(struct redis_store *store, struct topic_call *call)
+{
+	bool changes = (call->op->flags & DW_OP_CHANGES) != 0;
+
+	if (call->status == DW_OK && !call->again &&
+	    !copies_answer(store, &call->told, call->op, &call->tail))
+		call->status = DW_ENOMEM;
+	if (changes && call->status == DW_OK && !call->again)
+		call->op->flags |= DW_OP_PART;
+	else if (changes)
+		copies_read_all(store);
+}
+
+static void call_end(struct redis_store *store, struct topic_call *call)
+{
+	struct op_queue again = {0};
+
+	if (--call->left > 0)
+		return;
+	if (call->reads || call->numbers) {
+		if (call->reads)
+			begin_change(store, call);
+		else
+			begin_numbers(store, call);
+		if (--call->left > 0)
+			return;
+	}
+	end_change(&store->later, call);
+	if (call->op->kind == DW_OP_TOPIC_LIST)
+		end_list(store, call);
+	rows_free(&store->alloc, call->told.rows.first);
+	if (call->status != DW_OK || call->again) {
+		rows_free(&store->alloc, call->op->rows);
+		call->op->rows = NULL;
+		call->op->row_count = 0;
+	}
+	if (call->again) {
+		op_queue_push(&again, call->op);
+		batch_take_back(&store->later.topics.waiting, &again);
+	} else {
+		answer(store, call->op, call->status);
+	}
+	alloc_free(&store->alloc, call);
+}
+
+static void call_fail(struct topic_call *call, int status)
+{
+	if (call->status == DW_OK)
+		call->status = status;
+}
+
+static int status_of(enum failure failure)
+{
+	return failure == FAILURE_NONE ? DW_OK : failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE;
+}
+
+/* is_read: it may be asked again. */
+static bool is_read(const struct topic_call *call)
+{
+	return call->op->kind == DW_OP_TOPIC_LIST || call->op->kind == DW_OP_AWAIT || call->reads;
+}
+
+static void topic_part_lost(struct redis_store *store, struct redis_request *request)
+{
+	struct topic_call *call = request->context;
+
+	if (is_read(call) && !store->stopped)
+		call->again = true;
+	else
+		call_fail(call, is_read(call) ? DW_ESTORE : DW_EUNKNOWN);
+	if (topic_is_change(call->op) && !call->reads)
+		copies_read_all(store);
+	request_free(&store->alloc, request);
+	call_end(store, call);
+}
+
+/* post sends the command in pipeline.words as the shard's part of the call. */
+static void post(struct redis_store *store, struct topic_call *call, struct shard *shard,
+		 request_answered *answered)
+{
+	int status = request_post(store, shard, answered, topic_part_lost, call);
+
+	call->left++;
+	if (status == DW_OK)
+		return;
+	call_fail(call, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
+	call_end(store, call);
+}
+
+static struct topic_call *call_new_for(struct alloc *alloc, dw_op *op)
+{
+	struct topic_call *call = alloc_new(alloc, sizeof *call);
+
+	if (!call)
+		return NULL;
+	call->op = op;
+	call->left = 1; /* counts the function that sends the parts */
+	call->tail = &op->rows;
+	return call;
+}
+
+/* ---- The list ------------------------------------------------------------------------------ */
+
+static bool add_rows(struct redis_store *store, struct topic_call *call, unsigned shard,
+		     const struct reply *reply)
+{
+	const struct reply *items = reply->items;
+	size_t count = (size_t)reply_number(&items[1]);
+
+	if (call->told.count < count)
+		call->told.count = count;
+	if (token_has_holder(&items[3]) &&
+	    !counts_add_rows(&store->alloc, call->op, &call->tail, items[2].bytes, items[2].size))
+		return false;
+	for (size_t i = 4; i < reply->count; i += 2)
+		if (!copies_read(&store->alloc, &call->told.rows, shard, &items[i]))
+			return false;
+	return true;
+}
+
+static void topic_list_answered(struct redis_store *store, struct redis_request *request,
+				const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	unsigned shard = request->shard->number;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(&store->alloc, request);
+	if (failure == FAILURE_AGAIN) {
+		call->again = true;
+	} else if (failure != FAILURE_NONE) {
+		call_fail(call, status_of(failure));
+	} else if (call->status == DW_OK &&
+		   !(call->op->flags & DW_OP_CHANGES
+			 ? copies_read_changes(store, &call->told, shard, reply)
+			 : add_rows(store, call, shard, reply))) {
+		call->tail = &call->op->rows;
+		call_fail(call, DW_ENOMEM);
+	}
+	call_end(store, call);
+}
+
+/* send_list: the owner tells its numbers to the first shard in use. */
+static void send_list(struct redis_store *store, struct topic_call *call)
+{
+	const char *topic = call->op->topic ? call->op->topic : "";
+	const struct shard *first = shard_first(store);
+	bool changes = (call->op->flags & DW_OP_CHANGES) != 0;
+
+	call->numbers = !call->reads && !changes;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard_is_cut_off(shard)) { /* the owner goes on with what it has read of it */
+			shard_add(&call->told.partial, i);
+			continue;
+		}
+		if (changes)
+			copies_ask_changes(store, shard);
+		else
+			copies_ask(store, shard, topic, call->numbers && shard == first);
+		post(store, call, shard, topic_list_answered);
+	}
+}
+
+/* ---- The numbers of queues ----------------------------------------------------------------- */
+
+/* next_counted: from this row on. A queue is in the shard of its topic's name. */
+static const dw_row *next_counted(struct redis_store *store, const dw_row *row)
+{
+	while (row && (row->gone || row->status == DW_EINVAL ||
+		       row->number != shard_of(store, row->id)->number))
+		row = row->next;
+	return row;
+}
+
+/* add_numbers: the items are topics, in the order of the rows, and the numbers of each. */
+static bool add_numbers(struct redis_store *store, struct topic_call *call,
+			const struct reply *items, size_t count)
+{
+	const dw_row *row = next_counted(store, call->told.rows.first);
+
+	for (size_t i = 0; i < count; i += 2) {
+		while (row && strcmp(row->id, items[i].bytes) != 0)
+			row = next_counted(store, row->next);
+		if (row && items[i + 1].size > 0 &&
+		    !copies_add_numbers(&store->alloc, &call->told.rows, row, &items[i + 1]))
+			return false;
+	}
+	return true;
+}
+
+static void numbers_answered(struct redis_store *store, struct redis_request *request,
+			     const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(&store->alloc, request);
+	if (failure == FAILURE_AGAIN)
+		call->again = true;
+	else if (failure != FAILURE_NONE)
+		call_fail(call, status_of(failure));
+	else if (call->status == DW_OK &&
+		 !add_numbers(store, call, reply->items + 1, reply->count - 1))
+		call_fail(call, DW_ENOMEM);
+	call_end(store, call);
+}
+
+/* send_numbers_of asks for the numbers of this and the next rows of one shard, and returns the row
+ * behind them. */
+static const dw_row *send_numbers_of(struct redis_store *store, struct topic_call *call,
+				     const dw_row *first)
+{
+	const char *topics[QUEUE_TOPICS_MAX] = {NULL};
+	struct shard *shard = &store->shards[first->number];
+	const dw_row *row = first;
+	size_t count = 0;
+
+	for (; row && row->number == first->number && count < QUEUE_TOPICS_MAX;
+	     row = next_counted(store, row->next))
+		topics[count++] = row->id;
+	queue_call_begin_topics(store, SCRIPT_QUEUE_NUMBERS, shard, topics, count);
+	for (size_t i = 0; i < count; i++)
+		command_text(&store->pipeline.words, topics[i]);
+	post(store, call, shard, numbers_answered);
+	return row;
+}
+
+static void send_numbers(struct redis_store *store, struct topic_call *call)
+{
+	const dw_row *row = next_counted(store, call->told.rows.first);
+
+	while (row)
+		row = send_numbers_of(store, call, row);
+}
+
+/* send_reading: a change begins. */
+static void send_reading(struct redis_store *store, struct topic_call *call)
+{
+	call->reads = true;
+	call->changes = true;
+	store->later.topics.changing++;
+	send_list(store, call);
+}
+
+/* ---- Changes ------------------------------------------------------------------------------- */
+
+/* If a copy has failed, the settings have changed all the same, and the owner writes it later. A
+ * consumer that is not noted looks each second. So a key of a wrong type fails no call. */
+static void copy_or_note_answered(struct redis_store *store, struct redis_request *request,
+				  const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(&store->alloc, request);
+	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "TYPE"))
+		complain_of_key(store, reply);
+	if (call->op->kind == DW_OP_AWAIT) {
+		call->again = call->again || failure == FAILURE_AGAIN;
+	} else if (failure != FAILURE_NONE) {
+		call_fail(call, DW_EUNKNOWN);
+		copies_read_all(store);
+	}
+	call_end(store, call);
+}
+
+/* copy writes the settings into every shard: what a shard misses, the owner writes later. The text
+ * of the script goes along once, and the server knows it from then on. */
+static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
+{
+	bool wakes = store->ownership.role != DW_OWNER;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard_is_cut_off(shard))
+			continue;
+		copies_begin_write(store, shard, i == 0, wakes && i + 1 == store->shard_count);
+		command_text(&store->pipeline.words, call->op->topic);
+		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
+		post(store, call, shard, copy_or_note_answered);
+	}
+	end_change(&store->later, call);
+}
+
+static int refusal_of(const struct reply *reply)
+{
+	if (reply_is(&reply->items[0], "LIMIT"))
+		return DW_ELIMIT;
+	if (reply_is(&reply->items[0], "NONE"))
+		return DW_ENOENT;
+	if (reply_is(&reply->items[0], "TYPE"))
+		return DW_ECORRUPT;
+	return reply_is(&reply->items[0], "BUSY") ? DW_EBUSY : DW_OK;
+}
+
+/* shard_is_empty: the shard has lost its data. First its owner writes the settings again: a pause
+ * keeps those that it does not name. */
+static void shard_is_empty(struct redis_store *store, struct topic_call *call)
+{
+	struct shard *shard = shard_of(store, call->op->topic);
+
+	call->again = true;
+	if (shard_is_ours(shard))
+		shard_mark(store, shard, SHARD_SUSPECT);
+	else
+		shard->channel.handshake = HANDSHAKE_NONE;
+}
+
+static void changed(struct redis_store *store, struct redis_request *request,
+		    const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+	int status = failure == FAILURE_NONE ? refusal_of(reply) : status_of(failure);
+
+	if (status == DW_ECORRUPT)
+		complain_of_key(store, reply);
+	request_free(&store->alloc, request);
+	if (failure == FAILURE_FENCED) {
+		shard_is_empty(store, call);
+	} else if (status == DW_OK) {
+		if (store->ownership.role == DW_OWNER)
+			copies_learn(store, call->op->topic, &reply->items[1]);
+		copy(store, call, &reply->items[1]);
+	} else {
+		call_fail(call, status);
+	}
+	call_end(store, call);
+}
+
+/* send_change: the shard of the name may have lost its settings, or have older ones. So the newest
+ * ones that any shard has go along. */
+static void send_change(struct redis_store *store, struct topic_call *call)
+{
+	const dw_op *op = call->op;
+	struct redis_command *words = &store->pipeline.words;
+	bool sets = op->kind == DW_OP_TOPIC_SET;
+	struct shard *shard = shard_of(store, op->topic);
+	enum redis_script_id script = sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP;
+	const dw_row *newest = copies_newest(&store->later, &call->told.rows, op->topic);
+	struct queue_room room;
+
+	call_begin_rare(&store->pipeline, script, shard);
+	queue_call_add_keys(store, script, shard, op->topic, &room);
+	command_text(words, op->topic);
+	if (sets) {
+		command_bytes(words, op->body, op->body_size);
+		command_text(words, op->flags & DW_OP_PART ? "1" : "0");
+		command_number(words, DW_TOPICS_MAX);
+	}
+	command_bytes(words, newest ? newest->body : "", newest ? newest->body_size : 0);
+	if (sets)
+		command_number(words, (int64_t)call->told.count);
+	post(store, call, shard, changed);
+}
+
+/* counts_answered: the command is no script, so there is no refusal. */
+static void counts_answered(struct redis_store *store, struct redis_request *request,
+			    const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+
+	request_free(&store->alloc, request);
+	if (reply->kind == REPLY_ERROR)
+		call_fail(call, DW_ESTORE);
+	call_end(store, call);
+}
+
+static void send_counts(struct redis_store *store, struct topic_call *call)
+{
+	struct shard *first = shard_first(store);
+
+	command_begin(&store->pipeline, COMMAND_HSET);
+	command_text(&store->pipeline.words, first->keys.name[KEY_TOPICS]);
+	command_text(&store->pipeline.words, COUNTS_FIELD);
+	command_bytes(&store->pipeline.words, call->op->body, call->op->body_size);
+	post(store, call, first, counts_answered);
+}
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static void send_await(struct redis_store *store, struct topic_call *call)
+{
+	struct queue_room room;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		if (shard_is_cut_off(&store->shards[i]))
+			continue;
+		queue_call_begin_await(store, &store->shards[i], call->op, &room);
+		post(store, call, &store->shards[i], copy_or_note_answered);
+	}
+}
+
+int topic_call_send(struct redis_store *store, dw_op *op)
+{
+	struct topic_call *call = call_new_for(&store->alloc, op);
+
+	if (!call)
+		return DW_ENOMEM;
+	if (op->kind == DW_OP_TOPIC_LIST)
+		send_list(store, call);
+	else if (op->kind == DW_OP_TOPIC_COUNT)
+		send_counts(store, call);
+	else if (op->kind == DW_OP_AWAIT)
+		send_await(store, call);
+	else
+		send_reading(store, call);
+	call_end(store, call);
+	return DW_OK;
+}
