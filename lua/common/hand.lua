@@ -21,5 +21,5 @@ end
 local function post_by_hand(id, news)
 	call('HSET', META, 'ver', digits(last))
 	call('ZADD', INBOX, news, id)
-	call('PUBLISH', string.match(META, '^({.*):%d+}:') .. '}:wake', shard())
+	call('PUBLISH', string.match(META, '^{.*:%d+}:') .. 'wake', shard())
 end

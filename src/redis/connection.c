@@ -109,7 +109,7 @@ static void judge(struct socket_link *link, const struct reply *reply)
 	}
 }
 
-/* hear takes a reply on a subscriber's connection, and returns it if it is a message of the
+/* hear takes a reply on a subscriber's connection, and returns it if it is a message of a
  * channel. The answer to a probe is an array, too, or an error of a server that refuses everything
  * for a while. Nothing else may arrive. */
 static struct reply *hear(struct socket_link *link, struct reply *reply)
@@ -146,7 +146,7 @@ static void hear_last(struct socket_link *link, const struct reply *reply)
  * afterwards. */
 static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 {
-	if (link->state == UP && link->options.channel)
+	if (link->state == UP && link->options.channels)
 		return hear(link, reply);
 	if (link->state == HELLO) {
 		judge(link, reply);
@@ -356,7 +356,7 @@ static int socket_send(struct link *base, int count, const char *const *words, c
 	int status;
 
 	(void)now; /* the time of a command begins when the command is written */
-	assert(!link->options.channel);
+	assert(!link->options.channels);
 	if (link->state != UP)
 		return DW_ESTORE;
 	if (!fits(link, count, sizes))

@@ -24,9 +24,10 @@ struct socket_options {
 	 * changes refuses the script or delays it. NULL: a probe is a PING. At most 127 bytes. */
 	const char *probe_key;
 	size_t queue_max; /* the most bytes that wait to be written; 0: 64 MiB */
-	/* The link only subscribes to this channel, and take() returns each message as a reply: an
-	 * array of "message", channel and payload. At most 255 bytes. NULL: a link for commands. */
-	const char *channel;
+	/* The link only subscribes to these channels, which '\n' divides, and take() returns each
+	 * message as a reply: an array of "message", channel and payload. At most CHANNELS_MAX.
+	 * NULL: a link for commands. */
+	const char *channels;
 	/* Called for each warning; may be NULL. */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;

@@ -78,16 +78,34 @@ static int queue_what(struct hello *hello, struct output *output)
 	return status;
 }
 
+/* queue_subscribe: one command for all channels. The server answers once for each. */
+static int queue_subscribe(struct hello *hello, struct output *output)
+{
+	const char *words[1 + CHANNELS_MAX] = {"SUBSCRIBE"};
+	size_t sizes[1 + CHANNELS_MAX] = {9};
+	const char *at = hello->channels;
+	int count = 1;
+
+	for (; *at; at += *at == '\n') {
+		assert(count <= CHANNELS_MAX);
+		words[count] = at;
+		sizes[count] = strcspn(at, "\n");
+		at += sizes[count++];
+	}
+	hello->unsubscribed = (unsigned)count - 1;
+	hello->steps[hello->count++] = HELLO_SUBSCRIBE;
+	return output_add(output, count, words, sizes);
+}
+
 int hello_send(struct hello *hello, struct output *output)
 {
-	const char *subscribe[] = {"SUBSCRIBE", hello->channel, NULL};
 	int status;
 
 	hello->count = hello->next = 0;
 	hello->server[0] = '\0';
 	status = queue_who(hello, output);
-	if (status == DW_OK && hello->channel)
-		return queue(hello, output, HELLO_SUBSCRIBE, subscribe);
+	if (status == DW_OK && hello->channels)
+		return queue_subscribe(hello, output);
 	return status == DW_OK ? queue_what(hello, output) : status;
 }
 
@@ -334,6 +352,8 @@ enum hello_verdict hello_judge(struct hello *hello, const struct reply *reply, c
 
 	assert(hello->next < hello->count);
 	step = hello->steps[hello->next++];
+	if (step == HELLO_SUBSCRIBE && --hello->unsubscribed > 0)
+		hello->next--;
 	if (reply->kind == REPLY_ERROR)
 		verdict = judge_error(hello, step, reply, ret_words);
 	else

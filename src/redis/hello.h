@@ -23,7 +23,7 @@ enum hello_step {
 	HELLO_SUBSCRIBE
 };
 
-enum { HELLO_STEPS = 9 };
+enum { HELLO_STEPS = 9, CHANNELS_MAX = 256 };
 
 /* A script that changes nothing. It needs the same rights as our other scripts. */
 #define HELLO_PROBE_SCRIPT "return redis.call('UNLINK',KEYS[1])"
@@ -39,8 +39,9 @@ enum hello_verdict {
 struct hello {
 	const struct redis_url *url;
 	const char *name;
-	const char *channel;
-	const char *probe; /* a key that never exists; NULL if there is no probe */
+	const char *channels;  /* as in connection.h */
+	unsigned unsubscribed; /* channels whose reply is still to come */
+	const char *probe;     /* a key that never exists; NULL if there is no probe */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 	bool clustered; /* the server is a node of a cluster */

@@ -43,6 +43,13 @@ static enum probe_news take_policy(struct probe *probe, const struct reply *repl
 	return PROBE_TROUBLE_OVER;
 }
 
+/* is_of_slot: the error is about one slot of a cluster's node, and says nothing of the others. */
+static bool is_of_slot(const struct reply *reply)
+{
+	return reply_fails(reply, "MOVED") || reply_fails(reply, "ASK") ||
+	       reply_fails(reply, "TRYAGAIN");
+}
+
 /* take_change reads whether the server accepts changes. A server that answers may still refuse
  * every change. */
 static enum probe_news take_change(struct probe *probe, const struct hello *hello,
@@ -51,7 +58,8 @@ static enum probe_news take_change(struct probe *probe, const struct hello *hell
 	bool refused = probe->refuses;
 	char text[160];
 
-	probe->refuses = probe->key ? reply->kind == REPLY_ERROR : reply_passes(reply);
+	probe->refuses =
+	    probe->key ? reply->kind == REPLY_ERROR && !is_of_slot(reply) : reply_passes(reply);
 	if (probe->refuses)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server refuses every change: %s",
 			       hello_quote(hello, reply, text, sizeof text));

@@ -25,17 +25,17 @@ static void copy_words(struct socket_link *link)
 
 	if (options->name)
 		(void)snprintf(link->name, sizeof link->name, "%s", options->name);
-	if (options->channel)
-		(void)snprintf(link->channel, sizeof link->channel, "%s", options->channel);
 	if (options->probe_key)
 		(void)snprintf(link->probe_key, sizeof link->probe_key, "%s", options->probe_key);
 	options->probe_key = options->probe_key ? link->probe_key : NULL;
 	link->probe.key = options->probe_key;
 	options->name = options->name ? link->name : NULL;
-	options->channel = options->channel ? link->channel : NULL;
+	if (options->channels) /* the link has the room */
+		options->channels =
+		    memcpy(link->channels, options->channels, strlen(options->channels) + 1);
 	link->hello = (struct hello){.url = options->url,
 				     .name = options->name,
-				     .channel = options->channel,
+				     .channels = options->channels,
 				     .probe = options->probe_key,
 				     .log = options->log,
 				     .log_user = options->log_user};
@@ -43,9 +43,9 @@ static void copy_words(struct socket_link *link)
 
 int socket_link_new(struct link **ret_link, const struct socket_options *options)
 {
-	struct socket_link *link = alloc_new(&options->alloc, sizeof *link);
+	size_t size = options->channels ? strlen(options->channels) + 1 : 0;
+	struct socket_link *link = alloc_new(&options->alloc, sizeof *link + size);
 
-	assert(!options->channel || strlen(options->channel) < sizeof link->channel);
 	assert(!options->probe_key || strlen(options->probe_key) < sizeof link->probe_key);
 	if (!link)
 		return DW_ENOMEM;
@@ -61,7 +61,7 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	link->maker = getpid();
 	link->fd = -1;
 	link->reconnect = (struct reconnect){.server = options->url->name,
-					     .listener = options->channel != NULL,
+					     .listener = options->channels != NULL,
 					     .log = options->log,
 					     .log_user = options->log_user,
 					     .rng.state = options->seed,

@@ -22,7 +22,6 @@ struct socket_link {
 	struct link link; /* first */
 	struct socket_options options;
 	char name[64];
-	char channel[256];
 	char probe_key[128];
 	pid_t maker;
 	int epoll_fd;
@@ -40,6 +39,7 @@ struct socket_link {
 	struct reply *ready; /* the reply that take() returns next */
 	dw_usec now;         /* the time of the last call of work() (steady clock) */
 	dw_usec deadline;    /* end of the pause, the dialling or the hello (steady clock) */
+	char channels[];     /* of options */
 };
 
 extern const struct link_class socket_link_class;

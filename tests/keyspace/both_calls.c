@@ -78,7 +78,7 @@ static void session(struct both *both)
 	begin_shard(both, "session");
 	both_number(both, both_draw(both, 10) ? caller->conn : caller->conn - 1);
 	both_number(both, BOTH_TTL_MS);
-	both_words(both, "[2|2|2|][1|1|][{t}:wake|][web, pid 12, durawheel 1|x]");
+	both_words(both, "[2|2|2|][1|1|][{t:00}:wake|][web, pid 12, durawheel 1|x]");
 	reply = both_call(both);
 	if (is_ok(reply))
 		caller->number = strtoull(reply->items[1].bytes, NULL, 10);
@@ -224,7 +224,7 @@ static const struct {
      3},
     {of_queue, "topic_copy",
      "[5]["
-     "|{t}:wake][game|topic][queue=1 ver=1767225603000000|ver=5 gone=1|x]",
+     "|{t:00}:wake][game|topic][queue=1 ver=1767225603000000|ver=5 gone=1|x]",
      3},
     {of_queue, "topic_drop", "[game|topic|to][|ver=5]", 2},
     {of_queue, "topic_list", "[game|topic|][|1]", 2},

@@ -416,7 +416,7 @@ static void say_guard(struct both *both, bool owner)
 	if (owner && both_draw(both, 8) == 0)
 		both_number(both, time_near(both));
 	else
-		both_text(both, !owner && both_draw(both, 2) ? "{t}:wake" : "");
+		both_text(both, !owner && both_draw(both, 2) ? "{t:00}:wake" : "");
 }
 
 static void say_role(struct both *both)

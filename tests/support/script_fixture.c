@@ -127,7 +127,7 @@ void call_client(struct scripts *s, const char *name)
 	call_text(s, "");
 	call_number(s, ++s->sent);
 	call_number(s, 60000);
-	call_text(s, "{t}:wake");
+	call_text(s, "{t:07}:wake");
 }
 
 bool is(const redisReply *reply, const char *word)

@@ -38,7 +38,7 @@
  *	check.c      checks the whole namespace
  *	namespace.c  operations on every shard: status, purge, report, drop of all letters
  *	reshard.c    the shards, and their replacement by another number of them
- *	wake_channel.c  subscribes to the wake channel
+ *	wake_channel.c  subscribes to the wake channels
  *	consumers.c  hears which consumer a push calls
  *	dispatch.c   which shard sends next
  *	submit.c     takes operations over from the engine

@@ -30,7 +30,6 @@ static bool is_name(const char *name)
 static void set_names(struct names *names, const dw_store_env *env)
 {
 	(void)snprintf(names->name, sizeof names->name, "%s", env->name);
-	(void)snprintf(names->channel, sizeof names->channel, "{%s}:wake", names->name);
 	(void)snprintf(names->nonce, sizeof names->nonce, "%016" PRIx64, env->token);
 	identity_write(names->holder, sizeof names->holder);
 }

@@ -20,12 +20,8 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 /* redis_shards makes the shards when their number is known. Returns DW_OK or DW_ENOMEM. */
 int redis_shards(struct redis_store *, unsigned count);
 
-/* redis_hear gives the store the link that is subscribed to the wake channel. */
+/* redis_hear gives the store the link that is subscribed to the wake channels. */
 void redis_hear(struct redis_store *, struct link *subscriber);
-
-/* redis_channel returns the name of the wake channel, to which the subscriber link must
- * subscribe. */
-const char *redis_channel(const struct redis_store *);
 
 /* redis_wait waits until the descriptor is ready or the store's next deadline has come, at most
  * until `until` (steady clock). Returns false when `until` is over. */

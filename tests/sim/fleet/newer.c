@@ -56,7 +56,7 @@ static uint64_t next_version(struct fleet *fleet, unsigned shard)
 	return least + (shard + count - least % count) % count;
 }
 
-/* news: the inbox and the wake channel tell the owner. */
+/* news: the inbox and the shard's wake channel tell the owner. */
 static void news(struct fleet *fleet, unsigned shard, const char *id, uint64_t version, bool open)
 {
 	char number[32];
@@ -66,7 +66,7 @@ static void news(struct fleet *fleet, unsigned shard, const char *id, uint64_t v
 	(void)snprintf(number, sizeof number, "%s%" PRIu64, open ? "-" : "", version);
 	write_field(fleet, "ZADD", server_key(shard, "i"), number, id);
 	(void)snprintf(number, sizeof number, "%u", shard);
-	write_field(fleet, "PUBLISH", "{t}:wake", number, NULL);
+	write_field(fleet, "PUBLISH", server_key(shard, "wake"), number, NULL);
 }
 
 /* is_open: an earlier claim may still start. */

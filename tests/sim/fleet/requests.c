@@ -110,7 +110,7 @@ void requests_work(struct fleet *fleet)
 	network_free_packet(&fleet->network, packet);
 }
 
-/* ---- Messages of the wake channel ---------------------------------------------------------- */
+/* ---- Messages of the wake channels --------------------------------------------------------- */
 
 static struct reply *message(struct fleet *fleet, struct bytes channel, struct bytes text)
 {

@@ -12,7 +12,7 @@
 #include "store/redis/wire/script.h"
 #include "topic/settings.h"
 
-#define WAKE "{t}:wake"
+#define WAKE "{t:00}:wake"
 
 /* ---- Asking the server --------------------------------------------------------------------- */
 

@@ -36,7 +36,7 @@ static unsigned count_news(void *user, struct bytes channel, struct bytes messag
 {
 	unsigned *heard = user;
 
-	assert_string_equal(channel.at, "{t}:wake");
+	assert_string_equal(channel.at, "{t:00}:wake");
 	assert_string_equal(message.at, "0");
 	(*heard)++;
 	return 1;
@@ -84,15 +84,15 @@ static void keyspace_lease_and_session_end_by_its_clock(void **state)
 	keyspace_listen(both.keyspace, count_news, &heard);
 	assert_true(acquires(&both));
 	assert_true(alone(&both, "session", "[1][5000][1][][]", "OK"));
-	assert_true(writes(&both, "[c][1][][1][5000][{t}:wake][0]UIV"));
+	assert_true(writes(&both, "[c][1][][1][5000][{t:00}:wake][0]UIV"));
 	assert_int_equal(heard, 1);
 	both.now += 5000 * 1000;
 	assert_false(acquires(&both));
-	assert_true(writes(&both, "[c][1][][2][5000][{t}:wake][0]UIV"));
+	assert_true(writes(&both, "[c][1][][2][5000][{t:00}:wake][0]UIV"));
 	both.now += 1000;
 	assert_true(acquires(&both));
 	both.now += 5000 * 1000;
-	assert_false(writes(&both, "[c][1][][3][5000][{t}:wake][0]UIV"));
+	assert_false(writes(&both, "[c][1][][3][5000][{t:00}:wake][0]UIV"));
 	assert_int_equal(heard, 2);
 	keyspace_free(both.keyspace);
 }

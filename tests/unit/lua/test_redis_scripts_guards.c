@@ -479,14 +479,14 @@ static void who_listens_hears_that_a_shard_is_new(void **state)
 {
 	struct scripts *s = *state;
 	redisContext *ear = redisConnectUnix(s->server.path);
-	redisReply *heard = redisCommand(ear, "SUBSCRIBE {t}:wake");
+	redisReply *heard = redisCommand(ear, "SUBSCRIBE {t:07}:wake");
 
 	assert_non_null(heard);
 	freeReplyObject(heard);
 	command(s, "FLUSHALL");
 	call(s, "session");
 	for (size_t i = 0; i < 5; i++)
-		call_text(s, ((const char *[]){"1", "60000", "16", "", "{t}:wake"})[i]);
+		call_text(s, ((const char *[]){"1", "60000", "16", "", "{t:07}:wake"})[i]);
 	assert_true(is(call_go(s), "NEW"));
 	assert_int_equal(s->reply->element[1]->integer, 1);
 	assert_int_equal(redisGetReply(ear, (void **)&heard), REDIS_OK);

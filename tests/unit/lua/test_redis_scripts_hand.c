@@ -353,7 +353,7 @@ static void call_each(struct scripts *s)
 	static const char *const calls[][10] = {
 	    {"release", "1:n:1"},
 	    {"session", "1", "60000", ""},
-	    {"put", "c", "1", "", "1", "60000", "{t}:wake"},
+	    {"put", "c", "1", "", "1", "60000", "{t:07}:wake"},
 	    {"page", "+", "5", "5", "0"},
 	    {"page", "-", "5", "-5", "0"},
 	    {"page", "+", "5", "5", "a"},

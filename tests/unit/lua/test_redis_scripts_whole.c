@@ -338,7 +338,7 @@ static void a_clients_write_is_published_once(void **state)
 	const struct put two[] = {{0, "b", 0, 5, body, sizeof body - 1},
 				  {0, "a", 0, 5, body, sizeof body - 1}};
 	redisContext *listener = redisConnectUnix(s->server.path);
-	redisReply *reply = redisCommand(listener, "SUBSCRIBE {t}:wake");
+	redisReply *reply = redisCommand(listener, "SUBSCRIBE {t:07}:wake");
 
 	freeReplyObject(reply);
 	put_one(s, true, "a", 5, 0);
@@ -351,7 +351,7 @@ static void a_clients_write_is_published_once(void **state)
 		assert_string_equal(reply->element[2]->str, "7");
 		freeReplyObject(reply);
 	}
-	command(s, "PUBLISH {t}:wake end");
+	command(s, "PUBLISH {t:07}:wake end");
 	assert_int_equal(redisGetReply(listener, (void **)&reply), REDIS_OK);
 	assert_string_equal(reply->element[2]->str, "end");
 	freeReplyObject(reply);

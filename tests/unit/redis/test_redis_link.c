@@ -450,7 +450,7 @@ static void listener_whose_probe_is_refused_goes_on(void **state)
 	    {FAKE_STALL, NULL, 0},
 	    {FAKE_END, NULL, 0}};
 	struct socket_options options = {
-	    .name = "t", .channel = "bell", .probe_every = DW_MILLISECONDS(20)};
+	    .name = "t", .channels = "bell", .probe_every = DW_MILLISECONDS(20)};
 	struct fake_server server;
 	struct linked linked;
 

@@ -297,7 +297,7 @@ static void message_is(struct linked *listener, const char *text)
 static void listener_hears_messages_between_probes(void **state)
 {
 	struct socket_options options = {
-	    .name = "t", .channel = "bell", .probe_every = DW_MILLISECONDS(5)};
+	    .name = "t", .channels = "bell", .probe_every = DW_MILLISECONDS(5)};
 	struct redis_server server;
 	struct linked listener;
 	struct linked linked;

@@ -141,7 +141,7 @@ static void reply_to_a_program_that_is_away_is_in_time(void **state)
 /* What nobody has asked for is late, too: a listener would be deaf meanwhile. */
 static void message_that_trickles_is_late(void **state)
 {
-	struct socket_options options = {.name = "t", .channel = "bell"};
+	struct socket_options options = {.name = "t", .channels = "bell"};
 	struct peer peer;
 
 	(void)state;

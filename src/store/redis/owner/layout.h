@@ -46,7 +46,7 @@ bool layout_is_known(struct redis_store *);
 void layout_suspect(struct redis_store *);
 
 /* layout_is_new is called when the handshake found no number of shards in this shard; `listeners`
- * is how many connections are subscribed to the wake channel. layout_is_ours is called when the
+ * is how many connections are subscribed to its wake channel. layout_is_ours is called when the
  * handshake found the number that this store knows. */
 void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
 void layout_is_ours(struct redis_store *, const struct shard *);

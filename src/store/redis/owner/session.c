@@ -203,7 +203,8 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	command_number(&store->pipeline.words, SESSION_TTL / 1000);
 	command_number(&store->pipeline.words, store->shard_count);
 	command_text(&store->pipeline.words, fixes ? "1" : "");
-	command_text(&store->pipeline.words, store->names.channel);
+	/* That of the first shard: an owner may have fewer shards than we think. */
+	command_text(&store->pipeline.words, store->shards[0].keys.name[NAME_WAKE]);
 	command_bytes(&store->pipeline.words, store->names.holder,
 		      strcspn(store->names.holder, "|"));
 	return request_post(store, shard, client_handshake_answered, handshake_lost, NULL);

@@ -44,11 +44,11 @@ struct shard *shard_of(struct redis_store *store, const char *id)
 int shard_make_keys(struct redis_store *store, struct shard *shard)
 {
 	size_t room = sizeof store->names.name + sizeof store->names.nonce + 16;
-	char *at = alloc_new(&store->alloc, KEYS_OF_SHARD * room);
+	char *at = alloc_new(&store->alloc, NAMES_OF_SHARD * room);
 
 	if (!at)
 		return DW_ENOMEM;
-	for (unsigned i = 0; i < KEYS_OF_SHARD; i++, at += room) {
+	for (unsigned i = 0; i < NAMES_OF_SHARD; i++, at += room) {
 		shard->keys.name[i] = at;
 		shard->keys.size[i] =
 		    (size_t)snprintf(at, room, "{%s:%02u}:%s%s", store->names.name, shard->number,

@@ -59,8 +59,8 @@ struct shard_sets {
 };
 
 struct shard_keys {
-	char *name[KEYS_OF_SHARD]; /* the names of all keys, allocated as one block */
-	size_t size[KEYS_OF_SHARD];
+	char *name[NAMES_OF_SHARD]; /* the names of all keys, allocated as one block */
+	size_t size[NAMES_OF_SHARD];
 };
 
 struct shard {

@@ -17,7 +17,6 @@ struct shard;
 /* The names under which the server knows this store. */
 struct names {
 	char name[64]; /* the name of the namespace */
-	char channel[80];
 	char nonce[20];
 	char holder[256];
 	unsigned incarnations;  /* how many incarnations this store has named so far */

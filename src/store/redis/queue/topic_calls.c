@@ -327,17 +327,20 @@ static void copy_or_note_answered(struct redis_store *store, struct redis_reques
 }
 
 /* copy writes the settings into every shard: what a shard misses, the owner writes later. The text
- * of the script goes along once, and the server knows it from then on. */
+ * of the script goes along once, and the server knows it from then on. The topic's shard comes
+ * last, and tells the owner. */
 static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
-	bool wakes = store->ownership.role != DW_OWNER;
+	bool wakes = store->ownership.role != DW_OWNER, is_known = false;
+	unsigned home = shard_of(store, call->op->topic)->number;
 
-	for (unsigned i = 0; i < store->shard_count; i++) {
-		struct shard *shard = &store->shards[i];
+	for (unsigned i = 1; i <= store->shard_count; i++) {
+		struct shard *shard = &store->shards[(home + i) % store->shard_count];
 
 		if (shard_is_cut_off(shard))
 			continue;
-		copies_begin_write(store, shard, i == 0, wakes && i + 1 == store->shard_count);
+		copies_begin_write(store, shard, !is_known, wakes && shard->number == home);
+		is_known = true;
 		command_text(&store->pipeline.words, call->op->topic);
 		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
 		post(store, call, shard, copy_or_note_answered);

@@ -128,7 +128,7 @@ void copies_begin_write(struct redis_store *store, const struct shard *shard, bo
 {
 	(rare ? call_begin_rare : call_begin)(&store->pipeline, SCRIPT_TOPIC_COPY, shard);
 	command_number(&store->pipeline.words, DROPS_MAX);
-	command_text(&store->pipeline.words, wakes ? store->names.channel : "");
+	command_text(&store->pipeline.words, wakes ? shard->keys.name[NAME_WAKE] : "");
 }
 
 static void write_copies(struct redis_store *store, struct shard *shard, bool only_missing)

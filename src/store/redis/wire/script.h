@@ -85,11 +85,13 @@ enum redis_key {
 	KEY_TOPICS = KEY_COUNT,
 	KEY_DROPPED,
 	KEY_COUNTS,
-	KEYS_OF_SHARD
+	KEYS_OF_SHARD,
+	NAME_WAKE = KEYS_OF_SHARD, /* a channel */
+	NAMES_OF_SHARD
 };
 
 /* How their names end; that of KEY_SESSION continues with the nonce of the client. */
-extern const char *const redis_key_ends[KEYS_OF_SHARD];
+extern const char *const redis_key_ends[NAMES_OF_SHARD];
 
 /* How the names of the keys of a topic's queue end. The name of the topic follows, but not behind
  * the last one. */

@@ -88,7 +88,7 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 	if (owner && shard->inbox.seen > 0)
 		command_unsigned(words, shard->inbox.seen);
 	else
-		command_text(words, owner ? "" : store->names.channel);
+		command_text(words, owner ? "" : shard->keys.name[NAME_WAKE]);
 }
 
 /* ---- Loading a script ------------------------------------------------------------------------ */

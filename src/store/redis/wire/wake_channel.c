@@ -1,6 +1,6 @@
-/* The wake channel: clients publish the number of a shard there when they have written to its
- * inbox, and 't' when they have changed settings of topics. An owner subscribes on a connection of
- * its own. */
+/* The wake channels, one a shard: clients publish the number of the shard there when they have
+ * written to its inbox, and 't' when they have changed settings of topics. An owner subscribes to
+ * all of them, on a connection of its own. */
 #include "store/redis/wire/wake_channel.h"
 
 #include <stdio.h>
@@ -12,11 +12,6 @@
 #include "redis/connection.h"
 #include "store/redis/core.h"
 #include "store/redis/store.h"
-
-const char *redis_channel(const struct redis_store *store)
-{
-	return store->names.channel;
-}
 
 void wake_channel_watch(struct wake_channel *wake, int fd)
 {
@@ -50,31 +45,61 @@ static void log_line(dw_log_level level, const char *line, void *user)
 		store->env.log(level, line, store->env.log_user);
 }
 
-int link_open(struct redis_store *store, const char *channel, struct link **ret_link)
+int link_open(struct redis_store *store, const char *channels, struct link **ret_link)
 {
-	char probe_key[sizeof store->names.channel];
+	char probe_key[sizeof store->names.name + 16];
 	struct socket_options options = {.alloc = store->alloc,
 					 .url = &store->url,
 					 .name = "durawheel",
 					 .seed = rng_seed(),
-					 .channel = channel,
-					 .probe_key = channel ? NULL : probe_key,
+					 .channels = channels,
+					 .probe_key = channels ? NULL : probe_key,
 					 .reply_patience = store->env.reply_patience,
 					 .log = store->env.log ? log_line : NULL,
 					 .log_user = store};
 
-	(void)snprintf(probe_key, sizeof probe_key, "{%s:00}:probe",
+	(void)snprintf(probe_key, sizeof probe_key, "{%s}:probe",
 		       store->names.name); /* the name always fits */
 	return socket_link_new(ret_link, &options);
+}
+
+/* channels_of returns the names of the channels of all shards, with '\n' between them; NULL: no
+ * memory. */
+static char *channels_of(struct redis_store *store)
+{
+	size_t size = 1, used = 0;
+	char *text;
+
+	for (unsigned i = 0; i < store->shard_count; i++)
+		size += store->shards[i].keys.size[NAME_WAKE] + 1;
+	text = alloc_new(&store->alloc, size);
+	for (unsigned i = 0; text && i < store->shard_count; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "\n" : "",
+					 store->shards[i].keys.name[NAME_WAKE]);
+	return text;
 }
 
 static void wake_channel_open(struct redis_store *store)
 {
 	struct link *subscriber = NULL;
+	char *channels = store->url.name[0] ? channels_of(store) : NULL;
 
 	/* If this fails, the owner learns of changes from the renewals, which count the inbox. */
-	if (store->url.name[0] && link_open(store, store->names.channel, &subscriber) == DW_OK)
+	if (channels && link_open(store, channels, &subscriber) == DW_OK) {
 		redis_hear(store, subscriber);
+		store->wake.shards = store->shard_count;
+	}
+	alloc_free(&store->alloc, channels);
+}
+
+/* wake_channel_follow: the namespace has another number of shards now. */
+static void wake_channel_follow(struct redis_store *store)
+{
+	if (!store->wake.shards || store->wake.shards == store->shard_count)
+		return;
+	link_free(store->wake.link);
+	store->wake = (struct wake_channel){.has_topics = store->wake.has_topics,
+					    .descriptor = store->wake.descriptor};
 }
 
 static void hear(struct redis_store *store, const struct reply *message)
@@ -91,6 +116,7 @@ void wake_channel_work(struct redis_store *store)
 {
 	struct reply *reply;
 
+	wake_channel_follow(store);
 	if (!store->wake.link && store->ownership.role == DW_OWNER && !store->stopped)
 		wake_channel_open(store);
 	if (!store->wake.link)

@@ -1,4 +1,4 @@
-/* Subscribes to the wake channel, on which clients say which shard they have written to, or that
+/* Subscribes to the wake channels, on which clients say which shard they have written to, or that
  * they have changed settings of topics. */
 #ifndef DW_STORE_REDIS_WAKE_CHANNEL_H
 #define DW_STORE_REDIS_WAKE_CHANNEL_H
@@ -12,14 +12,15 @@ struct redis_store;
 struct wake_channel {
 	struct link *link; /* NULL if the store is not subscribed */
 	uint64_t connection;
+	unsigned shards; /* it is subscribed to the channels of so many; 0: the link was given */
 	/* A client has changed settings of topics; the next INBOX tells the engine. */
 	bool has_topics;
 	int descriptor; /* an epoll set with the descriptors of both links; -1 in a simulation */
 };
 
-/* link_open makes a link to the server. The link subscribes to `channel`; if that is NULL, the link
- * is for commands. */
-int link_open(struct redis_store *, const char *channel, struct link **ret_link);
+/* link_open makes a link to the server. The link subscribes to the channels, which '\n' divides; if
+ * that is NULL, the link is for commands. */
+int link_open(struct redis_store *, const char *channels, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
 void wake_channel_watch(struct wake_channel *, int fd);

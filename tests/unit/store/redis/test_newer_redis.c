@@ -90,7 +90,7 @@ static void plant_value(const char *id)
 	(void)command("ZADD {%s:%02u}:z 5 %s", name, shard, id);
 	(void)command("HSET {%s:%02u}:h %s %b", name, shard, id, bytes, size);
 	(void)command("ZADD {%s:%02u}:i 4000000000000000 %s", name, shard, id);
-	(void)command("PUBLISH {%s}:wake %u", name, shard);
+	(void)command("PUBLISH {%s:%02u}:wake %u", name, shard, shard);
 }
 
 static void assert_untouched(const char *id)

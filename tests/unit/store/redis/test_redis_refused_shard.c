@@ -22,8 +22,7 @@ static char name[16];
 static void refuse(unsigned shard)
 {
 	char line[1024];
-	int size = snprintf(line, sizeof line,
-			    "ACL SETUSER default resetkeys ~{%s}* ~{%s:00}:probe", name, name);
+	int size = snprintf(line, sizeof line, "ACL SETUSER default resetkeys ~{%s}*", name);
 	redisReply *reply;
 
 	for (unsigned i = 0; i < SHARDS && shard != ALL; i++)
