@@ -135,7 +135,7 @@ void pipeline_watch(struct redis_store *store)
 		return;
 	store->pipeline.connection = connection;
 	store->pipeline.blamed = link_blamed(store->pipeline.link);
-	store->pipeline.connections++;
+	store->connections++;
 	store->pipeline.came_up = true;
 }
 

@@ -50,9 +50,8 @@ struct request_list {
 
 struct pipeline {
 	struct link *link;
-	uint64_t connection;  /* the link's connection, as last seen; 0 while there is none */
-	uint64_t connections; /* how many connections there have been so far */
-	uint64_t blamed;    /* the last connection, if the server closed it on one request; or 0 */
+	uint64_t connection; /* the link's connection, as last seen; 0 while there is none */
+	uint64_t blamed;     /* the last connection, if the server closed it on one request; or 0 */
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
 	/* Requests without a reply, in the order in which they were sent. */
 	struct request_list under_way;
