@@ -24,9 +24,24 @@ static uint64_t on_way(const struct careful *careful)
 
 size_t careful_room(const struct careful *careful, dw_usec now)
 {
-	if (careful->output->count == 0 || now >= careful->until)
-		return careful->output->count;
-	return careful->output->written > 0 || on_way(careful) == 0;
+	const struct output *output = careful->output;
+	bool has_begun = output->written > 0;
+	size_t small = output_small(output);
+
+	if (output->count == 0)
+		return 0;
+	if (now < careful->until || small == 0)
+		return has_begun || on_way(careful) == 0;
+	/* If a command behind the large one has begun, the large one is answered. */
+	return output->was_large && !has_begun && on_way(careful) > 0 ? 0 : small;
+}
+
+size_t careful_unsent(const struct careful *careful)
+{
+	const struct output *output = careful->output;
+	size_t unsent = output->count - (output->written > 0);
+
+	return unsent - (unsent > 0 && careful->heart->probing);
 }
 
 void careful_closed(struct careful *careful, uint64_t connection, bool is_sure, dw_usec now)

@@ -1,8 +1,9 @@
 /* Finds the command on which the server closes the connection. A server that gets, or would send,
  * more than one of its limits allows closes the connection, and says nothing. Redis also drops the
  * replies to earlier commands then. So the link writes one command at a time for a while, and the
- * next closing has one cause. A server that was killed in that moment is another process
- * afterwards, and then no command is to blame. */
+ * next closing has one cause. A large command always goes alone: it is written when all commands
+ * before it are answered, and the commands behind it wait for its reply. A server that was killed
+ * in that moment is another process afterwards, and then no command is to blame. */
 #ifndef DW_REDIS_CAREFUL_H
 #define DW_REDIS_CAREFUL_H
 
@@ -27,6 +28,10 @@ void careful_begin(struct careful *, dw_usec now);
 
 /* careful_room returns how many queued commands may be written now. */
 size_t careful_room(const struct careful *, dw_usec now);
+
+/* careful_unsent returns how many of the caller's queued commands were not even begun, so that the
+ * server certainly does not have them. It may return one less, because a probe may be among them. */
+size_t careful_unsent(const struct careful *);
 
 /* careful_closed is called when the server has closed this connection; 0 if nothing is known about
  * it. is_sure means that the oldest command without a reply is the cause, whatever else is on its

@@ -40,6 +40,8 @@ static void close_connection(struct socket_link *link)
 
 static void end_connection(struct socket_link *link, bool refused, const char *why)
 {
+	if (link->state == UP)
+		link->unsent = careful_unsent(&link->careful);
 	close_connection(link);
 	link->deadline =
 	    reconnect_lost(&link->reconnect, link->now, link->state == UP, refused, why);
@@ -405,6 +407,11 @@ static uint64_t socket_blamed(const struct link *base)
 	return const_link_of(base)->careful.blamed;
 }
 
+static size_t socket_unsent(const struct link *base)
+{
+	return const_link_of(base)->unsent;
+}
+
 /* socket_free in a forked child leaves the connection and the epoll set as they are, because they
  * are the parent's. */
 static void socket_free(struct link *base)
@@ -436,5 +443,6 @@ const struct link_class socket_link_class = {
     .trouble = socket_trouble,
     .careful = socket_careful,
     .blamed = socket_blamed,
+    .unsent = socket_unsent,
     .free = socket_free,
 };

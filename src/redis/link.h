@@ -56,6 +56,9 @@ struct link_class {
 	 * When the next connection is up, the server is known to be the same process; before that
 	 * it may have been killed. NULL: nobody ever knows. */
 	uint64_t (*blamed)(const struct link *);
+	/* How many of the last commands of the connection that was lost last were not sent at all.
+	 * NULL: nobody knows. */
+	size_t (*unsent)(const struct link *);
 	void (*free)(struct link *);
 };
 
@@ -113,6 +116,11 @@ static inline void link_careful(struct link *link, dw_usec now)
 static inline uint64_t link_blamed(const struct link *link)
 {
 	return link->type->blamed ? link->type->blamed(link) : 0;
+}
+
+static inline size_t link_unsent(const struct link *link)
+{
+	return link->type->unsent ? link->type->unsent(link) : 0;
 }
 
 static inline void link_free(struct link *link)

@@ -94,6 +94,7 @@ int output_add(struct output *output, int count, const char *const *words, const
 	*block_at(output, output->count) = (struct output_block){.bytes = block, .size = size};
 	output->count++;
 	output->bytes += size;
+	output->large += size > OUTPUT_LARGE;
 	return DW_OK;
 }
 
@@ -110,6 +111,8 @@ static void drop_first(struct output *output)
 
 	if (block->secret)
 		explicit_bzero(block->bytes, block->size);
+	output->was_large = block->size > OUTPUT_LARGE;
+	output->large -= output->was_large;
 	alloc_free(&output->alloc, block->bytes);
 	output->first = (output->first + 1) & (output->ring_size - 1);
 	output->count--;
@@ -161,11 +164,21 @@ int output_write(struct output *output, int fd, size_t most)
 	return 0;
 }
 
+size_t output_small(const struct output *output)
+{
+	size_t count = output->large > 0 ? 0 : output->count;
+
+	while (count < output->count && block_at(output, count)->size <= OUTPUT_LARGE)
+		count++;
+	return count;
+}
+
 void output_clear(struct output *output)
 {
 	while (output->count > 0)
 		drop_first(output);
 	output->bytes = 0;
+	output->was_large = false;
 }
 
 void output_free(struct output *output)

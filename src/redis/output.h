@@ -9,6 +9,9 @@
 
 #include "base/alloc.h"
 
+/* A command of more bytes is large. No server's limit for a command can be set below 1 MiB. */
+#define OUTPUT_LARGE ((size_t)1 << 19)
+
 struct output_block {
 	char *bytes;
 	size_t size;
@@ -23,6 +26,8 @@ struct output {
 	size_t count;
 	size_t written; /* how many bytes of the first block are sent */
 	size_t bytes;   /* how many bytes are not sent yet */
+	size_t large;   /* how many commands in the ring are large */
+	bool was_large; /* the last command that was sent completely was large */
 };
 
 /* output_add encodes a command and queues it. Returns DW_OK or DW_ENOMEM. output_hide marks the
@@ -33,6 +38,9 @@ void output_hide(struct output *);
 /* output_write writes at most `most` commands, as far as the socket takes them now. It returns 0 or
  * the errno of a failure, and never raises SIGPIPE. */
 int output_write(struct output *, int fd, size_t most);
+
+/* output_small returns how many commands are queued before the first large one. */
+size_t output_small(const struct output *);
 
 /* output_clear drops the commands that are not written. output_free also frees the ring. */
 void output_clear(struct output *);

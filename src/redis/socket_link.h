@@ -36,6 +36,7 @@ struct socket_link {
 	struct input input;
 	struct reconnect reconnect;
 	struct careful careful;
+	size_t unsent;       /* commands of the last connection that were not sent */
 	struct reply *ready; /* the reply that take() returns next */
 	dw_usec now;         /* the time of the last call of work() (steady clock) */
 	dw_usec deadline;    /* end of the pause, the dialling or the hello (steady clock) */
