@@ -358,3 +358,25 @@ test_redis_push_over_a_limit_of_the_server_is_told_in_words() {
 	says 'closed the connection on a push of 1048[0-9]* bytes'
 	says 'client-query-buffer-limit'
 }
+
+# One message is too large for the server, which closes the connection on it. The other messages of
+# the stream are pushed, whether they come before it or behind it.
+test_redis_push_of_lines_over_a_limit_of_the_server() {
+	local code=0
+	on_redis
+	expect 0 durawheel topic set g --queue
+	redis CONFIG SET client-query-buffer-limit 1mb
+	redis CONFIG SET proto-max-bulk-len 1mb
+	for ((i = 0; i < 60; i++)); do
+		echo "{\"id\":\"m$i\",\"data\":\"d\"}"
+		((i % 30 != 10)) || { printf '{"id":"large","data":"' && text 1048576 && echo '"}'; }
+	done >lines
+	durawheel push --topic g - <lines >out 2>err || code=$?
+	[ "$code" = 6 ] || fail "push exits $code"
+	prints '60 pushed'
+	says 'closed the connection on a push of 1048[0-9]* bytes'
+	says 'client-query-buffer-limit'
+	[ "$(grep -c 'may have been done\|done or not' err)" -le 2 ] || fail "$(head -c 500 err)"
+	expect 0 durawheel topic show g --json
+	grep -q '"waiting":60,' out
+}

@@ -23,7 +23,9 @@ struct queue_command {
 	const struct options *options;
 	struct line line;
 	uint64_t pushed;
-	dw_answer answer; /* for ack: the answer that all given tokens get */
+	bool is_over_limit; /* the server has refused a message because of its limits */
+	bool stops;         /* no further lines are read, because the store cannot be used */
+	dw_answer answer;   /* for ack: the answer that all given tokens get */
 	int code;
 };
 
@@ -31,6 +33,7 @@ static void worsen(struct queue_command *command, int code)
 {
 	if (code > command->code)
 		command->code = code;
+	command->stops = command->stops || code >= EXIT_STORE;
 }
 
 /* ---- Push ---------------------------------------------------------------------------------- */
@@ -40,11 +43,13 @@ static int exit_of_queue(int status)
 	return status == DW_ELIMIT || status == DW_ECORRUPT ? EXIT_STORE : exit_of(status);
 }
 
-static const char *words_of_queue(int status)
+static const char *words_of_queue(const struct queue_command *command, int status)
 {
 	switch (status) {
 	case DW_ELIMIT:
-		return "its queue is full";
+		return command->is_over_limit ? "its queue is full, or the server's limits are too "
+						"low for the message"
+					      : "its queue is full";
 	case DW_ECORRUPT:
 		return "its queue is damaged: durawheel check says where";
 	case DW_ENOENT:
@@ -54,17 +59,40 @@ static const char *words_of_queue(int status)
 	}
 }
 
+/* is_of_one returns true if the failure may be the fault of one message, so that other messages can
+ * still be pushed. */
+static bool is_of_one(const struct queue_command *command, int status)
+{
+	return command->is_over_limit && (status == DW_EUNKNOWN || status == DW_ELIMIT);
+}
+
 static void pushed(dw *d, const dw_result *result, void *user)
+{
+	struct queue_command *command = user;
+	bool stops = command->stops;
+
+	(void)d;
+	if (result->status == DW_OK) {
+		command->pushed++;
+		return;
+	}
+	worsen(command,
+	       complain(exit_of_queue(result->status), "%s: %s", command->options->value[OPT_TOPIC],
+			words_of_queue(command, result->status)));
+	if (is_of_one(command, result->status))
+		command->stops = stops;
+}
+
+/* push_event is the on_event callback of push. It says which limit of the server was reached. */
+static void push_event(dw *d, const dw_event *event, void *user)
 {
 	struct queue_command *command = user;
 
 	(void)d;
-	if (result->status != DW_OK)
-		worsen(command, complain(exit_of_queue(result->status), "%s: %s",
-					 command->options->value[OPT_TOPIC],
-					 words_of_queue(result->status)));
-	else
-		command->pushed++;
+	if (event->kind != DW_EVENT_LIMIT)
+		return;
+	command->is_over_limit = true;
+	(void)complain(EXIT_STORE, "%s", event->message); /* the answer sets the exit code */
 }
 
 /* A line of `push -`. The message has pointers into `object` and `decoded`. */
@@ -152,7 +180,7 @@ static void each_line(struct queue_command *command,
 		worsen(command, complain(EXIT_FAILED, "out of memory"));
 		return;
 	}
-	while (state != READER_END && command->code < EXIT_STORE) {
+	while (state != READER_END && !command->stops) {
 		state = reader_next(&reader, &text, &size);
 		if (state == READER_LINE && size > 0)
 			take(command, text, size, reader.number);
@@ -210,7 +238,10 @@ int command_push(const struct options *options)
 	if (lines &&
 	    (options->value[OPT_ID] || options->value[OPT_DATA] || options->value[OPT_DATA_FILE]))
 		return complain(EXIT_USAGE, "push -: the lines have the ids and the data");
-	code = session_look(options, (dw_options){.role = DW_CLIENT}, &command.d);
+	code = session_look(
+	    options,
+	    (dw_options){.role = DW_CLIENT, .on_event = push_event, .on_event_user = &command},
+	    &command.d);
 	if (code != EXIT_DONE)
 		return code;
 	(lines ? push_lines : push_one)(&command);
@@ -317,7 +348,7 @@ static void acked(dw *d, const dw_result *results, size_t count, void *user)
 			       complain(EXIT_LATE, "%s: this delivery is over", results[i].id));
 		else if (status != DW_OK)
 			worsen(command, complain(exit_of_queue(status), "%s: %s", results[i].id,
-						 words_of_queue(status)));
+						 words_of_queue(command, status)));
 	}
 }
 

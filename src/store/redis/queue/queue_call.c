@@ -54,21 +54,11 @@ void queue_call_key(struct redis_store *store, const char *topic, const char *ki
 		       shard_of(store, topic)->number, kind, topic); /* always fits */
 }
 
-/* give_back puts operations in front of those that wait. */
-static void give_back(struct later *later, struct op_queue *ops)
-{
-	struct op_queue *waiting = &later->topics.waiting;
-	dw_op *rest = op_queue_take(waiting);
-
-	op_queue_append(waiting, op_queue_take(ops));
-	op_queue_append(waiting, rest);
-}
-
 /* failed answers the operations of a command that was not applied, or lets them wait again. */
 static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
 {
 	if (failure == FAILURE_AGAIN)
-		give_back(&store->later, ops);
+		batch_take_back(&store->later.topics.waiting, ops);
 	else
 		answer_all(store, ops, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 }
@@ -87,12 +77,23 @@ bool queue_call_is_applied(struct redis_store *store, struct op_queue *ops, enum
 	return false;
 }
 
+bool queue_call_waits(struct redis_store *store, const struct redis_request *request,
+		      struct op_queue *ops)
+{
+	if (!request->is_unsent || store->stopped)
+		return false;
+	batch_take_back(&store->later.topics.waiting, ops);
+	return true;
+}
+
 void queue_call_lost(struct redis_store *store, struct redis_request *request)
 {
-	dw_op *op = request->context;
+	struct op_queue ops = {0};
 
+	op_queue_push(&ops, request->context);
+	if (!queue_call_waits(store, request, &ops))
+		answer(store, op_queue_pop(&ops), DW_EUNKNOWN);
 	request_free(&store->alloc, request);
-	answer(store, op, DW_EUNKNOWN);
 }
 
 bool queue_call_end(struct redis_store *store, struct redis_request *request,

@@ -49,7 +49,12 @@ bool queue_call_is_applied(struct redis_store *, struct op_queue *, enum failure
 			   const struct reply *);
 bool queue_call_end(struct redis_store *, struct redis_request *, const struct reply *);
 
-/* queue_call_lost answers the operation in request->context DW_EUNKNOWN. */
+/* queue_call_waits lets the operations of a lost request wait for the next connection if the server
+ * certainly has not got them. Returns false if it may have got them. */
+bool queue_call_waits(struct redis_store *, const struct redis_request *, struct op_queue *);
+
+/* queue_call_lost answers the operation in request->context DW_EUNKNOWN, unless it can wait for the
+ * next connection. */
 void queue_call_lost(struct redis_store *, struct redis_request *);
 
 #endif

@@ -49,7 +49,8 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 
 static void push_lost(struct redis_store *store, struct redis_request *request)
 {
-	bool is_refused = suspect_push_lost(store, request);
+	bool waits = queue_call_waits(store, request, &request->ops);
+	bool is_refused = !waits && suspect_push_lost(store, request);
 	dw_op *op;
 
 	while ((op = op_queue_pop(&request->ops)))
@@ -226,6 +227,8 @@ int queues_send(struct redis_store *store, dw_op *op, struct op_queue *behind)
 		return pass_on(store, op) == DW_OK ? DW_OK : DW_ESTORE;
 	if (op->kind == DW_OP_PUSH) {
 		status = suspect_push(store, op);
+		if (status == SUSPECT_WAITS)
+			return DW_OK;
 		return status == DW_OK ? send_push(store, op, behind) : status;
 	}
 	if (op->kind == DW_OP_LETTER)

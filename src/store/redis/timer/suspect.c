@@ -216,23 +216,33 @@ static bool is_rebuild(const dw_op *op)
 	return op->kind == DW_OP_REPUSH || op->kind == DW_OP_REDELETE;
 }
 
+/* release puts the operation back into its queue. */
+static void release(struct redis_store *store, dw_op *op)
+{
+	bool is_push = op->kind == DW_OP_PUSH;
+	struct shard *shard = is_push ? NULL : shard_of(store, op->id);
+	struct op_queue one = {0};
+
+	op_queue_push(&one, op);
+	batch_take_back(is_push          ? &store->later.topics.waiting
+			: is_rebuild(op) ? &shard->queues.rebuild
+					 : &shard->queues.retry,
+			&one);
+	if (!is_push)
+		shard_queued(&store->sets, shard);
+}
+
 void suspect_release(struct redis_store *store, bool all)
 {
 	dw_op *op = op_queue_take(&store->completion.suspects.aside);
 
 	while (op) {
 		dw_op *next = op->next;
-		struct shard *shard = shard_of(store, op->id);
-		struct op_queue one = {0};
 
-		if (all || store->now >= place_of(op)->again_at) {
-			op_queue_push(&one, op);
-			batch_take_back(
-			    is_rebuild(op) ? &shard->queues.rebuild : &shard->queues.retry, &one);
-			shard_queued(&store->sets, shard);
-		} else {
+		if (all || store->now >= place_of(op)->again_at)
+			release(store, op);
+		else
 			op_queue_push(&store->completion.suspects.aside, op);
-		}
 		op = next;
 	}
 }
@@ -314,12 +324,16 @@ int suspect_push(struct redis_store *store, dw_op *op)
 	is_over = push->closings >= CLOSINGS_MAX;
 	if (is_over)
 		tell_size(store, op, is_call);
-	if (store->now < push->again_at && !is_call)
+	if (store->now >= push->again_at)
+		return DW_OK;
+	if (!is_call)
 		return suspect_push_again(store, op);
-	if (store->now < push->again_at)
-		return is_over ? DW_ELIMIT : DW_ESTORE;
-	link_careful(store->pipeline.link, store->now);
-	return DW_OK;
+	if (is_over)
+		return DW_ELIMIT;
+	place_of(op)->again_at = push->again_at;
+	answer_later(store, op);
+	op_queue_push(&store->completion.suspects.aside, op);
+	return SUSPECT_WAITS;
 }
 
 /* ---- Pages ----------------------------------------------------------------------------------- */

@@ -34,6 +34,7 @@ struct redis_store;
 struct shard;
 
 #define CLOSINGS_MAX 3u
+#define SUSPECT_WAITS 1 /* the operation waits and is sent later; no error has this number */
 
 /* What this store learnt about PUSH commands that are too large. */
 struct suspect_push {
@@ -115,9 +116,9 @@ bool suspect_reply_is_large(const struct redis_store *, size_t bytes);
 /* suspect_push_lost is called when the request of one or more PUSHes was lost; it returns true if
  * they may be too large. suspect_push_done is called when a PUSH was done. suspect_push returns
  * DW_OK if the PUSH may be sent. If it is too large now and a caller waits for it, the result is
- * DW_ESTORE, or DW_ELIMIT if the server has closed the connection three times on this size. If it
- * is too large and a timer made it, the result is the answer of suspect_push_again: DW_EBUSY, and
- * the PUSH is sent again at op->head.due. */
+ * SUSPECT_WAITS: suspect_release sends it later. It is DW_ELIMIT if the server has closed the
+ * connection three times on this size. If it is too large and a timer made it, the result is the
+ * answer of suspect_push_again: DW_EBUSY, and the PUSH is sent again at op->head.due. */
 bool suspect_push_lost(struct redis_store *, const struct redis_request *);
 void suspect_push_done(struct completion *, const dw_op *);
 int suspect_push(struct redis_store *, dw_op *);

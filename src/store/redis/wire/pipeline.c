@@ -102,10 +102,23 @@ int request_post(struct redis_store *store, struct shard *shard, request_answere
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
+/* mark_unsent marks the last requests, which the link has not sent. */
+static void mark_unsent(struct pipeline *pipeline)
+{
+	size_t unsent = link_unsent(pipeline->link), count = 0;
+	struct redis_request *request;
+
+	for (request = pipeline->under_way.first; request; request = request->next)
+		count++;
+	for (request = pipeline->under_way.first; request; request = request->next)
+		request->is_unsent = count-- <= unsent;
+}
+
 static void connection_lost(struct redis_store *store)
 {
 	struct redis_request *request = store->pipeline.under_way.first;
 
+	mark_unsent(&store->pipeline);
 	if (request && link_blamed(store->pipeline.link) == store->pipeline.connection)
 		request->closed_on = store->pipeline.connection;
 	store->pipeline.connection = 0;

@@ -28,13 +28,15 @@ struct redis_request {
 	struct redis_request *next;
 	/* Exactly one of these two functions is called, and it frees the request or keeps it.
 	 * answered is called when an error or a reply of the command's shape has come. lost is
-	 * called when the connection is gone, and nobody knows whether the command was applied. */
+	 * called when the connection is gone. Unless is_unsent, nobody knows then whether the
+	 * command was applied. */
 	request_answered *answered;
 	request_lost *lost;
 	struct shard *shard;
 	uint64_t number; /* the command's number; 0 if the command changes nothing */
 	dw_usec sent;
 	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
+	bool is_unsent;     /* the request was lost before its first byte was sent */
 	struct op_queue ops;
 	/* The script that the request calls; NULL for a plain command. */
 	const struct redis_script *script;
