@@ -1,5 +1,6 @@
 #include "sim/fleet/network.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/core/sim.h"
@@ -119,6 +120,14 @@ struct packet *network_take(struct network *network)
 	network->packets = packet->next;
 	packet->next = NULL;
 	return packet;
+}
+
+int packet_shard(const struct packet *packet, bool is_script)
+{
+	int place = is_script ? 3 : 1;
+	const char *key = place < packet->count ? packet->words[place] : "";
+
+	return strncmp(key, "{t:", 3) == 0 ? (int)strtol(key + 3, NULL, 10) : -1;
 }
 
 /* ---- What is lost -------------------------------------------------------------------------- */

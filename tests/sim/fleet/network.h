@@ -52,6 +52,9 @@ dw_usec network_next(const struct network *);
 struct packet *network_take(struct network *);
 void network_free_packet(struct network *, struct packet *);
 
+/* packet_shard: the shard of the request's first key; -1: it has none in a shard. */
+int packet_shard(const struct packet *, bool is_script);
+
 /* network_cut: the connection is lost. Some of its requests arrive late, or none. */
 void network_cut(struct network *, const struct route *, bool nothing_left);
 

@@ -1,6 +1,5 @@
 #include "sim/fleet/refused.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/fleet/fleet.h"
@@ -97,14 +96,6 @@ bool refused_disturbs(const struct fleet *fleet)
 	return fleet->sim->clocks.steady < fleet->refused.until + 2 * fleet->server.lease;
 }
 
-/* shard_of: the shard of the command's first key; -1: it has none in a shard. */
-static int shard_of(const struct packet *packet, const char *script)
-{
-	const char *key = script ? packet->words[3] : packet->count > 1 ? packet->words[1] : "";
-
-	return strncmp(key, "{t:", 3) == 0 ? (int)strtol(key + 3, NULL, 10) : -1;
-}
-
 struct reply *refused_reply(struct fleet *fleet, const struct packet *packet, const char *script)
 {
 	const char *words = fleet->refused.moves
@@ -113,7 +104,7 @@ struct reply *refused_reply(struct fleet *fleet, const struct packet *packet, co
 	struct alloc alloc = memory_alloc(&fleet->sim->table_account);
 	unsigned process =
 	    packet->route ? packet->route->connection->instance->number : PROCESSES;
-	int shard = shard_of(packet, script);
+	int shard = packet_shard(packet, script != NULL);
 	struct reply *reply;
 
 	if (shard < 0 || !refused_is(fleet, (unsigned)shard, process))

@@ -57,10 +57,11 @@ static void tell(struct fleet *fleet, const struct packet *packet, const struct 
 	      reply->kind == REPLY_ARRAY && reply->count > 0 && reply->items[0].kind == REPLY_BULK
 		  ? reply->items[0].bytes
 		  : "",
-	      caller ? (int)caller->instance.number : -1, packet->late);
+	      caller ? (int)caller->instance.number : -1,
+	      packet_shard(packet, script != NULL) + (packet->late ? 1000 : 0));
 	if (!script || (fleet->is_judged_outside && !fleet->applied))
 		return;
-	effect.shard = (unsigned)strtoul(strchr(packet->words[3], ':') + 1, NULL, 10);
+	effect.shard = (unsigned)packet_shard(packet, true);
 	keys = (int)strtol(packet->words[2], NULL, 10);
 	effect.argc = packet->count - 3 - keys;
 	effect.argv = packet->words + 3 + keys;
