@@ -173,12 +173,21 @@ const char *cut_off_all(const struct redis_store *store)
 	return all ? store->shards[0].cut.words : NULL;
 }
 
+/* tell_loss tells that the shard was lost. If it is ours again, that is told next. */
+static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_news *ret_news)
+{
+	shard->lease.loss_untold = false;
+	ret_news->state = DW_SHARD_FOREIGN;
+	if (shard_is_ours(shard))
+		shard_add(&store->sets.untold, shard->number);
+}
+
 /* While all shards are cut off, nothing is told of any of them: the store is in trouble. Nor is it
  * while some are looked at. */
 bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 {
 	unsigned number = shard_next(&store->sets.untold, 0);
-	const struct shard *shard = &store->shards[number];
+	struct shard *shard = &store->shards[number];
 
 	if (number >= store->shard_count || store->sets.looks > 0 || cut_off_all(store))
 		return false;
@@ -191,6 +200,8 @@ bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 		ret_news->state = DW_SHARD_REFUSED;
 		ret_news->status = DW_ESTORE;
 		(void)snprintf(ret_news->words, sizeof ret_news->words, "%s", shard->cut.words);
+	} else if (shard->lease.loss_untold) {
+		tell_loss(store, shard, ret_news);
 	}
 	return true;
 }

@@ -124,6 +124,7 @@ void restore_lose(struct redis_store *store)
 	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		lease_lose(store, &store->shards[i]);
+		store->shards[i].lease.loss_untold = false; /* DW_EFENCED tells it of all */
 		store->shards[i].rebuild = (struct rebuild){0};
 	}
 	copies_forget(store);
@@ -151,6 +152,7 @@ static void lose(struct redis_store *store, struct shard *shard)
 	lease_lose(store, shard);
 	shard->rebuild = (struct rebuild){0};
 	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
+	shard->lease.loss_untold = true;
 	shard_add(&store->sets.untold, shard->number);
 }
 

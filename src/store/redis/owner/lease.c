@@ -22,6 +22,7 @@ static void set_owner(struct redis_store *store)
 		struct shard *shard = &store->shards[i];
 
 		shard->lease.is_ours = shard->lease.fence > 0;
+		shard->lease.loss_untold = false;
 		if (shard_is_ours(shard))
 			handshake_done(store, shard, 0);
 		else

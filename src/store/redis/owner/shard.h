@@ -118,6 +118,13 @@ static inline bool shard_is_ours(const struct shard *shard)
 	return shard->lease.is_ours;
 }
 
+/* shard_may_serve returns true if the engine may work as the owner of the shard. If the shard was
+ * lost and gained again, the engine must first forget what it knew of its timers. */
+static inline bool shard_may_serve(const struct shard *shard)
+{
+	return shard_is_ours(shard) && !shard->lease.loss_untold;
+}
+
 /* shard_is_cut_off returns true while the server refuses what is asked of the shard. Then it is
  * only asked whether it still does. */
 static inline bool shard_is_cut_off(const struct shard *shard)

@@ -52,7 +52,7 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 dw_usec token_until(const struct redis_store *store, unsigned number)
 {
 	const struct shard *shard = &store->shards[number];
-	return shard_is_ours(shard) && !shard_is_cut_off(shard) ? shard->lease.until : INT64_MIN;
+	return shard_may_serve(shard) && !shard_is_cut_off(shard) ? shard->lease.until : INT64_MIN;
 }
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)

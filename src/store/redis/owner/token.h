@@ -34,6 +34,7 @@ struct server_clock {
 /* The owner's lease of one shard. */
 struct shard_lease {
 	bool is_ours;        /* this store is the owner of the shard */
+	bool loss_untold;    /* it was lost, and the engine does not know it yet */
 	uint64_t fence;      /* 0 if this store does not own the shard */
 	uint64_t told;       /* the highest fence that this store has had */
 	dw_usec asked_until; /* the lease that was asked for last ends no later (steady clock) */

@@ -101,7 +101,7 @@ static dw_role role_for(struct redis_store *store, const dw_op *op)
 {
 	if (!write_is_one(op) || !op->id[0])
 		return store->ownership.role;
-	return shard_is_ours(shard_of(store, op->id)) ? DW_OWNER : DW_CLIENT;
+	return shard_may_serve(shard_of(store, op->id)) ? DW_OWNER : DW_CLIENT;
 }
 
 /* permit returns whether the operation is allowed in this role. An operation that the engine made
