@@ -91,9 +91,9 @@ static void store(struct fleet *fleet, struct name *name)
 
 	if (meta(fleet, shard, "shards") == 0)
 		return; /* no process has owned it yet */
-	if (name->loss.keeper)
-		return; /* its owner may write an older timer again, or delete this one */
 	head.generation = next_version(fleet, shard);
+	if (head.generation <= promises_last_number(name))
+		return; /* the server was set back, and an owner may know that this one has ended */
 	head.open = is_open(fleet, name->id);
 	trace(fleet->sim, "newer", name->id, (int64_t)head.generation, head.open);
 	(void)snprintf(score, sizeof score, "%" PRId64, value_score(head.due));
@@ -170,8 +170,7 @@ void newer_look(struct fleet *fleet, struct name *name)
 
 void newer_met(struct process *process, const dw_row *row)
 {
-	for (; row; row = row->next)
-		process->met_newer |= row->status == DW_ENEWER;
+	process->met_newer |= row->status == DW_ENEWER;
 }
 
 /* Without memory it meets the timer again later, and lost timers are restored before. */

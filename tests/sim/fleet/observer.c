@@ -87,6 +87,13 @@ static void learn_of(struct process *process, const char *id, uint64_t generatio
 		*known = generation;
 }
 
+/* is_current: its engine takes what the answer tells of that timer. */
+static bool is_current(const struct process *process, const dw_op *op, const char *id)
+{
+	return ticket_of_const(op)->term >=
+	       process->observer.knowledge.since[server_shard(&process->fleet->server, id)];
+}
+
 /* learn: the answer tells the engine, as the owner, about stored timers. */
 static void learn(struct process *process, const dw_op *op)
 {
@@ -99,14 +106,17 @@ static void learn(struct process *process, const dw_op *op)
 	if (!engine_is_owner(process->instance.engine) ||
 	    !terms_is_current(&knowledge->terms, op) || listed || op->kind == DW_OP_DEAD_SCAN)
 		return;
-	newer_met(process, op->rows);
 	for (const dw_row *row = op->rows; row; row = row->next) {
+		if (!is_current(process, op, row->id))
+			continue;
+		newer_met(process, row);
 		learn_of(process, row->id, row->head.generation);
 		if (row->gone)
 			knowledge->ended[promises_name(sim, row->id)->number] =
 			    row->head.generation;
 	}
-	if (op->id && op->status == DW_OK && op->kind != DW_OP_ACK)
+	if (op->id && op->status == DW_OK && op->kind != DW_OP_ACK &&
+	    is_current(process, op, op->id))
 		learn_of(process, op->id, op->head.generation);
 	if (op->kind == DW_OP_LOSS && op->status == DW_OK) {
 		knowledge->told_of_loss_at = knowledge->store_worked_at;
@@ -140,7 +150,9 @@ static dw_op *observer_collect(dw_store *store)
 			note_loss(observer->process);
 		}
 		learn(observer->process, op);
-		order_collected(sim, op, terms_is_current(&observer->knowledge.terms, op));
+		order_collected(sim, op,
+				terms_is_current(&observer->knowledge.terms, op) &&
+				    (!op->id || is_current(observer->process, op, op->id)));
 	}
 	return all;
 }
@@ -249,10 +261,12 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 
 	if (!observer->real->type->take_shard(observer->real, ret_news))
 		return false;
-	if (ret_news->state == DW_SHARD_FOREIGN && is_owner(observer)) {
-		terms_lost(&observer->knowledge.terms);
+	if (!is_owner(observer))
+		return true;
+	if (ret_news->state == DW_SHARD_FOREIGN)
 		lose_shard(observer, ret_news->number);
-	}
+	if (ret_news->state != DW_SHARD_REFUSED)
+		observer->knowledge.since[ret_news->number] = observer->knowledge.terms.sent + 1;
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "durawheel/store.h"
 #include "sim/core/promises.h"
 #include "sim/core/terms.h"
+#include "sim/fleet/server.h"
 
 struct process;
 
@@ -13,6 +14,7 @@ struct knowledge {
 	uint64_t known[NAMES_MAX]; /* the last generation that it learnt of as the owner */
 	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
 	struct terms terms;
+	unsigned since[SHARDS_MAX_SIM]; /* operations of earlier terms tell nothing of the shard */
 	dw_usec store_worked_at; /* steady: its store last had a turn or a submission */
 	dw_usec told_of_loss_at; /* steady: its store told of lost data, at the latest */
 	dw_usec leased;          /* steady: end of the lease that its store promised */
