@@ -14,6 +14,7 @@ struct asked *calls_new(struct sim *sim, enum asked_kind kind, struct name *name
 	*asked = (struct asked){.kind = kind,
 				.name = name,
 				.status = UNANSWERED,
+				.at = sim->clocks.steady,
 				.callback = true,
 				.life = sim->at_work->life};
 	return asked;
@@ -124,6 +125,7 @@ static void move_answered(struct sim *sim, const struct asked *asked, const dw_r
 static void purge_answered(struct sim *sim, int status)
 {
 	sim->calls.purging = false;
+	sim->calls.purged_at = sim->clocks.steady;
 	if (status != DW_OK)
 		return;
 	for (struct name *name = sim->promises.first; name; name = name->next)
@@ -144,6 +146,15 @@ static void settle_answered(struct sim *sim, const struct asked *asked)
 		broken(sim, "I4", "a confirmed settle of %s was not done", asked->name->id);
 }
 
+/* check_works: a call that could be answered has not failed. */
+static void check_works(struct sim *sim, const struct asked *asked, int status)
+{
+	if ((status == DW_ESTORE || status == DW_EUNKNOWN) && asked->name && sim->view.must_work &&
+	    sim->view.must_work(sim->view.user, asked->name->id, asked->at))
+		broken(sim, "S1", "a call about %s failed (%d), and its shard works",
+		       asked->name->id, status);
+}
+
 void calls_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)
 {
 	if (asked->life != sim->at_work->life || asked->status != UNANSWERED) {
@@ -152,10 +163,13 @@ void calls_answered(struct sim *sim, struct asked *asked, int status, const dw_r
 	}
 	if (sim->program.in_call)
 		broken(sim, "once", "a call was answered from inside a call");
+	check_works(sim, asked, status);
 	asked->status = status;
 	sim->calls.unanswered--;
-	if (asked->name)
+	if (asked->name) {
 		asked->name->open--;
+		asked->name->touched_at = sim->clocks.steady;
+	}
 	if (result && status == DW_OK && result->level != DW_STORED)
 		broken(sim, "level", "the level of a confirmation is %d", (int)result->level);
 	if (asked->kind == ASKED_PUT && status == DW_OK)

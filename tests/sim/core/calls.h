@@ -34,6 +34,7 @@ struct asked {
 	struct recurrence rule;
 	bool keeps; /* its end is kept */
 	int status;
+	dw_usec at; /* steady: it was asked */
 	bool callback;       /* the caller gets an answer */
 	uint64_t life;       /* of the process that called; 0: a client */
 	uint64_t generation; /* settle */
@@ -45,6 +46,7 @@ struct calls {
 	uint32_t count;
 	uint64_t unanswered;
 	bool purging; /* only one at a time, because a name has one purge_floor */
+	dw_usec purged_at; /* steady: the last one was answered */
 };
 
 /* calls_new notes a call before it is made; NULL: no room, do not make it. calls_accepted notes

@@ -29,6 +29,7 @@ struct instance {
 	bool handled[TOPIC_COUNT];
 	bool batched[TOPIC_COUNT]; /* by a handler for batches */
 	bool handled_any;
+	dw_usec handled_at[TOPIC_COUNT]; /* steady: its handler was changed */
 };
 
 /* instance_env: the options of every engine; the caller sets role and event handler. */

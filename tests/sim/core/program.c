@@ -412,7 +412,9 @@ static void set_handler(struct sim *sim, uint32_t topic, bool on)
 	if (topic < TOPIC_COUNT)
 		sim->at_work->batched[topic] = batched;
 	order_forget(sim); /* timers without a handler were given back */
-	faults_disturb(sim, sim->clocks.steady);
+	for (uint32_t i = 0; i < TOPIC_COUNT; i++)
+		if (i == topic || topic == TOPIC_COUNT)
+			sim->at_work->handled_at[i] = sim->clocks.steady;
 }
 
 void program_register_all(struct sim *sim)

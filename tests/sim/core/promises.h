@@ -65,6 +65,7 @@ struct name {
 	uint64_t cancel_floor; /* becomes the floor when the cancel is answered */
 	uint64_t purge_floor;  /* becomes the floor when the purge is answered */
 	uint32_t open;         /* unanswered calls */
+	dw_usec touched_at;    /* steady: the last call was answered */
 	bool unreported;       /* a call without a callback was made */
 	struct {
 		const struct generation *of; /* the last one whose end is kept; NULL: none is */

@@ -22,6 +22,10 @@ struct store_view {
 	 * the shard; NULL: this cannot be. */
 	bool (*is_replaced)(void *user, const char *id);
 
+	/* must_work: a call about that id that was made then (steady) must not fail; NULL: any call
+	 * may. */
+	bool (*must_work)(void *user, const char *id, dw_usec since);
+
 	/* is_lost: it has lost the store, and need not know it yet. */
 	bool (*is_lost)(void *user);
 };

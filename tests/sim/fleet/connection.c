@@ -74,8 +74,10 @@ static int connection_send(struct link *link, int count, const char *const *word
 
 	if (!connection->up || connection->instance->dead)
 		return DW_ESTORE;
-	if (!sim->faults.over && chance(sim, 5))
+	if (!sim->faults.over && chance(sim, 5)) {
+		faults_disturb(sim, sim->clocks.steady);
 		return DW_ELIMIT;
+	}
 	if (connection->under_way++ == 0)
 		connection->waiting_from = now;
 	network_send(connection->network, &connection->route, count, words, sizes);

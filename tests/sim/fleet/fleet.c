@@ -35,6 +35,11 @@ static bool fleet_is_replaced(void *user, const char *id)
 	return !fleet_has_lease(fleet->at_work, shard) || fleet->at_work->exposure.unowned[shard];
 }
 
+static bool fleet_must_work(void *user, const char *id, dw_usec since)
+{
+	return apart_must_work(user, id, since);
+}
+
 static bool fleet_is_lost(void *user)
 {
 	const struct fleet *fleet = user;
@@ -164,6 +169,8 @@ static void watch(struct fleet *fleet, uint32_t round)
 		compare_all(sim);
 	if (sim->faults.over && round % 32 == 0)
 		newer_end(fleet);
+	if (round % 16 == 0)
+		apart_watch(fleet);
 	for (unsigned i = 0; round % 32 == 0 && i < PROCESSES; i++) {
 		const struct engine *engine = fleet->processes[i].instance.engine;
 
@@ -175,6 +182,17 @@ static void watch(struct fleet *fleet, uint32_t round)
 }
 
 /* ---- A seed -------------------------------------------------------------------------------- */
+
+/* choose_quiet lets nothing fail but single shards. */
+static void choose_quiet(struct fleet *fleet)
+{
+	struct sim *sim = fleet->sim;
+
+	fleet->only_shards = chance(sim, 3000);
+	if (fleet->only_shards)
+		sim->knobs = (struct knobs){.spurious = sim->knobs.spurious,
+					    .timers_max = sim->knobs.timers_max};
+}
 
 static void choose_knobs(struct fleet *fleet)
 {
@@ -190,6 +208,7 @@ static void choose_knobs(struct fleet *fleet)
 				    .fail = some(sim, 300),
 				    .slow = some(sim, 200),
 				    .timers_max = 1000000};
+	choose_quiet(fleet);
 	sim->knobs.id_count = 2 + (uint32_t)draw(sim, chance(sim, 5000) ? 8 : 40);
 	sim->knobs.action_count = 50 + (uint32_t)draw(sim, chance(sim, 2000) ? 2000 : 500);
 	sim->knobs.hold_ms = 20 + (uint32_t)draw(sim, 2000);
@@ -281,6 +300,7 @@ void fleet_run(struct sim *sim)
 					.ended = fleet_ended,
 					.may_start = fleet_may_start,
 					.is_replaced = fleet_is_replaced,
+					.must_work = fleet_must_work,
 					.is_lost = fleet_is_lost};
 	begin(fleet);
 	for (; !sim->trace.broken[0] && sim->program.actions_left > 0; round++) {

@@ -4,6 +4,7 @@
 #define SIM_FLEET_FLEET_H
 
 #include "sim/core/sim.h"
+#include "sim/fleet/apart.h"
 #include "sim/fleet/data_faults.h"
 #include "sim/fleet/expected_losses.h"
 #include "sim/fleet/foreign.h"
@@ -32,6 +33,7 @@ struct fleet {
 	bool is_judged_outside; /* by its answers and starts, or by what applied hears */
 	void (*applied)(void *user, const struct effect *); /* NULL: nothing hears the scripts */
 	void *applied_user;
+	bool only_shards; /* nothing is disturbed but single shards */
 	bool same_host; /* a process can see that another one is dead */
 };
 

@@ -6,6 +6,10 @@ void outage_choose(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
 
+	if (fleet->only_shards) {
+		fleet->outage = (struct outage){.shards = 5 + some(sim, 40)};
+		return;
+	}
 	fleet->outage = (struct outage){.cut = some(sim, 100),
 					.refuse = some(sim, 15),
 					.flush = some(sim, 15),

@@ -108,6 +108,7 @@ static void open_store(struct process *process)
 	dw_store_env env = process_store_env(process);
 
 	process->exposure = (struct exposure){0};
+	process->heard = (struct heard){0};
 	process->met_newer = false;
 	observer_init(&process->observer, process, process_connect(process, &env));
 }
@@ -118,6 +119,7 @@ static void on_event(dw *handle, const dw_event *event, void *user)
 
 	if (!program_note(sim, event))
 		return;
+	apart_event(user, event);
 	if (event->kind == DW_EVENT_OWNER_LOST && event->status != DW_ENEWER &&
 	    !sim->at_work->closing && losses_must_stay(user))
 		broken(sim, "S1", "an owner without a successor gave its ownership up");

@@ -3,6 +3,7 @@
 #define SIM_FLEET_PROCESS_H
 
 #include "sim/core/instance.h"
+#include "sim/fleet/apart.h"
 #include "sim/fleet/connection.h"
 #include "sim/fleet/expected_losses.h"
 #include "sim/fleet/observer.h"
@@ -17,6 +18,7 @@ struct process {
 	struct connection *subscriber;
 	struct observer observer;
 	struct exposure exposure;
+	struct heard heard;
 	uint32_t clock_seen; /* clocks.set_count at its last turn */
 	bool met_newer;      /* as the owner, since its last turn */
 };

@@ -13,6 +13,13 @@ static const struct generation *stored_and_handled(const struct single *single,
 	return stored && instance_handles(&single->instance, stored->asked->topic) ? stored : NULL;
 }
 
+/* handled_for: how long its topic has the handler. */
+static dw_usec handled_for(const struct single *single, const struct generation *generation)
+{
+	return single->sim->clocks.steady -
+	       single->instance.handled_at[generation->asked->topic];
+}
+
 static dw_usec bound_of(const struct sim *sim)
 {
 	return PATIENCE + DW_MILLISECONDS(sim->knobs.hold_ms);
@@ -29,7 +36,8 @@ void watch_overdue(struct single *single)
 	for (const struct name *name = sim->promises.first; name; name = name->next) {
 		const struct generation *generation = stored_and_handled(single, name);
 
-		if (generation && usec_add(generation->due, bound) < wall &&
+		if (generation && handled_for(single, generation) > bound &&
+		    usec_add(generation->due, bound) < wall &&
 		    generation->since + bound < sim->clocks.steady)
 			broken(sim, "I2", "%s has been due for %lld us and is %s", name->id,
 			       (long long)(wall - generation->due),

@@ -1,0 +1,128 @@
+#include "sim/fleet/apart.h"
+
+#include "sim/fleet/fleet.h"
+
+#define TRACES DW_SECONDS(8) /* so long after a fault its traces are gone */
+#define BACK DW_SECONDS(3)   /* so long after a refusal its shard works again */
+#define LATE DW_SECONDS(2)
+#define BATCH_WAIT DW_SECONDS(2)
+
+/* is_quiet: nothing but single shards was disturbed since then. */
+static bool is_quiet(const struct fleet *fleet, dw_usec since)
+{
+	const struct sim *sim = fleet->sim;
+
+	return sim->faults.disturbed_until + TRACES < since && !sim->calls.purging &&
+	       sim->calls.purged_at + TRACES < since;
+}
+
+static bool works(const struct fleet *fleet, unsigned shard, dw_usec since)
+{
+	return fleet->refused.ended[shard] + BACK < since;
+}
+
+bool apart_must_work(const struct fleet *fleet, const char *id, dw_usec since)
+{
+	return is_quiet(fleet, since) && works(fleet, server_shard(&fleet->server, id), since);
+}
+
+/* ---- Events --------------------------------------------------------------------------------- */
+
+static void note_failed(struct fleet *fleet, unsigned shard)
+{
+	struct heard *heard = &fleet->at_work->heard;
+	dw_usec now = fleet->sim->clocks.steady;
+
+	if (heard->failed[shard])
+		broken(fleet->sim, "S3", "the program was told twice that shard %u fails", shard);
+	if (works(fleet, shard, now) && is_quiet(fleet, now))
+		broken(fleet->sim, "S3", "the program was told that shard %u fails, and it works",
+		       shard);
+	heard->failed[shard] = true;
+}
+
+static void note_back(struct fleet *fleet, unsigned shard)
+{
+	struct heard *heard = &fleet->at_work->heard;
+
+	if (!heard->failed[shard])
+		broken(fleet->sim, "S3", "the program was told that shard %u is back, not that it "
+					 "had failed",
+		       shard);
+	heard->failed[shard] = false;
+}
+
+void apart_event(struct fleet *fleet, const dw_event *event)
+{
+	if (event->kind == DW_EVENT_SHARD_FAILED)
+		note_failed(fleet, (unsigned)event->count);
+	if (event->kind == DW_EVENT_SHARD_BACK)
+		note_back(fleet, (unsigned)event->count);
+	if (event->kind == DW_EVENT_STORE_FAILED && is_quiet(fleet, fleet->sim->clocks.steady))
+		broken(fleet->sim, "S3", "the program was told that the store fails");
+}
+
+/* ---- In time -------------------------------------------------------------------------------- */
+
+static struct process *owner_of(struct fleet *fleet)
+{
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		const struct instance *instance = &fleet->processes[i].instance;
+
+		if (instance->engine && !instance->closing && engine_is_owner(instance->engine))
+			return &fleet->processes[i];
+	}
+	return NULL;
+}
+
+/* must_start: a timer of this name could start now, and nothing was asked about it. */
+static bool must_start(const struct name *name, const struct instance *owner, dw_usec since)
+{
+	const struct generation *stored = name->stored;
+
+	return stored && !name->newer && name->open == 0 && !name->unreported &&
+	       !name->loss.at && stored->fate == FATE_STORED && stored->asked->late_after == 0 &&
+	       instance_handles(owner, stored->asked->topic) &&
+	       owner->handled_at[stored->asked->topic] < since;
+}
+
+static void watch_name(struct fleet *fleet, const struct name *name, const struct process *owner)
+{
+	struct sim *sim = fleet->sim;
+	dw_usec bound = LATE + BATCH_WAIT + DW_MILLISECONDS(sim->knobs.hold_ms);
+	dw_usec since = sim->clocks.steady - bound;
+
+	if (!must_start(name, &owner->instance, since) || !apart_must_work(fleet, name->id, since))
+		return;
+	if (name->stored->due + bound < clocks_wall(sim) && name->stored->since < since &&
+	    name->touched_at < since)
+		broken(sim, "S1", "%s has been due for %lld us and is %s", name->id,
+		       (long long)(clocks_wall(sim) - name->stored->due),
+		       name->stored->life == owner->instance.life ? "not settled" : "not started");
+}
+
+/* watch_told: the owner has renewed its leases meanwhile. */
+static void watch_told(const struct fleet *fleet, unsigned shard, const struct process *owner)
+{
+	const struct refused *refused = &fleet->refused;
+	dw_usec now = fleet->sim->clocks.steady;
+	dw_usec within = fleet->server.lease * 3 / 10 + DW_SECONDS(3);
+
+	if (refused_is(fleet, shard, owner->instance.number) && !owner->heard.failed[shard] &&
+	    refused->since + within < now && is_quiet(fleet, refused->since))
+		broken(fleet->sim, "S3", "nobody was told that shard %u is refused", shard);
+	if (owner->heard.failed[shard] && works(fleet, shard, now) && is_quiet(fleet, now))
+		broken(fleet->sim, "S3", "nobody was told that shard %u is back", shard);
+}
+
+void apart_watch(struct fleet *fleet)
+{
+	const struct process *owner = owner_of(fleet);
+
+	if (!owner || owner->instance.stalled_until > fleet->sim->clocks.steady)
+		return;
+	for (unsigned i = 0; i < fleet->server.shard_count; i++)
+		watch_told(fleet, i, owner);
+	for (const struct name *name = fleet->sim->promises.first; name; name = name->next)
+		watch_name(fleet, name, owner);
+}
