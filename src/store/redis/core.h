@@ -95,9 +95,6 @@ struct redis_store {
 	struct shard *shards;
 	struct shard_sets sets;
 	struct pipeline pipeline;
-	/* How many connections there have been so far, on all links: a shard may come to another link,
-	 * and a renewal with a lower number is refused. */
-	uint64_t connections;
 	struct scripts scripts;
 	struct server_clock clock;
 	struct completion completion;

@@ -177,7 +177,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 		clock_learn(store, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply))
 			forget_session(store, shard);
-		shard->session.connection = store->connections;
+		shard->session.connection = store->names.connections;
 		answer_note_closed(shard, (uint64_t)reply_number(&reply->items[7]));
 		handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));
 		layout_is_ours(store, shard);
@@ -199,7 +199,7 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 
 	shard->session.fixes = false;
 	call_begin_rare(&store->pipeline, SCRIPT_SESSION, shard);
-	command_number(&store->pipeline.words, (int64_t)store->connections);
+	command_number(&store->pipeline.words, (int64_t)store->names.connections);
 	command_number(&store->pipeline.words, SESSION_TTL / 1000);
 	command_number(&store->pipeline.words, store->shard_count);
 	command_text(&store->pipeline.words, fixes ? "1" : "");
@@ -237,7 +237,7 @@ static void session_unlinked(struct redis_store *store, struct redis_request *re
  * connection. */
 void session_end(struct redis_store *store)
 {
-	for (unsigned i = 0; store->connections == 1 && i < store->shard_count; i++) {
+	for (unsigned i = 0; store->names.connections == 1 && i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
 		if (shard->session.connection == 0)

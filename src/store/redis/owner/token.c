@@ -156,7 +156,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 
 	call_begin_rare(&store->pipeline, SCRIPT_ACQUIRE, shard);
 	command_text(words, store->names.nonce);
-	command_number(words, (int64_t)store->connections);
+	command_number(words, (int64_t)store->names.connections);
 	command_number(words, store->ownership.lease / 1000);
 	command_unsigned(words, floor_of(&store->clock, shard));
 	command_text(words, store->names.holder);
@@ -209,5 +209,5 @@ void token_of(const struct redis_store *store, const struct shard *shard, char *
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
 		       /* At most 20 + 16 + 20 digits. */
-		       store->names.nonce, store->connections);
+		       store->names.nonce, store->names.connections);
 }

@@ -18,6 +18,9 @@ struct shard;
 struct names {
 	char name[64]; /* the name of the namespace */
 	char nonce[20];
+	/* How many connections there have been so far, on all links: a shard may come to another
+	 * link, and a renewal with a lower number is refused. */
+	uint64_t connections;
 	char holder[256];
 	unsigned incarnations;  /* how many incarnations this store has named so far */
 	char token[TOKEN_SIZE]; /* room for the token in the command that is being made */

@@ -148,7 +148,7 @@ void pipeline_watch(struct redis_store *store)
 		return;
 	store->pipeline.connection = connection;
 	store->pipeline.blamed = link_blamed(store->pipeline.link);
-	store->connections++;
+	store->names.connections++;
 	store->pipeline.came_up = true;
 }
 

@@ -78,7 +78,7 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 	if (owner)
 		command_text(words, shard->lease.token);
 	else
-		command_number(words, (int64_t)store->connections);
+		command_number(words, (int64_t)store->names.connections);
 	if (owner)
 		command_text(words, shard->lease.incarnation);
 	else
