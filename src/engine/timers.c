@@ -69,7 +69,6 @@ int timer_adopt(struct engine *engine, const struct record *record, const void *
 		return DW_ENOMEM;
 	}
 	timer->topic->timer_count++;
-	timer->shard = (uint8_t)driven_shard_of(engine->store, timer->id);
 	engine->timers.rules.in_use |= timer->recurs;
 	*ret_timer = timer;
 	return DW_OK;
@@ -80,8 +79,13 @@ struct timer *timer_place(struct engine *engine, const char *id)
 	struct timer *timer = timer_new_place(&engine->alloc, id);
 
 	if (timer)
-		timer->shard = (uint8_t)driven_shard_of(engine->store, id);
+		timer_find_shard(engine, timer);
 	return timer;
+}
+
+void timer_find_shard(const struct engine *engine, struct timer *timer)
+{
+	timer->shard = (uint8_t)driven_shard_of(engine->store, timer->id);
 }
 
 static bool counts(const struct timer *timer)

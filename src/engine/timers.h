@@ -48,11 +48,15 @@ static inline bool timers_have_work(const struct timers *timers)
 }
 
 /* timer_adopt makes a timer from a body and its record, and sets its topic. The timer is not in the
- * index yet. It returns DW_OK or DW_ENOMEM. */
+ * index yet, and its shard is not set. It returns DW_OK or DW_ENOMEM. */
 int timer_adopt(struct engine *, const struct record *, const void *body, struct timer **ret_timer);
 
 /* timer_place makes only a place for the id. It returns NULL if there is no memory. */
 struct timer *timer_place(struct engine *, const char *id);
+
+/* timer_find_shard sets the shard of the timer by its id. If memory has another timer of the id,
+ * copy its shard instead: that is cheaper. */
+void timer_find_shard(const struct engine *, struct timer *);
 
 /* timer_release frees a timer that is not in the index. */
 void timer_release(struct engine *, struct timer *);

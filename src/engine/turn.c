@@ -194,7 +194,8 @@ static void work(struct engine *engine, dw_usec now)
 	drain_posts(engine);
 	if (engine->timers.unscheduled.first)
 		lifecycle_reschedule(engine);
-	lifecycle_recheck(engine);
+	if (engine->shards.suspended > 0 || engine->shards.more)
+		lifecycle_recheck(engine);
 	ownership_round(engine, now);
 	restore_round(engine, now);
 	recovery_round(engine, now);

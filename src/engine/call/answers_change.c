@@ -30,6 +30,7 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 		return head;
 	call->fresh = NULL;
 	fresh->storing = false;
+	fresh->shard = head->shard;
 	fresh->head = op->head;
 	fresh->unsure = !is_current;
 	fresh->provisional = op->level == DW_JOURNALED;

@@ -31,6 +31,8 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		return engine_fail(engine, DW_ELIMIT, "there are %zu timers: options.timers_max",
 				   engine->env.timers_max);
 	head = fresh ? fresh : timer_place(engine, id);
+	if (fresh)
+		timer_find_shard(engine, fresh);
 	if (!head || index_add(&engine->timers.index, head) != DW_OK) {
 		if (head && !fresh)
 			timer_release(engine, head);

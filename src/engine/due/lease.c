@@ -44,11 +44,14 @@ static bool is_over(const struct engine *engine, unsigned shard, dw_usec steady)
 
 int lease_find_over(const struct engine *engine)
 {
-	unsigned count = driven_shards(engine->store);
-	dw_usec steady = engine_steady(engine);
+	const struct lease *lease = &engine->lease;
+	unsigned count = engine->shards.count;
+	dw_usec steady;
 
-	if (engine->ownership.role != DW_OWNER ||
-	    (!engine->lease.is_over && steady < engine->lease.first_end))
+	if (engine->ownership.role != DW_OWNER || (!lease->is_over && lease->first_end == DW_NEVER))
+		return -1;
+	steady = engine_steady(engine);
+	if (!lease->is_over && steady < lease->first_end)
 		return -1;
 	for (unsigned i = 0; i < count; i++)
 		if (is_over(engine, i, steady))
@@ -59,11 +62,15 @@ int lease_find_over(const struct engine *engine)
 void lease_look(struct engine *engine)
 {
 	struct lease *lease = &engine->lease;
-	unsigned count = driven_shards(engine->store);
+	unsigned count = engine->shards.count;
 	dw_usec steady;
 
 	if (engine->ownership.role != DW_OWNER)
 		return;
+	if (count == 1 && driven_lease(engine->store, 0) == DW_NEVER) {
+		*lease = (struct lease){.notified = lease->notified, .first_end = DW_NEVER};
+		return;
+	}
 	steady = engine_steady(engine);
 	if (count > 1 && !lease->is_over && steady < lease->look_at)
 		return;
@@ -103,13 +110,13 @@ static void tell_over(struct engine *engine, unsigned first, unsigned over)
 
 void lease_watch(struct engine *engine)
 {
-	unsigned count = driven_shards(engine->store);
-	dw_usec steady = engine->shards.suspended > 0 ? engine_steady(engine) : 0;
+	unsigned count = engine->shards.suspended > 0 ? engine->shards.count : 0;
+	dw_usec steady = count > 0 ? engine_steady(engine) : 0;
 	unsigned first = 0, over = 0, waits = 0;
 
 	if (engine->ownership.role != DW_OWNER)
 		return;
-	for (unsigned i = 0; engine->shards.suspended > 0 && i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		waits += engine->shards.all[i].suspended.first && is_over(engine, i, steady);
 		if (is_waited_for(engine, i, steady) && over++ == 0)
 			first = i;

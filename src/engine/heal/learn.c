@@ -59,6 +59,10 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	struct timer *timer = NULL;
 	int status = timer_adopt(engine, record, row->body, &timer);
 
+	if (status == DW_OK && old)
+		timer->shard = old->shard;
+	else if (status == DW_OK)
+		timer_find_shard(engine, timer);
 	if (status == DW_OK && !old)
 		status = index_add(&engine->timers.index, timer);
 	if (status != DW_OK) {

@@ -360,7 +360,7 @@ void recovery_round(struct engine *engine, dw_usec now)
 		return;
 	if (engine->recovery.wanted_count > 0)
 		begin_wanted(engine, now);
-	for (unsigned i = 0; i < SCANS_MAX; i++) {
+	for (unsigned i = 0; engine->recovery.unread > 0 && i < SCANS_MAX; i++) {
 		struct scan_state *scan = &engine->recovery.scans[i];
 
 		if (scan->state == RECOVERY_NEXT && now >= scan->at)
@@ -378,7 +378,7 @@ dw_usec recovery_wake(const struct engine *engine)
 
 	if (!may_ask(engine))
 		return at;
-	for (unsigned i = 0; i < SCANS_MAX; i++)
+	for (unsigned i = 0; engine->recovery.unread > 0 && i < SCANS_MAX; i++)
 		if (engine->recovery.scans[i].state == RECOVERY_NEXT)
 			at = usec_min(at, engine->recovery.scans[i].at);
 	if (!engine->recovery.inbox_asked)
