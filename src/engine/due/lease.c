@@ -22,7 +22,7 @@ bool lease_holds(const struct engine *engine, unsigned shard)
 
 bool lease_allows(const struct engine *engine, const struct timer *timer)
 {
-	return !engine->shards.all[timer->shard].refused && lease_holds(engine, timer->shard);
+	return lease_holds(engine, timer->shard) && !engine->shards.all[timer->shard].refused;
 }
 
 bool lease_suspend(struct engine *engine, struct timer *timer)
