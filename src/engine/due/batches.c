@@ -177,8 +177,11 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	}
 	/* Timers that are due before the last one may have been claimed after it. They come out of
 	 * the schedule first. */
-	if (came >= last)
+	if (came >= last) {
+		/* Timers of a shard that is back stand before it, and may fill the batch alone. */
+		(void)wait_until(engine, timer, now);
 		return start(engine, topic, now);
+	}
 	if (!from_work)
 		return wait_until(engine, timer, last);
 	timer_await_worker(engine, timer, last);
