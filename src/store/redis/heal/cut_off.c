@@ -51,7 +51,8 @@ static void why_answered(struct redis_store *store, struct redis_request *reques
 			 const struct reply *reply)
 {
 	look_ended(store, request->shard);
-	(void)cut_off_learn(store, request->shard, reply);
+	if (!cut_off_learn(store, request->shard, reply))
+		shard_mark(store, request->shard, SHARD_READY);
 	request_free(&store->alloc, request);
 }
 

@@ -30,6 +30,7 @@ struct op_place {
 	uint8_t closings;
 	bool was_alone;  /* when closed_on was closed, the command had only this operation */
 	bool is_suspect; /* the operation is sent alone */
+	bool is_refused; /* the server refused it, and its shard is looked at before it fails */
 	bool is_change;  /* it has no answer yet, and an OWN behind it waits for that */
 };
 

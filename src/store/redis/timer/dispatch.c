@@ -57,6 +57,8 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 			return;
 		if (queue->first->kind != DW_OP_GET && !is_open(store, shard))
 			return;
+		if (shard->cut.is_asked && place_of(queue->first)->is_refused)
+			return;
 		if (suspect_judge(store, shard, queue))
 			continue;
 		if (queue->first->kind != DW_OP_GET && !is_worth_it(shard, queue))

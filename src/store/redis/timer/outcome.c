@@ -237,6 +237,19 @@ static void retry_later(struct redis_store *store, struct shard *shard, struct o
 	retry(store, shard, ops);
 }
 
+/* retry_once returns true if the operations are sent again, because the server may refuse all of
+ * their shard. Then they fail as the others of a shard that is cut off, when the engine knows that.
+ * If types.lua is not refused, they are sent once more, and fail. */
+static bool retry_once(struct redis_store *store, struct shard *shard, struct op_queue *ops)
+{
+	if (!(shard->marks & SHARD_REFUSES) || place_of(ops->first)->is_refused)
+		return false;
+	for (dw_op *op = ops->first; op; op = op->next)
+		place_of(op)->is_refused = true;
+	retry(store, shard, ops);
+	return true;
+}
+
 /* refused is called when the server has applied nothing of the request. */
 static void refused(struct redis_store *store, struct redis_request *request, enum failure failure)
 {
@@ -270,6 +283,8 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 		return;
 	default:
 		if (!must_go_on(request->ops.first)) {
+			if (retry_once(store, shard, &request->ops))
+				return;
 			answer_all(store, &request->ops, DW_ESTORE);
 			return;
 		}
