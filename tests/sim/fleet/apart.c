@@ -45,7 +45,8 @@ static void note_back(struct fleet *fleet, unsigned shard)
 {
 	struct heard *heard = &fleet->at_work->heard;
 
-	if (!heard->failed[shard])
+	/* Without memory an event is lost. */
+	if (!heard->failed[shard] && fleet->sim->memory.fail_count == 0)
 		broken(fleet->sim, "S3", "the program was told that shard %u is back, not that it "
 					 "had failed",
 		       shard);
@@ -54,6 +55,9 @@ static void note_back(struct fleet *fleet, unsigned shard)
 
 void apart_event(struct fleet *fleet, const dw_event *event)
 {
+	if (event->kind == DW_EVENT_SHARD_FAILED || event->kind == DW_EVENT_SHARD_BACK)
+		trace(fleet->sim, dw_event_name(event->kind), "", (int64_t)event->count,
+		      fleet->at_work->instance.number);
 	if (event->kind == DW_EVENT_SHARD_FAILED)
 		note_failed(fleet, (unsigned)event->count);
 	if (event->kind == DW_EVENT_SHARD_BACK)
