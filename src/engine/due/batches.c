@@ -180,7 +180,7 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	if (came >= last) {
 		/* Timers of a shard that is back stand before it, and may fill the batch alone. */
 		(void)wait_until(engine, timer, now);
-		return start(engine, topic, now);
+		return topic->gathered ? start(engine, topic, now) : 1;
 	}
 	if (!from_work)
 		return wait_until(engine, timer, last);
