@@ -47,7 +47,12 @@
 	X(LOWER_FENCE, "lower_fence")     /* an owner before ours is taken for a successor */      \
 	X(END_UNKEPT, "end_unkept")       /* a timer ends without its end */                       \
 	X(END_UNDUE, "end_undue")         /* an end of a settle that is refused */                 \
-	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */
+	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */              \
+	X(REFUSED_OK, "refused_ok")       /* nobody is told that a shard is refused */             \
+	X(GAINED_ALL, "gained_all")       /* for a shard that is gained all are read */            \
+	X(LOST_ALL, "lost_all")           /* with one shard all others are lost */                 \
+	X(ANSWER_WAITS, "answer_waits")   /* an answer waits for those of another shard */         \
+	X(BEGIN_LATE, "begin_late")       /* dw_start() does not ask for the lease */
 
 #define OUTAGES_BUGS(X)                                                                            \
 	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \

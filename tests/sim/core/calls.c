@@ -4,6 +4,8 @@
 
 #include "timer/record.h"
 
+#define ANSWER_LATE DW_MILLISECONDS(500)
+
 struct asked *calls_new(struct sim *sim, enum asked_kind kind, struct name *name)
 {
 	struct asked *asked;
@@ -151,10 +153,14 @@ static void check_works(struct sim *sim, const struct asked *asked, int status)
 {
 	bool is_of_one = asked->name && asked->kind != ASKED_LIST; /* a drop looks at all shards */
 
-	if ((status == DW_ESTORE || status == DW_EUNKNOWN) && is_of_one && sim->view.must_work &&
-	    sim->view.must_work(sim->view.user, asked->name->id, asked->at))
-		broken(sim, "S1", "a call about %s failed (%d), and its shard works",
-		       asked->name->id, status);
+	dw_usec time = sim->clocks.steady - asked->at;
+	bool failed = status == DW_ESTORE || status == DW_EUNKNOWN;
+
+	if ((!failed && time < ANSWER_LATE) || !is_of_one || !sim->view.must_work ||
+	    !sim->view.must_work(sim->view.user, asked->name->id, asked->at))
+		return;
+	broken(sim, "S1", "a call about %s was answered %d after %lld us, and its shard works",
+	       asked->name->id, status, (long long)time);
 }
 
 void calls_answered(struct sim *sim, struct asked *asked, int status, const dw_result *result)

@@ -62,7 +62,7 @@ static void note_start(struct sim *sim, struct generation *generation, uint64_t 
 	generation->life = life;
 	generation->since = sim->clocks.steady;
 	generation->started = true;
-	generation->held = generation->licensed = false;
+	generation->held = generation->unstarted = generation->licensed = false;
 	generation->may_settle = generation->may_retry = false;
 }
 
@@ -119,7 +119,8 @@ void delivery_verdict(struct sim *sim, struct generation *generation, dw_verdict
 {
 	if (!generation)
 		return;
-	generation->held = verdict == DW_HOLD;
+	generation->held = verdict == DW_HOLD || verdict == DW_HOLD_UNSTARTED;
+	generation->unstarted = verdict == DW_HOLD_UNSTARTED;
 	if (verdict == DW_DONE)
 		generation->may_settle = true;
 	if (verdict == DW_RETRY)

@@ -204,13 +204,13 @@ static void retry_applied(struct sim *sim, struct generation *generation, const 
 	if (verdict && wanted->due < generation->retry_floor && !by_two &&
 	    generation->floor_clock == sim->clocks.set_count)
 		broken(sim, "I1", "%s is delivered again before the time asked for", op->id);
-	if (!verdict && wanted->due != generation->due)
+	if (!verdict && wanted->due != generation->due && !generation->unstarted)
 		broken(sim, "I1", "a claim of %s was given back with another deadline", op->id);
 	if (wanted->due != generation->due) /* otherwise the retry is repeated */
 		generation->due_before = generation->due;
 	generation->due = wanted->due;
 	generation->claimed = false;
-	generation->licensed = generation->licensed || verdict;
+	generation->licensed = generation->licensed || verdict || generation->unstarted;
 	generation->retried = generation->retried || verdict;
 	generation->may_retry = false;
 }

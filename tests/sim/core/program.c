@@ -114,7 +114,9 @@ static dw_verdict choose_verdict(struct sim *sim)
 
 	if (sim->faults.over || dice < 60)
 		return DW_DONE;
-	return dice < 80 ? DW_RETRY : DW_HOLD;
+	if (dice < 80)
+		return DW_RETRY;
+	return dice < 93 ? DW_HOLD : DW_HOLD_UNSTARTED;
 }
 
 /* note_start: a handler of the timer is called. */
@@ -364,6 +366,33 @@ static void settle(struct sim *sim)
 	calls_accepted(sim, asked, status);
 }
 
+/* start begins the work of a held delivery that waits for that. */
+static void start(struct sim *sim)
+{
+	struct name *name = any_name(sim);
+	struct generation *generation = name->stored;
+	dw_token token = {.attempt = 0};
+	int status;
+
+	for (uint32_t i = 0; i < sim->knobs.id_count && (!generation || !generation->unstarted);
+	     i++) {
+		name = next_name(sim, name);
+		generation = name->stored;
+	}
+	if (!generation || !generation->unstarted)
+		return;
+	token.generation = generation->number;
+	token.attempt = generation->attempt;
+	memcpy(token.id, name->id, sizeof name->id);
+	sim->program.in_start = true;
+	status = engine_started(sim->at_work->engine, &token);
+	sim->program.in_start = false;
+	trace(sim, "begin", token.id, status, token.attempt);
+	if (status == DW_OK && !sim->view.may_start(sim->view.user, token.id))
+		broken(sim, "I6", "the work of %s began without the lease", token.id);
+	generation->unstarted &= status != DW_OK;
+}
+
 static void look(struct sim *sim)
 {
 	struct asked *asked = calls_new(sim, ASKED_LIST, NULL);
@@ -456,8 +485,10 @@ void program_act(struct sim *sim)
 		move(sim);
 	else if (dice < 800)
 		revive(sim);
-	else if (dice < 900)
+	else if (dice < 880)
 		settle(sim);
+	else if (dice < 900)
+		start(sim);
 	else if (dice < 950)
 		look(sim);
 	else if (dice < 990)

@@ -12,6 +12,7 @@ struct sim;
 
 struct program {
 	bool in_call;      /* inside a call of the API, where no callback may run */
+	bool in_start;     /* inside dw_start() */
 	dw_usec action_at; /* steady: its next action */
 	uint32_t actions_left;
 	dw_usec last_due; /* the deadline that it asked for last */

@@ -42,7 +42,8 @@ struct generation {
 	bool started;
 	bool retried;     /* by a verdict */
 	bool ending;      /* a cancel has ended its rule */
-	bool held;        /* its handler returned DW_HOLD */
+	bool held;        /* its handler returned DW_HOLD or DW_HOLD_UNSTARTED */
+	bool unstarted;   /* the latter, and its work has not begun */
 	bool may_settle;  /* a verdict, a settle or a cancel allows that */
 	bool may_retry;   /* a verdict, a settle or an expired hold allows that */
 	bool licensed;    /* the retry is stored: it may start again */

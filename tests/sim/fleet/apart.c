@@ -34,9 +34,9 @@ static void note_failed(struct fleet *fleet, unsigned shard)
 	dw_usec now = fleet->sim->clocks.steady;
 
 	if (heard->failed[shard])
-		broken(fleet->sim, "S3", "the program was told twice that shard %u fails", shard);
+		broken(fleet->sim, "S4", "the program was told twice that shard %u fails", shard);
 	if (works(fleet, shard, now) && is_quiet(fleet, now))
-		broken(fleet->sim, "S3", "the program was told that shard %u fails, and it works",
+		broken(fleet->sim, "S4", "the program was told that shard %u fails, and it works",
 		       shard);
 	heard->failed[shard] = true;
 }
@@ -47,7 +47,7 @@ static void note_back(struct fleet *fleet, unsigned shard)
 
 	/* Without memory an event is lost. */
 	if (!heard->failed[shard] && fleet->sim->memory.fail_count == 0)
-		broken(fleet->sim, "S3", "the program was told that shard %u is back, not that it "
+		broken(fleet->sim, "S4", "the program was told that shard %u is back, not that it "
 					 "had failed",
 		       shard);
 	heard->failed[shard] = false;
@@ -62,8 +62,28 @@ void apart_event(struct fleet *fleet, const dw_event *event)
 		note_failed(fleet, (unsigned)event->count);
 	if (event->kind == DW_EVENT_SHARD_BACK)
 		note_back(fleet, (unsigned)event->count);
-	if (event->kind == DW_EVENT_STORE_FAILED && is_quiet(fleet, fleet->sim->clocks.steady))
-		broken(fleet->sim, "S3", "the program was told that the store fails");
+	if (!engine_is_owner(fleet->at_work->instance.engine) ||
+	    !is_quiet(fleet, fleet->sim->clocks.steady))
+		return;
+	if (event->kind == DW_EVENT_STORE_FAILED)
+		broken(fleet->sim, "S4", "the program was told that the store fails");
+	if (event->kind == DW_EVENT_OWNER_LOST && !fleet->at_work->instance.closing)
+		broken(fleet->sim, "S3", "all shards were lost, and some work");
+}
+
+/* apart_submitted: in quiet times a scan of the whole store has no reason. */
+void apart_submitted(struct fleet *fleet, const dw_op *op)
+{
+	dw_usec now = fleet->sim->clocks.steady;
+	unsigned working = 0;
+
+	if (op->kind != DW_OP_SCAN || ticket_of_const(op)->call || op->flags & DW_OP_SHARDS ||
+	    op->topic || !is_quiet(fleet, now))
+		return;
+	for (unsigned i = 0; i < fleet->server.shard_count; i++)
+		working += works(fleet, i, now);
+	if (2 * working > fleet->server.shard_count && fleet->server.shard_count > 3)
+		broken(fleet->sim, "S3", "all shards are read, and %u work", working);
 }
 
 /* ---- In time -------------------------------------------------------------------------------- */
@@ -114,9 +134,9 @@ static void watch_told(const struct fleet *fleet, unsigned shard, const struct p
 
 	if (refused_is(fleet, shard, owner->instance.number) && !owner->heard.failed[shard] &&
 	    refused->since + within < now && is_quiet(fleet, refused->since))
-		broken(fleet->sim, "S3", "nobody was told that shard %u is refused", shard);
+		broken(fleet->sim, "S4", "nobody was told that shard %u is refused", shard);
 	if (owner->heard.failed[shard] && works(fleet, shard, now) && is_quiet(fleet, now))
-		broken(fleet->sim, "S3", "nobody was told that shard %u is back", shard);
+		broken(fleet->sim, "S4", "nobody was told that shard %u is back", shard);
 }
 
 void apart_watch(struct fleet *fleet)

@@ -69,6 +69,8 @@ static void observer_submit(dw_store *store, dw_op *batch)
 		      (int64_t)op->head.generation);
 		order_submitted(sim, op);
 		terms_sent(&observer->knowledge.terms, op);
+		shard_bugs_submit(&observer->bugs, op);
+		apart_submitted(observer->process->fleet, op);
 		if (op->kind == DW_OP_DISOWN)
 			note_loss(observer->process);
 		if (op->kind == DW_OP_LOSS)
@@ -135,7 +137,8 @@ static dw_op *observer_collect(dw_store *store)
 {
 	struct observer *observer = observer_of(store);
 	struct sim *sim = observer->process->instance.sim;
-	dw_op *all = observer->real->type->collect(observer->real);
+	dw_op *all =
+	    shard_bugs_collect(&observer->bugs, observer->real->type->collect(observer->real));
 
 	for (dw_op *op = all; op; op = op->next) {
 		trace(sim, "answer", op->id ? op->id : "",
@@ -219,7 +222,8 @@ static dw_usec observer_lease(const dw_store *store, unsigned shard)
 	const struct observer *observer = const_observer_of(store);
 	dw_usec until = observer->real->type->lease(observer->real, shard);
 
-	if (observer->process->instance.sim->bug == BUG_LATE_START)
+	if (observer->process->instance.sim->bug == BUG_LATE_START ||
+	    shard_bugs_begin(observer->process->instance.sim))
 		return DW_NEVER;
 	note_leases(observer);
 	if (until <= observer->process->instance.sim->clocks.steady && is_owner(observer))
@@ -259,7 +263,7 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 {
 	struct observer *observer = observer_of(store);
 
-	if (!observer->real->type->take_shard(observer->real, ret_news))
+	if (!shard_bugs_take(&observer->bugs, observer->real, ret_news))
 		return false;
 	if (!is_owner(observer))
 		return true;
@@ -273,6 +277,7 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 void observer_init(struct observer *observer, struct process *process, dw_store *real)
 {
 	*observer = (struct observer){.real = real, .process = process};
+	observer->bugs.process = process;
 	observer->type = (dw_store_class){.size = sizeof observer->type,
 					  .name = "spied on",
 					  .submit = observer_submit,

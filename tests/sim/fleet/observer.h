@@ -6,6 +6,7 @@
 #include "sim/core/promises.h"
 #include "sim/core/terms.h"
 #include "sim/fleet/server.h"
+#include "sim/fleet/shard_bugs.h"
 
 struct process;
 
@@ -26,6 +27,7 @@ struct observer {
 	dw_store *real;
 	struct process *process;
 	struct knowledge knowledge;
+	struct shard_bugs bugs;
 };
 
 void observer_init(struct observer *, struct process *, dw_store *real);
