@@ -62,7 +62,7 @@ static void put_head(struct html *html, const struct web_page *page)
 
 struct banner {
 	const char *kind, *words;
-	char why[400]; /* further text behind the words; "" if there is none */
+	char why[640]; /* further text behind the words; "" if there is none */
 };
 
 /* waiting returns a warning if due timers do not start, except when they wait for a batch. Reasons
@@ -70,7 +70,8 @@ struct banner {
 static struct banner waiting(const json_t *report)
 {
 	static const dw_waits reasons[] = {DW_WAITS_STORE, DW_WAITS_HANDLER, DW_WAITS_ZONE,
-					   DW_WAITS_QUEUE, DW_WAITS_WORKERS, DW_WAITS_PAUSED};
+					   DW_WAITS_SIZE,  DW_WAITS_QUEUE,   DW_WAITS_WORKERS,
+					   DW_WAITS_PAUSED};
 	struct banner banner = {"ok", "Firing", ""};
 	const json_t *counts = json_object_get(report, "waits");
 	size_t used = 0;

@@ -460,6 +460,24 @@ def test_redis_has_the_same(place):
         server.get(path)
 
 
+def test_redis_message_over_a_limit_is_in_the_banner(place):
+    """It waits until somebody raises the limit, so the banner is no green one."""
+    place.use_redis()
+    data = os.path.join(place.folder, "data")
+    with open(data, "w", encoding="ascii") as file:
+        file.write("x" * 2**20)
+    place.run("topic", "set", "g", "--queue")
+    place.run("topic", "pause", "g")
+    place.run("add", "--topic", "g", "--id", "large", "--in", "0", "--data-file", data)
+    server = Server(place, "--http", "127.0.0.1:0", "--topic", "other", command="run")
+    subprocess.run(["redis-cli", "-s", os.path.join(place.folder, "redis"), "CONFIG", "SET",
+                    "client-query-buffer-limit", "1mb"], check=True, capture_output=True)
+    place.run("topic", "resume", "g")
+    words = (b'class="banner warn" role="status" data-key="banner">Firing, but 1 due wait: the '
+             b"server closes the connection on a message of its size</p>")
+    await_that(lambda: words in server.get("/").body, "the banner")
+
+
 def test_reason_why_due_timers_wait_is_shown(place):
     """The banner tells each reason, and one timer its own; the one that runs has none."""
     place.run("add", "--topic", "nobody", "--id", "o", "--in", "0")
