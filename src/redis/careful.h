@@ -30,7 +30,8 @@ void careful_begin(struct careful *, dw_usec now);
 size_t careful_room(const struct careful *, dw_usec now);
 
 /* careful_unsent returns how many of the caller's queued commands were not even begun, so that the
- * server certainly does not have them. It may return one less, because a probe may be among them. */
+ * server certainly does not have them. It may return one less, because a probe may be among
+ * them. */
 size_t careful_unsent(const struct careful *);
 
 /* careful_closed is called when the server has closed this connection; 0 if nothing is known about

@@ -369,7 +369,11 @@ test_redis_push_of_lines_over_a_limit_of_the_server() {
 	redis CONFIG SET proto-max-bulk-len 1mb
 	for ((i = 0; i < 60; i++)); do
 		echo "{\"id\":\"m$i\",\"data\":\"d\"}"
-		((i % 30 != 10)) || { printf '{"id":"large","data":"' && text 1048576 && echo '"}'; }
+		[ $((i % 30)) != 10 ] || {
+			printf '{"id":"large","data":"'
+			text 1048576
+			echo '"}'
+		}
 	done >lines
 	durawheel push --topic g - <lines >out 2>err || code=$?
 	[ "$code" = 6 ] || fail "push exits $code"

@@ -497,97 +497,6 @@ static void message_of_a_timer_is_tried_until_it_succeeds(void **state)
 	close_behind(owner);
 }
 
-/* push_one waits for the answer, and returns it. */
-static int push_one(dw *owner, size_t size)
-{
-	dw_timer message = {
-	    .size = sizeof message, .id = "m", .topic = "q", .data = large, .data_size = size};
-	int before[64];
-
-	memcpy(before, seen.answers, sizeof before);
-	assert_int_equal(dw_push(owner, &message, 1, on_done, NULL), DW_OK);
-	AWAIT(owner, NULL, memcmp(before, seen.answers, sizeof before) != 0);
-	for (int i = 0; i < 64; i++)
-		if (seen.answers[i] != before[i])
-			return -i;
-	return 1;
-}
-
-static void push_over_a_limit_fails_in_words(void **state)
-{
-	const char *options[] = {"--client-query-buffer-limit", "1mb", NULL};
-	dw *owner;
-	int status;
-
-	(void)state;
-	begin(options);
-	owner = open_at(server.path, DW_OWNER);
-	make_queue(owner);
-	do {
-		status = push_one(owner, LARGE);
-		if (status != DW_ELIMIT)
-			assert_true(status == DW_EUNKNOWN || status == DW_ESTORE);
-		turn(owner, NULL);
-	} while (status != DW_ELIMIT);
-	assert_non_null(strstr(seen.message, "client-query-buffer-limit"));
-	assert_non_null(strstr(seen.message, "so it fails"));
-	assert_int_equal(push_one(owner, SMALL), DW_OK);
-	assert_int_equal(push_one(owner, LARGE / 2), DW_OK);
-	assert_int_equal(dw_close(owner, DW_SECONDS(60)), DW_OK);
-	redis_server_end(&server);
-}
-
-static void push(dw *d, size_t size)
-{
-	dw_timer message = {.size = sizeof message, .topic = "q", .data = large, .data_size = size};
-
-	assert_int_equal(dw_push(d, &message, 1, on_done, NULL), DW_OK);
-}
-
-static int count_answers(void)
-{
-	int count = 0;
-
-	for (int i = 0; i < 64; i++)
-		count += seen.answers[i];
-	return count;
-}
-
-/* Messages of one turn, of which some are too large. Only these may fail, and each of them says
- * DW_EUNKNOWN or DW_ELIMIT. A busy machine may lose the connection for another reason, and then the
- * test begins again. */
-static bool push_among_others(void)
-{
-	const char *options[] = {"--client-query-buffer-limit", "1mb", NULL};
-	bool is_sound;
-	dw *owner;
-
-	begin(options);
-	owner = open_at(server.path, DW_OWNER);
-	make_queue(owner);
-	memset(seen.answers, 0, sizeof seen.answers);
-	for (int i = 0; i < 60; i++)
-		push(owner, i % 10 == 7 ? LARGE : 100 + (size_t)i % 7 * 1000);
-	AWAIT(owner, NULL, count_answers() == 60);
-	is_sound = seen.answers[-(DW_ESTORE)] == 0;
-	if (is_sound) {
-		assert_int_equal(seen.answers[0], 54);
-		assert_int_equal(seen.answers[-(DW_EUNKNOWN)], 3);
-		assert_int_equal(seen.answers[-(DW_ELIMIT)], 3);
-		assert_non_null(strstr(seen.message, "client-query-buffer-limit"));
-	}
-	assert_int_equal(dw_close(owner, DW_SECONDS(60)), DW_OK);
-	redis_server_end(&server);
-	return is_sound;
-}
-
-static void push_over_a_limit_spares_others(void **state)
-{
-	(void)state;
-	while (!push_among_others())
-		;
-}
-
 /* ---- A crash is no refusal ----------------------------------------------------------------- */
 
 static void crash_loop_fails_no_sound_call(void **state)
@@ -629,8 +538,6 @@ int main(void)
 	    cmocka_unit_test(claim_is_tried_until_it_succeeds),
 	    cmocka_unit_test(verdict_is_tried_until_it_succeeds),
 	    cmocka_unit_test(message_of_a_timer_is_tried_until_it_succeeds),
-	    cmocka_unit_test(push_over_a_limit_fails_in_words),
-	    cmocka_unit_test(push_over_a_limit_spares_others),
 	    cmocka_unit_test(crash_loop_fails_no_sound_call),
 	};
 
