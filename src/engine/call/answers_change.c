@@ -182,8 +182,8 @@ static bool is_newer(const struct timer *head, const dw_op *op)
 }
 
 /* may_drop returns true if a timer that the store does not have any more leaves memory. If the
- * operation is of an earlier term, the shard is read again now. That brings a stored timer back, but
- * does not tell that one is gone, and a journal would start it while Redis is away. */
+ * operation is of an earlier term, the shard is read again now. That brings a stored timer back,
+ * but does not tell that one is gone, and a journal would start it while Redis is away. */
 static bool may_drop(const struct engine *engine, const struct timer *head, const dw_op *op)
 {
 	if (shards_is_current(&engine->shards, head->shard, op))

@@ -47,7 +47,7 @@
 	X(LOWER_FENCE, "lower_fence")     /* an owner before ours is taken for a successor */      \
 	X(END_UNKEPT, "end_unkept")       /* a timer ends without its end */                       \
 	X(END_UNDUE, "end_undue")         /* an end of a settle that is refused */                 \
-	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */              \
+	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */                     \
 	X(REFUSED_OK, "refused_ok")       /* nobody is told that a shard is refused */             \
 	X(GAINED_ALL, "gained_all")       /* for a shard that is gained all are read */            \
 	X(LOST_ALL, "lost_all")           /* with one shard all others are lost */                 \

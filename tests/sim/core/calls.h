@@ -34,7 +34,7 @@ struct asked {
 	struct recurrence rule;
 	bool keeps; /* its end is kept */
 	int status;
-	dw_usec at; /* steady: it was asked */
+	dw_usec at;          /* steady: it was asked */
 	bool callback;       /* the caller gets an answer */
 	uint64_t life;       /* of the process that called; 0: a client */
 	uint64_t generation; /* settle */
@@ -45,7 +45,7 @@ struct calls {
 	struct asked asked[CALLS_MAX];
 	uint32_t count;
 	uint64_t unanswered;
-	bool purging; /* only one at a time, because a name has one purge_floor */
+	bool purging;      /* only one at a time, because a name has one purge_floor */
 	dw_usec purged_at; /* steady: the last one was answered */
 };
 

@@ -47,8 +47,9 @@ static void note_back(struct fleet *fleet, unsigned shard)
 
 	/* Without memory an event is lost. */
 	if (!heard->failed[shard] && fleet->sim->memory.fail_count == 0)
-		broken(fleet->sim, "S4", "the program was told that shard %u is back, not that it "
-					 "had failed",
+		broken(fleet->sim, "S4",
+		       "the program was told that shard %u is back, not that it "
+		       "had failed",
 		       shard);
 	heard->failed[shard] = false;
 }
@@ -104,8 +105,8 @@ static bool must_start(const struct name *name, const struct instance *owner, dw
 {
 	const struct generation *stored = name->stored;
 
-	return stored && !name->newer && name->open == 0 && !name->unreported &&
-	       !name->loss.at && stored->fate == FATE_STORED && stored->asked->late_after == 0 &&
+	return stored && !name->newer && name->open == 0 && !name->unreported && !name->loss.at &&
+	       stored->fate == FATE_STORED && stored->asked->late_after == 0 &&
 	       instance_handles(owner, stored->asked->topic) &&
 	       owner->handled_at[stored->asked->topic] < since;
 }

@@ -3,8 +3,8 @@
  *	S1  timers of all other shards start in time, and calls about them are answered DW_OK;
  *	S2  after the refusal the timers of its shards start in time, too;
  *	S3  no other shard is read again, or lost;
- *	S4  the owner's program is told once when a shard is refused and once when it is back, and of
- *	    no other trouble, unless all shards are refused. */
+ *	S4  the owner's program is told once when a shard is refused and once when it is back, and
+ *	    of no other trouble, unless all shards are refused. */
 #ifndef SIM_FLEET_APART_H
 #define SIM_FLEET_APART_H
 

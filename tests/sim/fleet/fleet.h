@@ -34,7 +34,7 @@ struct fleet {
 	void (*applied)(void *user, const struct effect *); /* NULL: nothing hears the scripts */
 	void *applied_user;
 	bool only_shards; /* nothing is disturbed but single shards */
-	bool same_host; /* a process can see that another one is dead */
+	bool same_host;   /* a process can see that another one is dead */
 };
 
 static inline bool fleet_has_lease(const struct process *process, unsigned shard)

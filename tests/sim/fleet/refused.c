@@ -102,8 +102,7 @@ struct reply *refused_reply(struct fleet *fleet, const struct packet *packet, co
 				? "TRYAGAIN Multiple keys request during rehashing of slot"
 				: "NOPERM No permissions to access a key";
 	struct alloc alloc = memory_alloc(&fleet->sim->table_account);
-	unsigned process =
-	    packet->route ? packet->route->connection->instance->number : PROCESSES;
+	unsigned process = packet->route ? packet->route->connection->instance->number : PROCESSES;
 	int shard = packet_shard(packet, script != NULL);
 	struct reply *reply;
 
@@ -111,7 +110,6 @@ struct reply *refused_reply(struct fleet *fleet, const struct packet *packet, co
 		return NULL;
 	reply = reply_new(&alloc);
 	(void)reply_bytes(reply, reply, REPLY_ERROR, words, strlen(words)); /* endless memory */
-	trace(fleet->sim, "shard refuses", script ? script : packet->words[0], shard,
-	      (int)process);
+	trace(fleet->sim, "shard refuses", script ? script : packet->words[0], shard, (int)process);
 	return reply;
 }

@@ -33,8 +33,7 @@ static bool waits(const struct shard_bugs *bugs)
 	const struct fleet *fleet = bugs->process->fleet;
 
 	for (unsigned i = 0; i < fleet->server.shard_count; i++)
-		if (bugs->under_way[i] > 0 &&
-		    refused_is(fleet, i, bugs->process->instance.number))
+		if (bugs->under_way[i] > 0 && refused_is(fleet, i, bugs->process->instance.number))
 			return true;
 	return false;
 }

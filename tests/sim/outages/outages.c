@@ -258,8 +258,10 @@ static void choose(struct outages *outages)
 				    .stall = some(sim, 8),
 				    .timers_max = 1000000,
 				    .pause_max_us = 1000 + (uint32_t)draw(sim, 100000)};
-	outages->fleet.outage = (struct outage){
-	    .restart = 3 + some(sim, 8), .cut = some(sim, 10), .halt = some(sim, 4), .shards = some(sim, 8)};
+	outages->fleet.outage = (struct outage){.restart = 3 + some(sim, 8),
+						.cut = some(sim, 10),
+						.halt = some(sim, 4),
+						.shards = some(sim, 8)};
 	outages->puts_left = 30 + (uint32_t)draw(sim, NUMBERS_MAX - 100);
 	outages->policy = chance(sim, 5000) ? DW_OUTAGE_FIRE : DW_OUTAGE_HOLD;
 	outages->fleet.same_host = chance(sim, 5000);

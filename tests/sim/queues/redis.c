@@ -303,7 +303,8 @@ void redis_begin(struct queues *all)
 	fleet->same_host = chance(sim, 5000);
 	fleet->server.shard_count = 1 + (unsigned)draw(sim, SHARDS_MAX_SIM);
 	fleet->server.lease = DW_MILLISECONDS(1000 + draw(sim, 4000));
-	fleet->outage = (struct outage){.cut = some(sim, 60), .halt = some(sim, 10), .shards = some(sim, 20)};
+	fleet->outage =
+	    (struct outage){.cut = some(sim, 60), .halt = some(sim, 10), .shards = some(sim, 20)};
 	server_init(&fleet->server, sim);
 	/* What expires is sent by one clock and judged by the other. */
 	fleet->server.wall_offset = clocks_wall(sim) - sim->clocks.steady;

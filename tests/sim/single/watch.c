@@ -16,8 +16,7 @@ static const struct generation *stored_and_handled(const struct single *single,
 /* handled_for: how long its topic has the handler. */
 static dw_usec handled_for(const struct single *single, const struct generation *generation)
 {
-	return single->sim->clocks.steady -
-	       single->instance.handled_at[generation->asked->topic];
+	return single->sim->clocks.steady - single->instance.handled_at[generation->asked->topic];
 }
 
 static dw_usec bound_of(const struct sim *sim)

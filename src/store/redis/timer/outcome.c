@@ -292,25 +292,6 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 	}
 }
 
-static bool may_repeat(const dw_op *op)
-{
-	switch (op->kind) {
-	case DW_OP_CLAIM:
-	case DW_OP_SETTLE:
-	case DW_OP_RETRY:
-	case DW_OP_BURY:
-	case DW_OP_NEXT:
-	case DW_OP_ACK:
-	case DW_OP_REPUSH:
-	case DW_OP_REPLAY:
-	case DW_OP_REDELETE:
-	case DW_OP_MEND:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* give_up_misread answers operations whose replies had a wrong shape twice. */
 static void give_up_misread(struct redis_store *store, struct op_queue *queue)
 {
@@ -322,9 +303,9 @@ static void give_up_misread(struct redis_store *store, struct op_queue *queue)
 		if (!(op->flags & OP_MISREAD_AGAIN)) {
 			op_queue_push(queue, op);
 		} else {
-			if (!may_repeat(op))
+			if (answer_is_waited_for(op))
 				op->flags |= DW_OP_DONE;
-			answer(store, op, may_repeat(op) ? DW_ESTORE : DW_EUNKNOWN);
+			answer(store, op, answer_is_waited_for(op) ? DW_EUNKNOWN : DW_ESTORE);
 		}
 		op = next;
 	}
@@ -507,7 +488,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 		answer_all(store, &request->ops, DW_OK);
 		return;
 	}
-	if (!first || !applied || may_repeat(first)) {
+	if (!first || !applied || !answer_is_waited_for(first)) {
 		retry(store, shard, &request->ops);
 		return;
 	}

@@ -1,9 +1,10 @@
-/* A slot of a cluster's node moves, and what is asked of its shard is refused (TRYAGAIN). The timers
- * of this shard wait, all others fire. */
+/* A slot of a cluster's node moves, and what is asked of its shard is refused (TRYAGAIN). The
+ * timers of this shard wait, all others fire. */
 #include "support/cmocka.h"
 
 #include <arpa/inet.h>
 #include <hiredis/hiredis.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +87,7 @@ static void await_in(const struct node *node, const char *command, const char *w
 		if (found)
 			return;
 		assert_true(i < 60000);
-		(void)usleep(10000);
+		(void)poll(NULL, 0, 10);
 	}
 }
 
