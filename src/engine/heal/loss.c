@@ -57,8 +57,10 @@ static void finish(struct engine *engine)
 		bool is_ours_again = shards->all[i].gained;
 
 		shards->all[i].drops = shards->all[i].gained = false;
-		if (is_ours_again)
-			shards_gain(engine, i);
+		if (!is_ours_again)
+			continue;
+		submit_refuse_shard(engine, i); /* what dropped timers have asked meanwhile */
+		shards_gain(engine, i);
 	}
 }
 
