@@ -129,14 +129,18 @@ static bool learn_wrong_type(struct redis_store *store, struct shard *shard,
 }
 
 /* mended is called when the server takes commands of a shard again. It probably does so for the
- * others, too, so they are asked now. */
+ * others, too, so they are asked now, but only once. */
 static void mended(struct redis_store *store, struct shard *shard)
 {
 	const struct shard_set *set = &store->sets.cut_off;
+	bool is_first = shard->cut.state == CUT_OFF;
 
-	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
-		store->shards[i].cut.look_at = usec_min(store->shards[i].cut.look_at, store->now);
 	shard->cut.state = CUT_MENDED;
+	for (unsigned i = shard_next(set, 0); is_first && i < store->shard_count;
+	     i = shard_next(set, i + 1))
+		if (store->shards[i].cut.state == CUT_OFF)
+			store->shards[i].cut.look_at =
+			    usec_min(store->shards[i].cut.look_at, store->now);
 	shard_mark(store, shard, SHARD_MENDED);
 }
 
