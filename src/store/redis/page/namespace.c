@@ -228,6 +228,13 @@ static void purge_queues(struct redis_store *store, struct gather *gather, struc
 	}
 }
 
+/* leaves_out returns true if the operation does not fail when its command about this shard was
+ * refused. A report only deletes old ends there, and the next one does so, too. */
+static bool leaves_out(const dw_op *op, const struct shard *shard)
+{
+	return op->kind == DW_OP_REPORT && shard->marks & SHARD_REFUSES;
+}
+
 static void part_answered(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
@@ -247,7 +254,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 		purge_queues(store, gather, request->shard, reply);
 	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
 		fail(gather, part_refused(store, request, failure));
-	else if (!done)
+	else if (!done && !leaves_out(gather->op, request->shard))
 		fail(gather, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 	request_free(&store->alloc, request);
 	gather_end(store, gather);
