@@ -183,7 +183,7 @@ void jobs_tick(struct jobs *jobs)
 {
 	dw_usec now = session_steady();
 
-	jobs_reap(jobs); /* first finishes commands that ended in time */
+	jobs_reap(jobs); /* a command that has ended was in time */
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->all[i].until <= now)
 			terminate(&jobs->all[i], JOB_OVERDUE);
