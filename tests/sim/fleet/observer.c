@@ -45,7 +45,8 @@ static void lose_shard(const struct observer *observer, unsigned shard)
 	losses_shard_given_up(process->fleet, shard);
 }
 
-/* lose_fenced: so it does by an answer DW_EFENCED, of all shards that are not its own. */
+/* lose_fenced: so it does by an answer DW_EFENCED, of all shards that are not its own. One that is
+ * refused has no lease, and is still its own. */
 static void lose_fenced(const struct observer *observer, const dw_op *op)
 {
 	const dw_store *real = observer->real;
@@ -54,7 +55,8 @@ static void lose_fenced(const struct observer *observer, const dw_op *op)
 	if (!is_owner(observer))
 		return;
 	for (unsigned i = 0; i < real->type->shards(real); i++)
-		if (real->type->lease(real, i) == INT64_MIN || (op->id && i == shard))
+		if ((!observer->refused[i] && real->type->lease(real, i) == INT64_MIN) ||
+		    (op->id && i == shard))
 			lose_shard(observer, i);
 }
 
@@ -265,6 +267,7 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 
 	if (!shard_bugs_take(&observer->bugs, observer->real, ret_news))
 		return false;
+	observer->refused[ret_news->number] = ret_news->state == DW_SHARD_REFUSED;
 	if (!is_owner(observer))
 		return true;
 	if (ret_news->state == DW_SHARD_FOREIGN)

@@ -27,6 +27,7 @@ struct observer {
 	dw_store *real;
 	struct process *process;
 	struct knowledge knowledge;
+	bool refused[SHARDS_MAX_SIM]; /* shards of which the engine was told so */
 	struct shard_bugs bugs;
 };
 
