@@ -120,18 +120,24 @@ static bool redis_set(struct queues *all, uint32_t queue, const char *text)
 
 const struct backing redis_backing = {redis_info, redis_is_empty, redis_set};
 
-/* set_first writes settings where no owner has been yet. */
+/* set_first writes settings where no owner has been yet. A client that does so has also written the
+ * number of shards: without it, the generation of a message could be that of a timer. */
 static void set_first(struct queues *all, uint32_t queue)
 {
 	char text[SETTINGS_TEXT_SIZE];
 	char whole[SETTINGS_TEXT_SIZE + 16];
+	char count[12];
 
 	(void)settings_write(&all->judge.queues[queue].settings, text);
 	(void)snprintf(whole, sizeof whole, "%s ver=1", text);
-	for (unsigned i = 0; i < all->fleet.server.shard_count; i++)
+	(void)snprintf(count, sizeof count, "%u", all->fleet.server.shard_count);
+	for (unsigned i = 0; i < all->fleet.server.shard_count; i++) {
 		reply_free(ask(
 		    all, 4,
 		    (const char *const[]){"HSET", server_key(i, "t"), judge_topic(queue), whole}));
+		reply_free(ask(all, 4,
+			       (const char *const[]){"HSET", server_key(i, "m"), "shards", count}));
+	}
 }
 
 /* ---- What the judge hears ------------------------------------------------------------------ */
