@@ -7,11 +7,7 @@
 
 #include "durawheel/durawheel.h"
 #include "durawheel/topic.h"
-#include "store/redis/store.h"
-#include "support/redis_server.h"
-#include "support/viewer.h"
-
-enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH };
+#include "support/sharded.h"
 
 static struct redis_server server;
 static redisContext *redis;
@@ -45,54 +41,6 @@ static void plant(unsigned shard, const char *end)
 static void give_back(unsigned shard, const char *end)
 {
 	command("RENAME ours-%s %s", shard, end);
-}
-
-static void open_owner(struct viewer *viewer)
-{
-	char url[TEMP_SIZE + 16];
-	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
-
-	(void)snprintf(url, sizeof url, "unix://%s", server.path);
-	if (viewer_open(viewer, &options) != DW_OK)
-		fail_msg("%s", viewer->message);
-	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
-}
-
-/* id_in: the number-th id of the shard. */
-static const char *id_in(unsigned shard, unsigned number)
-{
-	static char id[16];
-	unsigned found = 0;
-
-	for (unsigned i = 0;; i++) {
-		(void)snprintf(id, sizeof id, "t%u", i);
-		if (crc16_of(id) % SHARDS == shard && found++ == number)
-			return id;
-	}
-}
-
-/* put_in every shard, due after the delay. */
-static void put_in_all(const struct viewer *viewer, dw_usec delay)
-{
-	for (unsigned i = 0; i < TIMERS; i++)
-		assert_int_equal(
-		    dw_after(viewer->d, "t", id_in(i % SHARDS, i / SHARDS), delay, NULL, 0), DW_OK);
-	viewer_sync(viewer, DW_OK);
-}
-
-static int put_one(struct viewer *viewer, unsigned shard, unsigned number)
-{
-	dw_timer timer = {.size = sizeof timer, .id = id_in(shard, number), .topic = "t"};
-
-	return viewer_answer(viewer, dw_put(viewer->d, &timer, viewer_done, viewer));
-}
-
-/* fire_one more timer of the shard, after 100 ms. */
-static void fire_one(const struct viewer *viewer, unsigned shard, int starts)
-{
-	assert_int_equal(dw_after(viewer->d, "t", id_in(shard, 90), DW_MILLISECONDS(100), NULL, 0),
-			 DW_OK);
-	viewer_await(viewer, &viewer->starts, starts);
 }
 
 static int is_recovering(const struct viewer *viewer)
@@ -163,14 +111,13 @@ static void only_its_timers_wait(const char *end, unsigned shard)
 {
 	struct viewer viewer = {0};
 
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	plant(shard, end);
 	await_cut_off(&viewer, shard, end);
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
 	assert_true(is_recovering(&viewer));
-	for (int i = 1; i <= 30; i++) /* of 100 ms: longer than the lease */
-		fire_one(&viewer, (shard + 1) % SHARDS, TIMERS - EACH + i);
+	(void)sharded_outlast_lease(&viewer, (shard + 1) % SHARDS);
 	assert_no_other_trouble(&viewer);
 	assert_waiting(&viewer, EACH);
 	give_back(shard, end);
@@ -208,26 +155,27 @@ static void calls_on_it_fail_at_once(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_HOURS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_HOURS(1));
 	plant(7, "m");
-	assert_int_equal(put_one(&viewer, 7, 90), DW_ESTORE);
+	assert_int_equal(sharded_put(&viewer, 7, 90), DW_ESTORE);
 	await_cut_off(&viewer, 7, "m");
 	assert_int_equal(
-	    viewer_answer(&viewer, dw_cancel(viewer.d, id_in(7, 0), viewer_done, &viewer)),
+	    viewer_answer(&viewer, dw_cancel(viewer.d, sharded_id(7, 0), viewer_done, &viewer)),
 	    DW_ESTORE);
 	for (int i = 0; i < 300;
 	     i++) /* at once: with the store's patience this would take 20 minutes */
-		assert_int_equal(put_one(&viewer, 7, 90), DW_ESTORE);
-	assert_int_equal(put_one(&viewer, 8, 90), DW_OK);
+		assert_int_equal(sharded_put(&viewer, 7, 90), DW_ESTORE);
+	assert_int_equal(sharded_put(&viewer, 8, 90), DW_OK);
 	assert_int_equal(viewer_answer(&viewer, dw_purge(viewer.d, viewer_done, &viewer)),
 			 DW_ESTORE);
 	assert_no_other_trouble(&viewer);
 	give_back(7, "m");
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
 	assert_int_equal(
-	    viewer_answer(&viewer, dw_cancel(viewer.d, id_in(7, 0), viewer_done, &viewer)), DW_OK);
-	assert_int_equal(put_one(&viewer, 7, 90), DW_OK);
+	    viewer_answer(&viewer, dw_cancel(viewer.d, sharded_id(7, 0), viewer_done, &viewer)),
+	    DW_OK);
+	assert_int_equal(sharded_put(&viewer, 7, 90), DW_OK);
 	viewer_close(&viewer);
 }
 
@@ -237,12 +185,11 @@ static void timers_are_written_again_if_the_key_is_deleted(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	plant(7, "m");
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
-	for (int i = 1; i <= 30; i++) /* of 100 ms: longer than the lease */
-		fire_one(&viewer, 8, TIMERS - EACH + i);
+	(void)sharded_outlast_lease(&viewer, 8);
 	command("DEL %s", 7, "m");
 	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
 	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
@@ -255,16 +202,15 @@ static void owner_closes_meanwhile(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	plant(7, "m");
 	await_cut_off(&viewer, 7, "m");
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
-	for (int i = 1; i <= 30; i++) /* of 100 ms: its lease ends */
-		fire_one(&viewer, 8, TIMERS - EACH + i);
+	(void)sharded_outlast_lease(&viewer, 8);
 	viewer_close(&viewer);
 	give_back(7, "m");
-	open_owner(&viewer);
+	sharded_open(&viewer, &server, name);
 	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
 	viewer_close(&viewer);
 }
@@ -276,19 +222,19 @@ static void new_owner_loads_all_others(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	viewer_close(&viewer);
 	viewer = (struct viewer){0};
 	plant(7, "m");
-	open_owner(&viewer);
+	sharded_open(&viewer, &server, name);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 1);
 	await_cut_off(&viewer, 7, "m");
 	assert_true(is_recovering(&viewer));
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
 	assert_no_other_trouble(&viewer);
 	command("CLIENT KILL TYPE normal SKIPME yes", 7, "m");
-	assert_int_equal(put_one(&viewer, 8, 90), DW_OK);
+	assert_int_equal(sharded_put(&viewer, 8, 90), DW_OK);
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH + 1);
 	give_back(7, "m");
 	viewer_await(&viewer, &viewer.starts, TIMERS + 1);

@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "durawheel/durawheel.h"
-#include "store/redis/store.h"
-#include "support/redis_server.h"
-#include "support/viewer.h"
+#include "support/sharded.h"
 
-enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH, MOVING = 7 };
+enum { MOVING = 7 };
 
 static const char name[] = "moving";
 
@@ -121,75 +119,27 @@ static int slot_of(unsigned shard)
 	return slot;
 }
 
-static void open_owner(struct viewer *viewer)
-{
-	char url[TEMP_SIZE + 16];
-	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
-
-	(void)snprintf(url, sizeof url, "unix://%s", source.server.path);
-	if (viewer_open(viewer, &options) != DW_OK)
-		fail_msg("%s", viewer->message);
-	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
-}
-
-/* id_in returns the number-th id of the shard. */
-static const char *id_in(unsigned shard, unsigned number)
-{
-	static char id[16];
-	unsigned found = 0;
-
-	for (unsigned i = 0;; i++) {
-		(void)snprintf(id, sizeof id, "t%u", i);
-		if (crc16_of(id) % SHARDS == shard && found++ == number)
-			return id;
-	}
-}
-
-/* put_in_all puts EACH timers into each shard, due after the delay. */
-static void put_in_all(const struct viewer *viewer, dw_usec delay)
-{
-	for (unsigned i = 0; i < TIMERS; i++)
-		assert_int_equal(
-		    dw_after(viewer->d, "t", id_in(i % SHARDS, i / SHARDS), delay, NULL, 0), DW_OK);
-	viewer_sync(viewer, DW_OK);
-}
-
-/* fire_for fires timers of the shard for longer than the lease: one after the other, each after 100
- * ms. */
-static int fire_for_longer_than_the_lease(const struct viewer *viewer, unsigned shard)
-{
-	int before = viewer->starts;
-
-	for (int i = 1; i <= 30; i++) {
-		assert_int_equal(
-		    dw_after(viewer->d, "t", id_in(shard, 90), DW_MILLISECONDS(100), NULL, 0),
-		    DW_OK);
-		viewer_await(viewer, &viewer->starts, before + i);
-	}
-	return 30;
-}
-
 static void its_timers_wait_and_all_others_fire(void **state)
 {
 	struct viewer viewer = {0};
 	int more;
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(2));
+	sharded_open(&viewer, &source.server, name);
+	sharded_put_all(&viewer, DW_SECONDS(2));
 	tell(&source, "CLUSTER SETSLOT %d MIGRATING %s", target.id, slot_of(MOVING));
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
 	assert_non_null(strstr(viewer.trouble, "{moving:07}"));
 	assert_non_null(strstr(viewer.trouble, "TRYAGAIN"));
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
-	more = fire_for_longer_than_the_lease(&viewer, MOVING + 1);
+	more = sharded_outlast_lease(&viewer, MOVING + 1);
 	assert_int_equal(viewer.events[DW_EVENT_STORE_FAILED], 0);
 	assert_int_equal(viewer.events[DW_EVENT_OWNER_LOST], 0);
 	tell(&source, "CLUSTER SETSLOT %d STABLE", "", slot_of(MOVING));
 	viewer_await(&viewer, &viewer.starts, TIMERS + more);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
 	viewer_sync(&viewer, DW_OK);
-	(void)fire_for_longer_than_the_lease(&viewer, MOVING);
+	(void)sharded_outlast_lease(&viewer, MOVING);
 	assert_int_equal(viewer.starts, TIMERS + more + 30);
 	assert_int_equal(viewer.events[DW_EVENT_SHARD_FAILED], 1);
 	viewer_close(&viewer);

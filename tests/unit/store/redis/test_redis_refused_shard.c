@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
-#include "store/redis/store.h"
-#include "support/redis_server.h"
-#include "support/viewer.h"
+#include "support/sharded.h"
 
-enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH, ALL = SHARDS };
+enum { ALL = SHARDS };
 
 static struct redis_server server;
 static redisContext *redis;
@@ -42,61 +40,6 @@ static void allow(void)
 
 	assert_non_null(reply);
 	freeReplyObject(reply);
-}
-
-static void open_owner(struct viewer *viewer)
-{
-	char url[TEMP_SIZE + 16];
-	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
-
-	(void)snprintf(url, sizeof url, "unix://%s", server.path);
-	if (viewer_open(viewer, &options) != DW_OK)
-		fail_msg("%s", viewer->message);
-	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
-}
-
-/* id_in returns the number-th id of the shard. */
-static const char *id_in(unsigned shard, unsigned number)
-{
-	static char id[16];
-	unsigned found = 0;
-
-	for (unsigned i = 0;; i++) {
-		(void)snprintf(id, sizeof id, "t%u", i);
-		if (crc16_of(id) % SHARDS == shard && found++ == number)
-			return id;
-	}
-}
-
-/* put_in_all puts EACH timers into each shard, due after the delay. */
-static void put_in_all(const struct viewer *viewer, dw_usec delay)
-{
-	for (unsigned i = 0; i < TIMERS; i++)
-		assert_int_equal(
-		    dw_after(viewer->d, "t", id_in(i % SHARDS, i / SHARDS), delay, NULL, 0), DW_OK);
-	viewer_sync(viewer, DW_OK);
-}
-
-static int put_one(struct viewer *viewer, unsigned shard, unsigned number)
-{
-	dw_timer timer = {.size = sizeof timer, .id = id_in(shard, number), .topic = "t"};
-
-	return viewer_answer(viewer, dw_put(viewer->d, &timer, viewer_done, viewer));
-}
-
-/* fire_for fires timers of the shard for longer than the lease: one after the other, each after 100
- * ms. */
-static int fire_for_longer_than_the_lease(const struct viewer *viewer, unsigned shard)
-{
-	int before = viewer->starts;
-
-	for (int i = 1; i <= 30; i++) {
-		assert_int_equal(
-		    dw_after(viewer->d, "t", id_in(shard, 90), DW_MILLISECONDS(100), NULL, 0),
-		    DW_OK);
-		viewer_await(viewer, &viewer->starts, before + i);
-	}
-	return 30;
 }
 
 static void assert_told_of(const struct viewer *viewer, unsigned shard)
@@ -130,19 +73,19 @@ static void its_timers_wait_and_all_others_fire(void **state)
 	int more;
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	refuse(7);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
 	assert_told_of(&viewer, 7);
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
-	more = fire_for_longer_than_the_lease(&viewer, 8);
+	more = sharded_outlast_lease(&viewer, 8);
 	assert_no_other_trouble(&viewer);
 	allow();
 	viewer_await(&viewer, &viewer.starts, TIMERS + more);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
 	viewer_sync(&viewer, DW_OK);
-	(void)fire_for_longer_than_the_lease(&viewer, 7);
+	(void)sharded_outlast_lease(&viewer, 7);
 	assert_int_equal(viewer.starts, TIMERS + more + 30);
 	assert_no_other_trouble(&viewer);
 	viewer_close(&viewer);
@@ -154,11 +97,11 @@ static void first_shard_is_refused_as_any_other(void **state)
 	int more;
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	refuse(0);
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
-	more = fire_for_longer_than_the_lease(&viewer, 8);
+	more = sharded_outlast_lease(&viewer, 8);
 	assert_no_other_trouble(&viewer);
 	allow();
 	viewer_await(&viewer, &viewer.starts, TIMERS + more);
@@ -170,17 +113,17 @@ static void calls_for_other_shards_work(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_HOURS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_HOURS(1));
 	refuse(7);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
 	for (int i = 0; i < 300; i++) /* with the store's patience this would take 20 minutes */
-		assert_int_equal(put_one(&viewer, 7, 90), DW_ESTORE);
+		assert_int_equal(sharded_put(&viewer, 7, 90), DW_ESTORE);
 	for (unsigned i = 0; i < SHARDS; i++)
-		assert_int_equal(put_one(&viewer, i, 90), i == 7 ? DW_ESTORE : DW_OK);
+		assert_int_equal(sharded_put(&viewer, i, 90), i == 7 ? DW_ESTORE : DW_OK);
 	allow();
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
-	assert_int_equal(put_one(&viewer, 7, 90), DW_OK);
+	assert_int_equal(sharded_put(&viewer, 7, 90), DW_OK);
 	viewer_close(&viewer);
 }
 
@@ -189,12 +132,12 @@ static void new_owner_loads_all_others(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	viewer_close(&viewer);
 	viewer = (struct viewer){0};
 	refuse(7);
-	open_owner(&viewer);
+	sharded_open(&viewer, &server, name);
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
 	assert_no_other_trouble(&viewer);
@@ -210,8 +153,8 @@ static void all_shards_are_one_outage(void **state)
 	struct viewer viewer = {0};
 
 	(void)state;
-	open_owner(&viewer);
-	put_in_all(&viewer, DW_SECONDS(1));
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
 	refuse(ALL);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_STORE_FAILED], 1);
 	assert_non_null(strstr(viewer.trouble, "NOPERM"));
