@@ -35,16 +35,16 @@ void schedules_note(struct schedules *, int status, const dw_info *timers, size_
 
 /* schedules_value returns at most `limit` schedules in the order of their deadlines, without the
  * first `skip`. Returns NULL if out of memory. The caller frees the object:
- *	"schedules"  an array
- *	"next"       the value of `skip` for the following schedules; null if there are none
- *	"searched"   how many timers the walk has looked at
- *	"whole"      true if these are all recurring timers of the store
- *	"searching"  true if the first walk is not over
+ *	"schedules"  An array.
+ *	"next"       The value of `skip` for the following schedules; null if there are none.
+ *	"searched"   The number of timers that the walk has looked at.
+ *	"whole"      True if these are all recurring timers of the store.
+ *	"searching"  True if the first walk is not over.
  * Each schedule has the keys of `show --json` except its data, and these:
- *	"zone"         the time zone of the rule
- *	"occurrences"  the next three occurrences, in the form of `when --json`
- *	"last"         the last occurrence that has passed, if it is known
- *	"fault"        why this machine cannot read the rule, if it cannot */
+ *	"zone"         The time zone of the rule.
+ *	"occurrences"  The next three occurrences, in the form of `when --json`.
+ *	"last"         The last occurrence that has passed, if it is known.
+ *	"fault"        Why this machine cannot read the rule, if it cannot. */
 json_t *schedules_value(struct schedules *, size_t skip, size_t limit);
 
 void schedules_free(struct schedules *);

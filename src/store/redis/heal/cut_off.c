@@ -26,10 +26,10 @@ bool cut_off_type_differs(const struct reply *reply, unsigned key, char *ret_wor
 }
 
 int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
-		request_lost *lost)
+		request_lost *lost, void *context)
 {
 	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
-	return request_post(store, shard, answered, lost, NULL);
+	return request_post(store, shard, answered, lost, context);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static void why_lost(struct redis_store *store, struct redis_request *request)
 
 void cut_off_look(struct redis_store *store, struct shard *shard)
 {
-	if (shard->cut.is_asked || cut_off_ask(store, shard, why_answered, why_lost) != DW_OK)
+	if (shard->cut.is_asked || cut_off_ask(store, shard, why_answered, why_lost, NULL) != DW_OK)
 		return;
 	shard->cut.is_asked = true;
 	store->sets.looks++;
@@ -192,10 +192,11 @@ static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_n
 bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 {
 	unsigned number = shard_next(&store->sets.untold, 0);
-	struct shard *shard = &store->shards[number];
+	struct shard *shard;
 
 	if (number >= store->shard_count || store->sets.looks > 0 || cut_off_all(store))
 		return false;
+	shard = &store->shards[number];
 	shard_remove(&store->sets.untold, number);
 	*ret_news =
 	    (dw_shard_news){.number = number,

@@ -31,7 +31,8 @@ struct shard_cut {
 
 /* cut_off_ask asks types.lua about the shard's keys. Its parameters and result are those of
  * request_post. */
-int cut_off_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
+int cut_off_ask(struct redis_store *, struct shard *, request_answered *, request_lost *,
+		void *context);
 
 /* cut_off_learn takes the reply to cut_off_ask. Returns true if the shard is cut off. */
 bool cut_off_learn(struct redis_store *, struct shard *, const struct reply *);

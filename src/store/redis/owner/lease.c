@@ -174,9 +174,8 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 /* look asks why the shard refuses to be acquired. A shard that is cut off is left out. */
 static bool look(struct redis_store *store, struct shard *shard, bool is_wrong_type)
 {
-	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
-	if (request_post(store, shard, acquire_looked, acquire_lost,
-			 is_wrong_type ? store : NULL) != DW_OK)
+	if (cut_off_ask(store, shard, acquire_looked, acquire_lost, is_wrong_type ? store : NULL) !=
+	    DW_OK)
 		return false;
 	store->ownership.acquisition.left++;
 	return true;
