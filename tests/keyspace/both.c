@@ -62,7 +62,7 @@ static size_t script_number(const char *name)
 
 void both_key(struct both *both, const char *end)
 {
-	char key[64];
+	char key[96];
 
 	(void)snprintf(key, sizeof key, "{t:%02u}:%s", both->shard, end);
 	both_text(both, key);
