@@ -160,7 +160,7 @@ static void modes_of_a_client(void **state)
 
 static dw_usec read_clock(void *user)
 {
-	return *(const dw_usec *)user;
+	return *(const _Atomic dw_usec *)user; /* the worker of SQLite reads it, too */
 }
 
 static dw_verdict done(dw *d, const dw_firing *firing, void *user)
@@ -173,7 +173,8 @@ static dw_verdict done(dw *d, const dw_firing *firing, void *user)
 /* A series begins with its first put, and ends with its delivery. */
 static void no_series_is_longer_than_its_limit(void **state)
 {
-	dw_usec clock = DW_SECONDS(1800000000), begun, fired = 0;
+	_Atomic dw_usec clock = DW_SECONDS(1800000000);
+	dw_usec begun, fired = 0;
 	dw_options options = {
 	    .size = sizeof options, .store = "memory:", .clock = read_clock, .clock_user = &clock};
 	dw_timer timer = timer_with(DW_DUE_LATEST, 0, "t");
@@ -206,7 +207,7 @@ static void no_series_is_longer_than_its_limit(void **state)
 }
 
 #if DW_WITH_SQLITE
-static dw *open_at(const char *url, dw_role role, dw_usec *clock)
+static dw *open_at(const char *url, dw_role role, _Atomic dw_usec *clock)
 {
 	dw_options options = {.size = sizeof options,
 			      .store = url,
@@ -247,7 +248,8 @@ static void wait_claimed(dw *owner, dw *client)
 static void client_keeps_the_series_of_a_claimed_timer(void **state)
 {
 	const dw_usec start = DW_SECONDS(1800000000), limit = start + DW_SECONDS(60);
-	dw_usec clock = start, fired = 0;
+	_Atomic dw_usec clock = start;
+	dw_usec fired = 0;
 	char folder[TEMP_SIZE], url[TEMP_SIZE + 16];
 	dw_timer timer = timer_with(DW_DUE_LATEST, start + DW_SECONDS(90), "t");
 	struct put_told told;
