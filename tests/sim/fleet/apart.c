@@ -33,7 +33,8 @@ static void note_failed(struct fleet *fleet, unsigned shard)
 	struct heard *heard = &fleet->at_work->heard;
 	dw_usec now = fleet->sim->clocks.steady;
 
-	if (heard->failed[shard])
+	/* Without memory an event is lost. */
+	if (heard->failed[shard] && fleet->sim->memory.fail_count == 0)
 		broken(fleet->sim, "S4", "the program was told twice that shard %u fails", shard);
 	if (works(fleet, shard, now) && is_quiet(fleet, now))
 		broken(fleet->sim, "S4", "the program was told that shard %u fails, and it works",
@@ -45,7 +46,6 @@ static void note_back(struct fleet *fleet, unsigned shard)
 {
 	struct heard *heard = &fleet->at_work->heard;
 
-	/* Without memory an event is lost. */
 	if (!heard->failed[shard] && fleet->sim->memory.fail_count == 0)
 		broken(fleet->sim, "S4",
 		       "the program was told that shard %u is back, not that it "
