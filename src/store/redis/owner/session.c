@@ -19,11 +19,9 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	shard->channel.acked = mark;
 	shard->channel.next = mark + 1;
 	shard->channel.is_broken = false;
-	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next) {
-		if (!put->resolved)
-			put->applied = put->number <= mark;
-		put->resolved = true;
-	}
+	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
+		if (put->doubt == DOUBT_OPEN)
+			put->doubt = put->number <= mark ? DOUBT_APPLIED : DOUBT_NOT_APPLIED;
 	while ((request = request_pop(&shard->in_doubt.requests))) {
 		outcome_resolve(store, shard, request, request->number <= mark);
 		request_free(&store->alloc, request);
@@ -125,9 +123,7 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 	struct request_list doubtful = shard->in_doubt.requests;
 	struct redis_request *request;
 
-	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
-		if (!put->resolved)
-			put->resolved = put->applied = true; /* it may have been applied */
+	answer_never_known(shard->in_doubt.puts);
 	shard->in_doubt.requests = (struct request_list){0};
 	while ((request = doubtful.first)) {
 		doubtful.first = request->next;

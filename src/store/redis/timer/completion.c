@@ -187,6 +187,13 @@ static void note_doubt(struct alloc *alloc, struct shard *shard, dw_op *op, uint
 	shard->in_doubt.count++;
 }
 
+void answer_never_known(struct put_in_doubt *puts)
+{
+	for (; puts; puts = puts->next)
+		if (puts->doubt == DOUBT_OPEN)
+			puts->doubt = DOUBT_FOR_EVER;
+}
+
 void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 {
 	dw_op *op;
@@ -319,9 +326,7 @@ void refuse_fenced_all(struct redis_store *store, struct shard *shard)
 		answer_doubtful(store, &request->ops);
 		request_free(&store->alloc, request);
 	}
-	for (struct put_in_doubt *put = shard->in_doubt.puts; put; put = put->next)
-		if (!put->resolved)
-			put->resolved = put->applied = true; /* it may have been applied */
+	answer_never_known(shard->in_doubt.puts);
 	refuse_fenced(store, shard, &shard->queues.rebuild);
 	refuse_fenced(store, shard, &shard->queues.retry);
 	refuse_fenced(store, shard, &shard->queues.waiting);

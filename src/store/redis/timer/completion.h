@@ -74,8 +74,7 @@ struct completion {
 struct put_in_doubt {
 	struct put_in_doubt *next;
 	uint64_t number;
-	bool resolved;
-	bool applied;
+	enum doubt { DOUBT_OPEN, DOUBT_NOT_APPLIED, DOUBT_APPLIED, DOUBT_FOR_EVER } doubt;
 	char id[];
 };
 
@@ -115,6 +114,9 @@ void answer_note_closed(struct shard *, uint64_t number);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);
+
+/* answer_never_known notes that nobody will ever say whether these puts were applied. */
+void answer_never_known(struct put_in_doubt *puts);
 
 /* answer_doubtful answers all operations in the queue with DW_EUNKNOWN for good. If such an
  * operation is submitted again, its result is only looked up. */

@@ -365,11 +365,13 @@ static bool is_its(const dw_op *op, const dw_row *row)
 
 /* applied_status returns the answer to an operation that was applied and whose reply was lost.
  * `found` says what is stored now, but another process may have changed it since. A client's cancel
- * may have met a claim, so the timer may start even if nothing is stored now. */
+ * may have met a claim, so the timer may start even if nothing is stored now. With DW_OP_DONE
+ * nobody knows whether the operation was applied, so only a put that is found was. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	bool its = found == DW_OK && is_its(op, op->rows);
 	bool newer = found == DW_OK && op->rows->status == DW_ENEWER;
+	bool is_sure = !(op->flags & DW_OP_DONE);
 
 	op->flags |= DW_OP_DONE;
 	if (found == DW_ENOMEM || op->kind == DW_OP_MOVE || op->kind == DW_OP_REQUEUE ||
@@ -377,7 +379,7 @@ static int applied_status(dw_op *op, int found, bool as_owner)
 		return DW_EUNKNOWN;
 	if (op->kind == DW_OP_CANCEL)
 		return found == DW_OK || !as_owner ? DW_EUNKNOWN : DW_ENOENT;
-	if (newer || (op->flags & (DW_OP_NEW | DW_OP_EXACT | OP_CLOSED) && !its))
+	if (newer || (!its && (!is_sure || op->flags & (DW_OP_NEW | DW_OP_EXACT | OP_CLOSED))))
 		/* The put was refused, or its timer was moved or replaced since. */
 		return DW_EUNKNOWN;
 	return DW_OK;

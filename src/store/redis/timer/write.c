@@ -50,9 +50,9 @@ bool write_is_one(const dw_op *op)
 	return op->kind == DW_OP_GET || (script_of(op) != SCRIPT_COUNT && op->id);
 }
 
-/* was_applied returns true if a put that was given up, and is sent again now, had been applied. It
- * frees the note that the put was in doubt. */
-static bool was_applied(struct alloc *alloc, struct shard *shard, const dw_op *op)
+/* may_be_applied returns true if a put that was given up, and is sent again now, had been applied,
+ * or if nobody will ever say so. It frees the note that the put was in doubt. */
+static bool may_be_applied(struct alloc *alloc, struct shard *shard, dw_op *op)
 {
 	struct put_in_doubt **at = &shard->in_doubt.puts;
 
@@ -64,12 +64,14 @@ static bool was_applied(struct alloc *alloc, struct shard *shard, const dw_op *o
 		at = &(*at)->next;
 	if (*at) {
 		struct put_in_doubt *put = *at;
-		bool applied = put->applied;
+		enum doubt doubt = put->doubt;
 
 		*at = put->next;
 		shard->in_doubt.count--;
 		alloc_free(alloc, put);
-		return applied;
+		if (doubt == DOUBT_FOR_EVER)
+			op->flags |= DW_OP_DONE;
+		return doubt == DOUBT_APPLIED || doubt == DOUBT_FOR_EVER;
 	}
 	return false;
 }
@@ -134,7 +136,7 @@ int write_send(struct redis_store *store, struct shard *shard, struct op_queue *
 {
 	if (queue->first->kind == DW_OP_GET)
 		return send_look(store, shard, queue, gets_of(queue), NULL);
-	if (was_applied(&store->alloc, shard, queue->first)) {
+	if (may_be_applied(&store->alloc, shard, queue->first)) {
 		struct op_queue one = {0};
 
 		op_queue_push(&one, op_queue_pop(queue));
