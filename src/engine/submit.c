@@ -50,6 +50,7 @@ void submit_answered(struct engine *engine, const dw_op *op)
 	const struct ticket *ticket = ticket_of_const(op);
 
 	submit->progress_at = engine_steady(engine);
+	late_answered(&submit->late, ticket->late);
 	if (ticket->urgent)
 		submit->urgent_inflight--;
 	else if (!op_is_parked(op))

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "engine/due/late.h"
 #include "port/op.h"
 
 /* The limit of urgent operations under way. Firing waits for these. The limit of ordinary
@@ -19,6 +20,7 @@ struct submit {
 	struct op_queue answers;  /* collected, but not handled yet */
 	uint32_t urgent_inflight;
 	uint32_t ordinary_inflight;
+	struct late late;
 	dw_usec progress_at; /* steady; when the store last answered, or began to owe an answer */
 };
 

@@ -93,6 +93,7 @@ static void deliver(struct engine *engine, dw_usec now)
 		claim_revive(engine);
 		claim_sweep(engine, now);
 	}
+	late_close(&engine->submit.late);
 	if (engine->delivery.paused) {
 		keep_overdue(engine, now);
 	} else {

@@ -15,6 +15,7 @@ struct ticket {
 	dw_usec sent;   /* steady; when the operation was submitted */
 	uint64_t batch; /* number of urgent operations submitted with it */
 	bool urgent;    /* firing waits for it */
+	uint8_t late;   /* of a CLAIM: the number of its batch, or 0 */
 	unsigned term;  /* the last term that had begun when it was submitted */
 };
 

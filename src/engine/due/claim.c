@@ -42,7 +42,11 @@ static dw_op *claim_op(struct engine *engine, struct timer *timer)
  * for this claim. */
 static void send_claim(struct engine *engine, struct timer *timer)
 {
-	urgent_send(engine, timer, claim_op(engine, timer));
+	dw_op *op = claim_op(engine, timer);
+
+	if (op && engine->shards.count > 1) /* one shard answers claims in order */
+		ticket_of(op)->late = late_add(&engine->submit.late, timer->head.due);
+	urgent_send(engine, timer, op);
 	if (timer->busy && timer->topic->handler.fire_batch &&
 	    timer->head.due <= engine_now(engine))
 		topic_claims(timer);

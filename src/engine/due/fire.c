@@ -91,6 +91,18 @@ uint32_t fire_next_work(struct engine *engine)
 	return fire_due(engine, timer, now, true); /* it cannot wait for a worker again */
 }
 
+/* must_wait returns true if the timer is overdue, and claims of earlier deadlines are under way.
+ * Then it is the first one to come out again, and no other overtakes it. */
+static bool must_wait(struct engine *engine, struct timer *timer, dw_usec now)
+{
+	struct late *late = &engine->submit.late;
+
+	late->holds = late->left > 0 && usec_sub(now, timer->head.due) >= LATE_FROM &&
+		      late_waits(late, timer->head.due, engine_steady(engine)) &&
+		      schedule_put_back(&engine->timers.fire, timer);
+	return late->holds;
+}
+
 uint32_t fire_next(struct engine *engine)
 {
 	dw_usec now;
@@ -102,8 +114,9 @@ uint32_t fire_next(struct engine *engine)
 	/* The clock is read for each timer, because a handler takes time, and the clock may have
 	 * been set back since the last one. */
 	now = engine_now(engine);
+	engine->submit.late.holds = false;
 	timer = schedule_pop_sorted(&engine->timers.fire, now);
-	if (!timer)
+	if (!timer || must_wait(engine, timer, now))
 		return 0;
 	assert(timer->state != TIMER_CLAIMED || timer->backing_off || timer->head.due <= now);
 	timer_came_out(timer);
@@ -116,7 +129,8 @@ uint32_t fire_next(struct engine *engine)
 
 dw_usec fire_wake(const struct engine *engine)
 {
-	dw_usec at = schedule_wake(&engine->timers.fire);
+	dw_usec at = engine->submit.late.holds ? usec_add(engine_now(engine), LEASE_LOOK)
+					       : schedule_wake(&engine->timers.fire);
 
 	if (timers_have_work(&engine->timers) && workers_have_room(engine))
 		at = usec_min(at, schedule_wake(&engine->timers.work));

@@ -118,6 +118,14 @@ struct timer *schedule_pop_sorted(struct schedule *schedule, dw_usec now)
 	return pop_crowd(schedule);
 }
 
+bool schedule_put_back(struct schedule *schedule, struct timer *timer)
+{
+	if (crowd_reserve(&schedule->crowd, schedule->alloc) != DW_OK)
+		return false;
+	crowd_add(&schedule->crowd, timer);
+	return true;
+}
+
 void schedule_scatter(struct schedule *schedule)
 {
 	while (schedule->crowd.count > 0) {

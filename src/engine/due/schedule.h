@@ -31,6 +31,10 @@ void schedule_remove(struct schedule *, struct timer *);
 struct timer *schedule_pop(struct schedule *, dw_usec now);
 struct timer *schedule_pop_sorted(struct schedule *, dw_usec now);
 
+/* schedule_put_back takes the timer again that schedule_pop_sorted has just returned. It returns
+ * false if there is no memory. */
+bool schedule_put_back(struct schedule *, struct timer *);
+
 /* schedule_scatter puts the crowd back into the wheel, because the clock was set back. Without
  * memory the rest stays in the crowd. */
 void schedule_scatter(struct schedule *);
