@@ -296,7 +296,7 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	if (store->pipeline.connection && !why[0]) {
 		if (store->now < usec_add(store->scripts.refused_at, REFUSAL_AGE))
 			(void)snprintf(ret_words, size, "%s", store->scripts.refusal);
-		return DW_OK;
+		return store->now < store->sets.may_pass_until ? (int)DW_EUNKNOWN : DW_OK;
 	}
 	if (!store->pipeline.connection && store->now < trouble_at(&store->pipeline))
 		return DW_EUNKNOWN;
@@ -321,6 +321,8 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(cut_off_due(store), confirm_due(store)));
 	at = usec_min(at, suspect_due(&store->completion));
+	if (store->now < store->sets.may_pass_until)
+		at = usec_min(at, store->sets.may_pass_until);
 	if (store->handover.is_coming || store->handover.is_on)
 		at = usec_min(at, store->handover.until);
 	for (unsigned i = shard_next(&store->sets.paused, 0); i < store->shard_count;

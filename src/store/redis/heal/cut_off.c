@@ -101,8 +101,10 @@ static bool learn_refusal(struct redis_store *store, struct shard *shard, const 
 		return shard->cut.state == CUT_OFF;
 	if (shard->cut.refused_since == 0)
 		shard->cut.refused_since = store->now;
-	if (reply_passes(error) && store->now < usec_add(shard->cut.refused_since, PASSING_FOR))
+	if (reply_passes(error) && store->now < usec_add(shard->cut.refused_since, PASSING_FOR)) {
+		store->sets.may_pass_until = usec_add(shard->cut.refused_since, PASSING_FOR);
 		return shard->cut.state == CUT_OFF;
+	}
 	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "the server refuses {%s:%02u}: %s",
 		       store->names.name, shard->number, error->bytes); /* long words are cut */
 	if (shard->cut.state == CUT_NOT)

@@ -54,6 +54,8 @@ struct shard_sets {
 	struct shard_set cut_off;
 	unsigned cut_off_count;
 	unsigned looks; /* shards that types.lua is asked about now (cut_off.h) */
+	/* Until then a shard refuses for a reason that may pass (steady clock). */
+	dw_usec may_pass_until;
 	/* Shards that were cut off or came back; the engine does not know it yet. */
 	struct shard_set untold;
 };

@@ -145,10 +145,45 @@ static void its_timers_wait_and_all_others_fire(void **state)
 	viewer_close(&viewer);
 }
 
+static void open_standby(struct viewer *viewer)
+{
+	char url[TEMP_SIZE + 16];
+	dw_options options = {
+	    .store = url, .name = name, .role = DW_STANDBY, .lease_us = DW_SECONDS(2)};
+
+	(void)snprintf(url, sizeof url, "unix://%s", source.server.path);
+	if (viewer_open(viewer, &options) != DW_OK)
+		fail_msg("%s", viewer->message);
+	assert_int_equal(dw_on(viewer->d, "t", viewer_due, viewer), DW_OK);
+}
+
+/* A standby asks for all shards, and the server refuses one. That is no failure of the store. */
+static void standby_takes_all_others(void **state)
+{
+	struct viewer viewer = {0}, standby = {0};
+
+	(void)state;
+	sharded_open(&viewer, &source.server, name);
+	sharded_put_all(&viewer, DW_SECONDS(1));
+	viewer_close(&viewer);
+	tell(&source, "CLUSTER SETSLOT %d MIGRATING %s", target.id, slot_of(MOVING));
+	open_standby(&standby);
+	viewer_await(&standby, &standby.events[DW_EVENT_OWNER], 1);
+	viewer_await(&standby, &standby.events[DW_EVENT_SHARD_FAILED], 1);
+	viewer_await(&standby, &standby.starts, TIMERS - EACH);
+	assert_int_equal(standby.events[DW_EVENT_STORE_FAILED], 0);
+	tell(&source, "CLUSTER SETSLOT %d STABLE", "", slot_of(MOVING));
+	viewer_await(&standby, &standby.starts, TIMERS);
+	assert_int_equal(standby.events[DW_EVENT_SHARD_FAILED], 1);
+	assert_int_equal(standby.events[DW_EVENT_STORE_FAILED], 0);
+	viewer_close(&standby);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(its_timers_wait_and_all_others_fire),
+	    cmocka_unit_test(standby_takes_all_others),
 	};
 	int failed;
 
