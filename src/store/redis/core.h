@@ -16,6 +16,7 @@
  *	known.c      claims, settles and renewals of timers that the script need not read
  *	batch.c      which operations make a command, and its words
  *	suspect.c    requests on which the server closes the connection
+ *	stray.c      drops of dead letters ask one shard after the other
  *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    replies become answers; commands of a lost connection are looked up
  *	write.c      operations on one timer, as script calls
@@ -73,6 +74,7 @@
 #include "store/redis/wire/script_call.h"
 #include "store/redis/owner/shard.h"
 #include "store/redis/wire/value.h"
+#include "store/redis/timer/stray.h"
 #include "store/redis/timer/suspect.h"
 #include "store/redis/wire/wake_channel.h"
 #include "store/redis/timer/write.h"

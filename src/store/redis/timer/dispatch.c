@@ -41,8 +41,10 @@ static struct op_queue *next_queue(struct shard *shard)
 void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard_is_cut_off(shard)) {
-		if (store->sets.looks == 0) /* so the engine is told first */
+		if (store->sets.looks == 0) { /* so the engine is told first */
+			stray_leave(store, shard);
 			answer_cut_off(store, shard);
+		}
 		return;
 	}
 	while (store->pipeline.connection && !store->stopped &&

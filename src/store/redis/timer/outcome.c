@@ -137,19 +137,6 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 	}
 }
 
-/* is_passed_on sends an operation on a dead letter to the next shard, because the letter may be in
- * a wrong shard. Returns false if all shards were asked. */
-static bool is_passed_on(struct redis_store *store, const struct shard *shard, dw_op *op)
-{
-	struct shard *next = &store->shards[(shard->number + 1) % store->shard_count];
-
-	if (next == shard_of(store, op->id))
-		return false;
-	op_queue_push(&next->queues.waiting, op);
-	shard_queued(&store->sets, next);
-	return true;
-}
-
 /* retry puts operations that were not applied back into a queue, before later operations, which may
  * concern the same timers. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
@@ -217,7 +204,7 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (makes_letter(op) && status == DW_OK)
 			forget_letters(store, request->shard, op);
 		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
-			   is_passed_on(store, request->shard, op)))
+			   stray_ask_next(store, request->shard, op)))
 			answer(store, op, status);
 	}
 	write_half_deleted(store, request->shard, &half_deleted);

@@ -127,6 +127,60 @@ static void calls_for_other_shards_work(void **state)
 	viewer_close(&viewer);
 }
 
+static int drop(struct viewer *viewer, unsigned shard)
+{
+	return viewer_answer(
+	    viewer, dw_dead_drop(viewer->d, sharded_id(shard, 90), 0, viewer_done, viewer));
+}
+
+/* A letter of the id may be in a wrong shard, so a drop that finds none asks all others. It leaves
+ * out the one that is refused, also if it is the first to meet the refusal. */
+static void drop_of_a_letter_asks_no_refused_shard(void **state)
+{
+	struct viewer viewer = {0};
+
+	(void)state;
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_HOURS(1));
+	refuse(7);
+	assert_int_equal(drop(&viewer, 6), DW_ENOENT);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
+	for (unsigned i = 0; i < SHARDS; i++)
+		assert_int_equal(drop(&viewer, i), i == 7 ? DW_ESTORE : DW_ENOENT);
+	assert_no_other_trouble(&viewer);
+	allow();
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
+	assert_int_equal(drop(&viewer, 7), DW_ENOENT);
+	viewer_close(&viewer);
+}
+
+/* The letter is behind the refused shard, where another program has put its timer. */
+static void drop_finds_a_letter_in_a_wrong_shard(void **state)
+{
+	struct viewer viewer = {0};
+	char from[32], to[32];
+
+	(void)state;
+	sharded_open(&viewer, &server, name);
+	assert_int_equal(dw_after(viewer.d, "t", sharded_id(6, 90), DW_HOURS(1), NULL, 0), DW_OK);
+	viewer_sync(&viewer, DW_OK);
+	for (const char *end = "zh"; *end; end++) {
+		(void)snprintf(from, sizeof from, "{%s:06}:%c", name, *end);
+		(void)snprintf(to, sizeof to, "{%s:09}:%c", name, *end);
+		freeReplyObject(redisCommand(redis, "RENAME %s %s", from, to));
+	}
+	viewer_close(&viewer);
+	viewer = (struct viewer){0};
+	sharded_open(&viewer, &server, name); /* buries it */
+	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 1);
+	refuse(7);
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_FAILED], 1);
+	assert_int_equal(drop(&viewer, 6), DW_OK);
+	assert_int_equal(drop(&viewer, 6), DW_ENOENT);
+	allow();
+	viewer_close(&viewer);
+}
+
 static void new_owner_loads_all_others(void **state)
 {
 	struct viewer viewer = {0};
@@ -171,9 +225,13 @@ static void all_shards_are_one_outage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    CASE(its_timers_wait_and_all_others_fire), CASE(first_shard_is_refused_as_any_other),
-	    CASE(calls_for_other_shards_work),         CASE(new_owner_loads_all_others),
+	    CASE(its_timers_wait_and_all_others_fire),
+	    CASE(first_shard_is_refused_as_any_other),
+	    CASE(calls_for_other_shards_work),
+	    CASE(new_owner_loads_all_others),
 	    CASE(all_shards_are_one_outage),
+	    CASE(drop_of_a_letter_asks_no_refused_shard),
+	    CASE(drop_finds_a_letter_in_a_wrong_shard),
 	};
 	int failed;
 
