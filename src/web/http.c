@@ -308,12 +308,22 @@ static int open_clients(struct http *http)
 	return code;
 }
 
+/* is_away returns true if the store is unreachable and the owner works with its journal. An owner
+ * that may not use a shard, or whose lease is over, has a store. */
+static bool is_away(const dw *owner)
+{
+	dw_stats stats = {.size = sizeof stats};
+
+	return owner && dw_get_stats(owner, &stats) == DW_OK &&
+	       stats.journal.state == DW_JOURNAL_TAKES;
+}
+
 /* open_later opens the clients once the owner says that the store is back. */
 static void open_later(struct http *http)
 {
 	dw_usec steady = session_steady();
 
-	if (steady < http->open_at || dw_health(http->owner, NULL) == DW_ESTORE)
+	if (steady < http->open_at || is_away(http->owner))
 		return;
 	http->open_at = steady + OPEN_EVERY;
 	if (open_clients(http) == EXIT_DONE)
@@ -413,23 +423,18 @@ int http_check_host(const struct options *options)
 	return guard_check_host(options);
 }
 
-/* is_away returns true if the store is unreachable and the owner works with its journal. */
-static bool is_away(dw *owner, const struct options *options)
-{
-	if (!owner || !options->value[OPT_JOURNAL])
-		return false;
-	(void)dw_turn(owner); /* the owner learns the state of the store */
-	return dw_health(owner, NULL) == DW_ESTORE;
-}
-
 /* open_asks opens the clients. If the store is unreachable, all questions get that answer until
  * open_later() has opened them. */
 static int open_asks(struct http *http, const struct options *options)
 {
 	dw_event away = {.kind = DW_EVENT_STORE_FAILED, .message = "the store is away"};
-	bool has_store = !is_away(http->owner, options);
-	int code = has_store ? open_clients(http) : EXIT_DONE;
+	bool has_store;
+	int code;
 
+	if (http->owner && options->value[OPT_JOURNAL])
+		(void)dw_turn(http->owner); /* it learns the state of the store */
+	has_store = !is_away(http->owner);
+	code = has_store ? open_clients(http) : EXIT_DONE;
 	asks_open(&http->asks, http->look, http->lists, http->owner);
 	http->asks.shows_data = options->value[OPT_SHOW_DATA] != NULL;
 	if (!has_store)

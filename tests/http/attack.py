@@ -163,6 +163,27 @@ def test_redis_that_is_gone_with_a_journal(place):
     assert b"\ndurawheel_journal_rows 0\n" in owner.get("/metrics").body
 
 
+def command_redis(place, *words):
+    subprocess.run(["redis-cli", "-s", os.path.join(place.folder, "redis"), *words], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def test_redis_shard_that_cannot_be_used_with_a_journal(place):
+    """The store is there, so the page of an owner with a journal shows it. This owner has learnt
+    of the shard when it opens the page."""
+    place.use_redis()
+    place.add(3)
+    place.run("run", "--until-idle", "--topic", "nothing")
+    command_redis(place, "RENAME", "{shop:05}:m", "kept")
+    command_redis(place, "SET", "{shop:05}:m", "another program's")
+    owner = Server(place, *ANY, "--journal", os.path.join(place.folder, "journal"), command="run")
+    await_that(lambda: b"(shard 5)" in owner.ask("/readyz").body, "it cannot be used")
+    await_that(lambda: owner.ask("/api/v1/status").status == 200, "the status")
+    assert owner.ask("/").status == 200
+    command_redis(place, "RENAME", "kept", "{shop:05}:m")
+    await_that(lambda: owner.ask("/readyz").status == 200, "it is back")
+
+
 def test_redis_that_stops_is_told_within_5_s(place):
     """A server that is stopped, one that goes on, and an owner that was killed: each is told within
     5 s, and while the server is stopped nobody waits for its answer."""
