@@ -72,9 +72,12 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 	return ready;
 }
 
-/* is_resting returns true if a shard is paused because it has refused something. */
+/* is_resting returns true if a shard is paused because it has refused something, or is looked at
+ * for that reason. */
 static bool is_resting(const struct redis_store *store)
 {
+	if (store->sets.looks > 0)
+		return true;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (store->now < store->shards[i].channel.pause_until)
 			return true;

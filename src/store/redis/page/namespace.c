@@ -144,12 +144,23 @@ static bool take_status(struct alloc *alloc, struct redis_request *request,
 	return take_owner(alloc, gather, items);
 }
 
+/* asks_again returns true if a status that a shard has refused is asked once more. By then the
+ * shard is cut off, or it was refused for another reason. */
+static bool asks_again(const struct shard *shard, dw_op *op)
+{
+	if (!(shard->marks & SHARD_REFUSES) || place_of(op)->is_refused)
+		return false;
+	place_of(op)->is_refused = true;
+	return true;
+}
+
 static void status_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
 	struct gather *gather = request->context;
 
-	if (reply->kind == REPLY_ERROR && call_failed(store, request, reply) == FAILURE_AGAIN)
+	if (reply->kind == REPLY_ERROR && (call_failed(store, request, reply) == FAILURE_AGAIN ||
+					   asks_again(request->shard, gather->op)))
 		gather->again = true;
 	else if (!take_status(&store->alloc, request, reply))
 		fail(gather, DW_ESTORE);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/metrics.h"
 #include "support/sharded.h"
 
 enum { ALL = SHARDS };
@@ -127,6 +128,39 @@ static void calls_for_other_shards_work(void **state)
 	viewer_close(&viewer);
 }
 
+static void keep_status(dw *d, int status, const dw_store_status *store, void *user)
+{
+	struct viewer *viewer = user;
+
+	viewer->status = status;
+	viewer->count = status == DW_OK ? (size_t)store->pending : 0;
+	/* Whoever gets these counts can know that they leave the shard out. */
+	assert_int_equal(dw_health(d, viewer->message), status == DW_OK ? DW_ESTORE : DW_OK);
+}
+
+/* The first question of a new client meets the refusal. */
+static void status_leaves_it_out(void **state)
+{
+	struct viewer owner = {0}, client = {0};
+	char url[TEMP_SIZE + 16];
+	dw_options options = {.store = url, .name = name, .role = DW_CLIENT};
+
+	(void)state;
+	sharded_open(&owner, &server, name);
+	sharded_put_all(&owner, DW_HOURS(1));
+	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	refuse(7);
+	assert_int_equal(viewer_open(&client, &options), DW_OK);
+	viewer_sync(&client, dw_get_status(client.d, keep_status, &client));
+	assert_int_equal(client.status, DW_OK);
+	assert_int_equal(client.count, TIMERS - EACH);
+	assert_non_null(strstr(client.message, "shard 7"));
+	allow();
+	viewer_await(&client, &client.events[DW_EVENT_SHARD_BACK], 1);
+	viewer_close(&client);
+	viewer_close(&owner);
+}
+
 static int drop(struct viewer *viewer, unsigned shard)
 {
 	return viewer_answer(
@@ -232,6 +266,7 @@ int main(void)
 	    CASE(all_shards_are_one_outage),
 	    CASE(drop_of_a_letter_asks_no_refused_shard),
 	    CASE(drop_finds_a_letter_in_a_wrong_shard),
+	    CASE(status_leaves_it_out),
 	};
 	int failed;
 
