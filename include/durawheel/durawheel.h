@@ -770,9 +770,11 @@ typedef struct dw_store_status {
 	uint64_t inbox;    /* written by clients, not yet seen by the owner */
 	const char *owner; /* one line: host, pid, version; "" without owner */
 	dw_usec owner_since,
-	    owner_seen;           /* when it began, and when it last wrote its status; or 0 */
-	const char *owner_report; /* the owner's counters as one JSON object, "" without */
-	const char *standby;      /* one that waits to own the store: a line as owner, or "" */
+	    owner_seen; /* when it began, and when it last wrote its status; or 0 */
+	/* The owner's counters as one JSON object, "" without. "refused" names shards that the
+	 * server refuses to it. */
+	const char *owner_report;
+	const char *standby; /* one that waits to own the store: a line as owner, or "" */
 } dw_store_status;
 
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);

@@ -66,6 +66,7 @@ void engine_free(struct engine *engine)
 	op_free(&engine->alloc, engine->recovery.newer);
 	timers_free(engine);
 	rules_free(engine);
+	shards_forget(engine);
 	if (engine->topics.table.alloc)
 		topics_free(&engine->topics);
 	alloc_free(&engine->alloc, engine);

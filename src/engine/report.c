@@ -6,6 +6,7 @@
 
 #include "engine/core.h"
 #include "engine/queue/topic_numbers.h"
+#include "engine/report_shards.h"
 #include "engine/call/numbers.h"
 #include "port/driven.h"
 
@@ -187,6 +188,7 @@ static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);
 	engine->report.outdated |= topic_numbers_waits(engine, waits);
 	used = counts_text(text, used, "waits", waits, WAITS_COUNT);
+	used = report_shards(engine, text, used);
 	(void)snprintf(text + used, REPORT_SIZE - used, "}"); /* the whole text always fits */
 }
 
@@ -225,20 +227,23 @@ dw_usec report_wake(const struct engine *engine)
 	return report_is_wanted(engine) ? engine->report.at : DW_NEVER;
 }
 
-static struct report_state state_of(const dw_stats *stats)
+static struct report_state state_of(const struct engine *engine)
 {
+	const dw_stats *stats = &engine->stats;
+
 	return (struct report_state){.changes = stats->put + stats->cancelled + stats->moved +
 						stats->fired + stats->settled + stats->retried +
 						stats->dead + stats->late,
 				     .timers = stats->timers,
 				     .unhandled = stats->unhandled,
 				     .held = stats->held,
-				     .running = stats->running};
+				     .running = stats->running,
+				     .refusals = engine->shards.refusals};
 }
 
 static bool is_told(const struct engine *engine)
 {
-	struct report_state state = state_of(&engine->stats);
+	struct report_state state = state_of(engine);
 
 	return !engine->report.outdated && memcmp(&state, &engine->report.told, sizeof state) == 0;
 }
@@ -261,7 +266,7 @@ void report_round(struct engine *engine, dw_usec now)
 	op = op_new(&engine->alloc, DW_OP_REPORT, NULL, text, strlen(text));
 	if (op)
 		submit_push(&engine->submit, op, false);
-	engine->report.told = state_of(&engine->stats);
+	engine->report.told = state_of(engine);
 	engine->report.at = usec_add(now, REPORT_IDLE_EVERY);
 	engine->report.early = false;
 }

@@ -17,6 +17,7 @@ struct topic;
 struct report_state {
 	uint64_t changes; /* how many changes of timers there were so far */
 	uint64_t timers, unhandled, held, running;
+	uint64_t refusals; /* of shards */
 };
 
 struct report {

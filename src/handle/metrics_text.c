@@ -189,6 +189,24 @@ static void put_figures(struct metrics_lines *out, const char *report)
 	}
 }
 
+/* put_shards shows nothing for an owner whose version does not tell it. What the owner neither
+ * fires nor is refused has no owner that tells so. */
+static void put_shards(struct metrics_lines *out, const char *report)
+{
+	int64_t all, owned = 0, refused = 0;
+
+	if (!number_of(report, "shards", &all))
+		return;
+	(void)number_of(report, "shards_owned", &owned);     /* or 0 */
+	(void)number_of(report, "shards_refused", &refused); /* or 0 */
+	put_shared_head(out, "shards", "gauge",
+			"Shards of the store: owned, refused by the server, or free: without an "
+			"owner.");
+	put_line(out, "durawheel_shards{state=\"owned\"} %" PRId64 "\n", owned);
+	put_line(out, "durawheel_shards{state=\"refused\"} %" PRId64 "\n", refused);
+	put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n", all - owned - refused);
+}
+
 static void put_histogram(struct metrics_lines *out, const char *report, const char *key,
 			  const char *help)
 {
@@ -439,6 +457,7 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 		put_line(&out, "durawheel_standby %d\n", metrics->has_standby);
 		put_store(&out, &metrics->store);
 	}
+	put_shards(&out, report);
 	put_figures(&out, report);
 	put_histogram(&out, report, "lateness", "How late handlers started.");
 	put_histogram(&out, report, "handler", "How long handlers ran, until the verdict.");

@@ -7,6 +7,7 @@
 
 #include "cli/out/ending.h"
 #include "cli/out/errors.h"
+#include "cli/out/refused.h"
 #include "cli/session.h"
 #include "durawheel/metrics.h"
 
@@ -171,8 +172,9 @@ static unsigned status_of(int status)
 	}
 }
 
-/* namespace_health returns why no timer of the namespace fires. Returns NULL if timers fire. */
-static const char *namespace_health(const json_t *status)
+/* namespace_health returns why no timer of the namespace fires, or those of some shards do not.
+ * Returns NULL if all fire. */
+static const char *namespace_health(const json_t *status, char refused[REFUSED_LINE_SIZE])
 {
 	const char *owner = json_string_value(json_object_get(status, "owner"));
 	json_int_t seen = json_integer_value(json_object_get(status, "owner_seen"));
@@ -182,6 +184,9 @@ static const char *namespace_health(const json_t *status)
 		return "no owner: nothing fires until one runs";
 	if (session_now() - seen > SILENT_AFTER)
 		return "the owner is silent: it hangs, or its machine does";
+	refused_line(report, refused);
+	if (*refused)
+		return refused;
 	if (json_is_true(json_object_get(report, "recovering")))
 		return "the owner loads its timers";
 	return NULL;
@@ -217,7 +222,7 @@ static struct http_reply reply_away(const char *words, const char *away)
 static struct http_reply reply_ready(const struct ask *ask, const struct http_facts *facts)
 {
 	const dw *owner = facts->owner;
-	char message[DW_MESSAGE_SIZE];
+	char message[DW_MESSAGE_SIZE], refused[REFUSED_LINE_SIZE];
 	const char *why;
 	int status;
 
@@ -233,7 +238,7 @@ static struct http_reply reply_ready(const struct ask *ask, const struct http_fa
 		return reply_text(503, dw_strerror(ask->status));
 	if (*facts->away)
 		return reply_away("the store can be read, but fails every change", facts->away);
-	why = namespace_health(ask->value);
+	why = namespace_health(ask->value, refused);
 	return reply_text(why ? 503 : 200, why ? why : "ready");
 }
 

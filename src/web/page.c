@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/out/objects.h"
+#include "cli/out/refused.h"
 #include "cli/out/text.h"
 #include "durawheel/topic.h"
 
@@ -65,16 +66,16 @@ struct banner {
 	char why[640]; /* further text behind the words; "" if there is none */
 };
 
-/* waiting returns a warning if due timers do not start, except when they wait for a batch. Reasons
- * that need somebody's help come before those that pass by themselves. */
-static struct banner waiting(const json_t *report)
+/* waiting returns a warning if shards are refused, or if due timers do not start, except when they
+ * wait for a batch. Reasons that need somebody's help come before those that pass by themselves. */
+static struct banner waiting(const json_t *report, const char *refused)
 {
 	static const dw_waits reasons[] = {DW_WAITS_STORE, DW_WAITS_HANDLER, DW_WAITS_ZONE,
 					   DW_WAITS_SIZE,  DW_WAITS_QUEUE,   DW_WAITS_WORKERS,
 					   DW_WAITS_PAUSED};
-	struct banner banner = {"ok", "Firing", ""};
+	struct banner banner = {*refused ? "warn" : "ok", *refused ? "Firing, but " : "Firing", ""};
 	const json_t *counts = json_object_get(report, "waits");
-	size_t used = 0;
+	size_t used = (size_t)snprintf(banner.why, sizeof banner.why, "%s", refused); /* fits */
 
 	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
 		json_int_t count = json_integer_value(json_array_get(counts, reasons[i]));
@@ -93,7 +94,9 @@ static struct banner waiting(const json_t *report)
 static struct banner banner_of(const struct web_page *page)
 {
 	const json_t *report = json_object_get(page->store, "owner_report");
+	char refused[REFUSED_LINE_SIZE];
 
+	refused_line(report, refused);
 	if (!page->store)
 		return (struct banner){"bad", "The store does not answer", ""};
 	if (*page->away)
@@ -103,9 +106,25 @@ static struct banner banner_of(const struct web_page *page)
 	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
 		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does",
 				       ""};
-	if (json_is_true(json_object_get(report, "recovering")))
+	if (!*refused && json_is_true(json_object_get(report, "recovering")))
 		return (struct banner){"warn", "The owner loads its timers", ""};
-	return waiting(report);
+	return waiting(report, refused);
+}
+
+/* put_refused says since when each refused shard cannot be used, and why. */
+static void put_refused(struct html *html, const struct web_page *page)
+{
+	const json_t *report = json_object_get(page->store, "owner_report"), *shard;
+	size_t i;
+
+	json_array_foreach(refused_shards(report), i, shard)
+	{
+		html_format(html, " Shard %lld, since ", page_integer(shard, "shard"));
+		html_time(html, page_integer(shard, "since"), page->now);
+		html_put(html, ": ");
+		html_text(html, page_string(shard, "why"));
+		html_put(html, ".");
+	}
 }
 
 /* put_banner marks only the first words as a status for screen readers. The times behind them
@@ -137,6 +156,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 		html_format(html, ", %s", since);
 		html_format(html, ". Its numbers are %lld s old.",
 			    (page->now - page_integer(page->store, "owner_seen")) / DW_SECONDS(1));
+		put_refused(html, page);
 	} else {
 		html_put(html, "Timers stay in the store until an owner runs: <code>durawheel "
 			       "run</code>, or your program.");

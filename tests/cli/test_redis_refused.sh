@@ -59,3 +59,42 @@ test_redis_user_without_the_right_to_run_scripts() {
 	await grep -q '"id":"more"' fired
 	stop_owner
 }
+
+# may_use_all_but USER SHARD...: this user of Redis may use all keys but those of these shards.
+may_use_all_but() {
+	local user=$1 shard keys=()
+	shift
+	for shard in {00..15}; do
+		[[ " $* " = *" $shard "* ]] || keys+=("~{durawheel:$shard}:*")
+	done
+	redis ACL SETUSER "$user" on '>secret' '&*' +@all resetkeys '~{durawheel}:*' "${keys[@]}"
+}
+
+# Another process has all rights. It says what the owner cannot use, and why.
+test_redis_shard_that_only_the_owner_cannot_use() {
+	local words
+	on_redis
+	empty_store
+	may_use_all_but boss
+	DURAWHEEL_STORE=redis://boss:secret@127.0.0.1:$redis_port start
+	expect 0 durawheel stats
+	lacks 'cannot be used|^ *shards' out
+	may_use_all_but boss 05 11
+	words='shards 5, 11 of 16 cannot be used: their timers wait'
+	await eval "durawheel stats | grep -q '^refused  *$words\$'"
+	expect 0 durawheel stats
+	grep -q '^  shard 5  *2.*ago' out
+	grep -q '^  *the server refuses {durawheel:11}: NOPERM ' out
+	expect 0 durawheel stats --json
+	grep -q '"shards":16,"shards_owned":14,"shards_refused":2,"refused":\[{"shard":5,' out
+	expect 0 durawheel top --once
+	grep -q "^refused  *$words, .* ago: the server refuses {durawheel:05}: NOPERM" out
+	grep -q 'owner .*, for ' out
+	may_use_all_but boss 11
+	await eval "durawheel top --once | grep -q 'shard 11 of 16 cannot be used: its timers wait'"
+	may_use_all_but boss
+	await has_count shards_refused 0
+	expect 0 durawheel top --once
+	lacks 'cannot be used' out
+	stop_owner
+}

@@ -184,6 +184,54 @@ def test_redis_shard_that_cannot_be_used_with_a_journal(place):
     await_that(lambda: owner.ask("/readyz").status == 200, "it is back")
 
 
+def allow(place, user, *refused):
+    """Lets a user of Redis use all keys but those of these shards."""
+    keys = ["~{shop:%02d}:*" % shard for shard in range(16) if shard not in refused]
+    command_redis(place, "ACL", "SETUSER", user, "on", ">secret", "&*", "+@all", "resetkeys",
+                  "~{shop}:*", *keys)
+
+
+def shards(server, state):
+    found = re.search(rb'\ndurawheel_shards\{state="%s"\} (\d+)\n' % state,
+                      server.get("/metrics").body)
+    return int(found.group(1)) if found else None
+
+
+def test_redis_shards_that_only_the_owner_cannot_use(place):
+    """A process beside the owner, which may use all, says what the owner has reported."""
+    place.use_redis()
+    place.add(3)
+    allow(place, "boss")
+    everybody = place.store
+    place.environment["DURAWHEEL_STORE"] = everybody.replace("unix://", "unix://boss:secret@")
+    owner = Server(place, *ANY, command="run")
+    place.environment["DURAWHEEL_STORE"] = everybody
+    beside = Server(place, *ANY)
+    await_that(lambda: beside.ask("/readyz").body == b"ready\n", "ready")
+    assert b">Firing<" in beside.get("/").body
+    for server in owner, beside:
+        await_that(lambda: shards(server, b"owned") == 16, "all are owned")
+    allow(place, "boss", 5, 11)
+    await_that(lambda: beside.ask("/readyz").status == 503, "refused")
+    words = b"shards 5, 11 of 16 cannot be used: their timers wait"
+    assert beside.ask("/readyz").body == words + b"\n", beside.ask("/readyz").body
+    for server in owner, beside:
+        await_that(lambda: b">Firing, but " + words in server.get("/").body, "the banner")
+        page = server.get("/").body.decode()
+        assert re.search(r"Shard 5, since [^<]*<.{0,200}: the server refuses {shop:05}: NOPERM ",
+                         page, re.DOTALL), page
+        await_that(lambda: [shards(server, state) for state in (b"owned", b"refused", b"free")] ==
+                   [14, 2, 0], "the metrics")
+    assert owner.ask("/readyz").status == 503
+    report = beside.get("/api/v1/status").json()["owner_report"]
+    assert [shard["shard"] for shard in report["refused"]] == [5, 11], report
+    allow(place, "boss")
+    for server in owner, beside:
+        await_that(lambda: server.ask("/readyz").status == 200, "all fire")
+    await_that(lambda: b">Firing<" in beside.get("/").body and shards(beside, b"owned") == 16,
+               "all are owned again")
+
+
 def test_redis_that_stops_is_told_within_5_s(place):
     """A server that is stopped, one that goes on, and an owner that was killed: each is told within
     5 s, and while the server is stopped nobody waits for its answer."""

@@ -7,6 +7,7 @@
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/objects.h"
+#include "cli/out/refused.h"
 #include "cli/session.h"
 #include "cli/out/table.h"
 #include "durawheel/metrics.h"
@@ -26,11 +27,11 @@ static void print_word(const char *name, const char *word)
 }
 
 /* is_for_people returns false for counters that only programs use. It also leaves out the last
- * error and lists, which are printed elsewhere or not at all. */
+ * error, shards and lists, which are printed elsewhere or not at all. */
 static bool is_for_people(const char *key, const json_t *value)
 {
 	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
-	       !strstr(key, "_sum_");
+	       !strstr(key, "_sum_") && strncmp(key, "shards", strlen("shards")) != 0;
 }
 
 /* print_counter prints a counter with a readable name: "store_p99_us" becomes "store p99" with a
@@ -68,6 +69,27 @@ static void print_last_error(const json_t *report)
 		table_row_time("  it was", at);
 }
 
+/* print_refused prints which shards the owner cannot use, since when, and why. */
+static void print_refused(const json_t *report)
+{
+	char line[REFUSED_LINE_SIZE], name[32];
+	const json_t *shard;
+	size_t i;
+
+	refused_line(report, line);
+	if (*line)
+		print_word("refused", line);
+	json_array_foreach(refused_shards(report), i, shard)
+	{
+		const char *text = json_string_value(json_object_get(shard, "why"));
+
+		(void)snprintf(name, sizeof name, "  shard %lld",
+			       json_integer_value(json_object_get(shard, "shard")));
+		table_row_time(name, json_integer_value(json_object_get(shard, "since")));
+		print_word("", text ? text : "");
+	}
+}
+
 /* print_report prints the counters of the owner. */
 static void print_report(const char *text)
 {
@@ -75,6 +97,7 @@ static void print_report(const char *text)
 	const char *key;
 	json_t *value;
 
+	print_refused(report);
 	if (json_is_object(report)) {
 		(void)puts("since then"); /* session_flush() reports failed writes */
 		json_object_foreach(report, key, value)

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/out/refused.h"
 #include "cli/out/text.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
 #define GROUPED_SIZE 32 /* the room for the largest number with its commas */
-#define HEAD_ROWS 8     /* all rows except the topics and an error message */
+#define HEAD_ROWS 8     /* all rows except the topics, an error message and refused shards */
 #define WIDE 100        /* columns that the whole table needs */
 
 static json_int_t number(const json_t *object, const char *key)
@@ -102,6 +103,27 @@ static void put_fault(FILE *to, const struct top_view *view)
 		put_line(to, view, line);
 }
 
+static bool has_refused(const struct top_view *view)
+{
+	return number(json_object_get(view->store, "owner_report"), "shards_refused") > 0;
+}
+
+/* put_refused prints which shards the owner cannot use, and why it cannot use the first of them. */
+static void put_refused(FILE *to, const struct top_view *view)
+{
+	const json_t *report = json_object_get(view->store, "owner_report");
+	const json_t *first = json_array_get(refused_shards(report), 0);
+	char which[REFUSED_LINE_SIZE], ago[TEXT_SPAN_SIZE], line[1024];
+
+	if (!has_refused(view))
+		return;
+	refused_line(report, which);
+	text_distance(number(first, "since"), view->now, ago);
+	(void)snprintf(line, sizeof line, "refused   %s, %s: %s", which, ago,
+		       words(first, "why")); /* long words are cut */
+	put_line(to, view, line);
+}
+
 /* owner_for writes how long the owner has owned the store. While the owner loads its timers, it
  * writes how many are loaded. The numbers of the topics then include only those. */
 static void owner_for(const struct top_view *view, char *ret_text, size_t size)
@@ -113,7 +135,7 @@ static void owner_for(const struct top_view *view, char *ret_text, size_t size)
 	text_span(age - age % DW_SECONDS(1), 2, since);
 	grouped_text(number(report, "timers"), loaded);
 	grouped_text(number(view->store, "pending") + number(view->store, "claimed"), all);
-	if (json_is_true(json_object_get(report, "recovering")))
+	if (json_is_true(json_object_get(report, "recovering")) && !has_refused(view))
 		(void)snprintf(ret_text, size, "loading %s of %s", loaded, all);
 	else
 		(void)snprintf(ret_text, size, "for %s", since);
@@ -139,6 +161,7 @@ static void put_owner(FILE *to, const struct top_view *view)
 			       *standby ? "; standby " : "", standby);
 	put_line(to, view, line);
 	put_fault(to, view);
+	put_refused(to, view);
 }
 
 static void put_timers(FILE *to, const struct top_view *view)
@@ -288,7 +311,7 @@ static void put_topics(FILE *to, struct top_view *view)
 {
 	static const char *const orders[] = {"what waits", "pending", "dead", "name"};
 	size_t count = json_array_size(view->topics);
-	size_t others = HEAD_ROWS + has_fault(view);
+	size_t others = (size_t)HEAD_ROWS + has_fault(view) + has_refused(view);
 	size_t room = view->rows == 0 ? count : view->rows > others ? view->rows - others : 1;
 	json_t **sorted = calloc(count + 1, sizeof *sorted);
 	char line[128];

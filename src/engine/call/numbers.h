@@ -8,7 +8,7 @@
 
 struct engine;
 
-#define REPORT_SIZE 3072
+#define REPORT_SIZE 6144
 
 /* engine_report writes the owner's counters and the last error as JSON. The field of the error is 0
  * if there was none. */

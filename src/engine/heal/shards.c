@@ -1,5 +1,7 @@
 #include "engine/heal/shards.h"
 
+#include <string.h>
+
 #include "engine/core.h"
 #include "port/driven.h"
 
@@ -25,6 +27,12 @@ bool shards_row_is_current(const struct engine *engine, const dw_op *op, const d
 	if (ticket_of_const(op)->term == shards->terms && shards->owned == shards->count)
 		return true;
 	return shards_is_current(shards, driven_shard_of(engine->store, row->id), op);
+}
+
+void shards_forget(struct engine *engine)
+{
+	for (unsigned i = 0; i < DW_SHARDS_MAX; i++)
+		alloc_free(&engine->alloc, engine->shards.all[i].why);
 }
 
 /* ---- Gaining and losing -------------------------------------------------------------------- */
@@ -143,6 +151,18 @@ static void watch_count(struct engine *engine)
 	index_each(&engine->timers.index, renumber, engine);
 }
 
+/* set_why keeps why the shard is refused, for the report. NULL: it is refused no longer. */
+static void set_why(struct engine *engine, struct engine_shard *shard, const char *words)
+{
+	size_t size = words ? strlen(words) + 1 : 0;
+
+	engine->shards.refusals++;
+	alloc_free(&engine->alloc, shard->why);
+	shard->why = words ? alloc_new(&engine->alloc, size) : NULL;
+	if (shard->why)
+		memcpy(shard->why, words, size);
+}
+
 static void note_refused(struct engine *engine, const dw_shard_news *news)
 {
 	struct engine_shard *shard = &engine->shards.all[news->number];
@@ -152,6 +172,8 @@ static void note_refused(struct engine *engine, const dw_shard_news *news)
 	if (shard->refused)
 		return;
 	shard->refused = true;
+	shard->refused_at = engine_now(engine);
+	set_why(engine, shard, news->words);
 	engine->shards.refused++;
 	/* The other shards of its scan are read on. It is read when it is in use again. */
 	recovery_leave(&engine->recovery, news->number);
@@ -168,6 +190,7 @@ static void note_accepted(struct engine *engine, unsigned number)
 	if (!shard->refused)
 		return;
 	shard->refused = false;
+	set_why(engine, shard, NULL);
 	engine->shards.refused--;
 	event_raise(engine, &event, "shard %u is in use again: its timers start again", number);
 }

@@ -20,10 +20,12 @@ struct engine;
 
 struct engine_shard {
 	bool owned;
-	bool refused;  /* the store refuses what is asked of it */
-	bool drops;    /* it was lost, and memory may still have timers of it */
-	bool gained;   /* it is owned again as soon as these are dropped */
-	unsigned term; /* the number of its present term */
+	bool refused;       /* the store refuses what is asked of it */
+	bool drops;         /* it was lost, and memory may still have timers of it */
+	bool gained;        /* it is owned again as soon as these are dropped */
+	unsigned term;      /* the number of its present term */
+	dw_usec refused_at; /* since when it is refused */
+	char *why;          /* why it is refused; NULL: it is not, or there was no memory */
 	/* Due timers that may not start now, in the order in which they came out of their
 	 * schedules. timers.c changes it. */
 	struct timer_list suspended;
@@ -34,6 +36,7 @@ struct shards {
 	unsigned count;     /* how many shards the store has */
 	unsigned owned;     /* how many of them are ours */
 	unsigned refused;   /* how many are refused */
+	unsigned refusals;  /* how often one was refused, or was refused no longer */
 	unsigned terms;     /* the number of the last term that has begun */
 	unsigned drops;     /* how many were lost, and are not dropped from memory yet */
 	uint32_t bucket;    /* the next bucket of the index to look through for these */
@@ -54,6 +57,9 @@ static inline bool shards_is_current(const struct shards *shards, unsigned numbe
 
 /* shards_row_is_current is the same for a row of an answer about many shards. */
 bool shards_row_is_current(const struct engine *, const dw_op *, const dw_row *);
+
+/* shards_forget frees what is kept of refused shards. */
+void shards_forget(struct engine *);
 
 /* shards_own makes each shard ours whose lease is ours. Its term begins with the operation OWN.
  * shards_lose_all gives up all of them. shards_lose gives up one; the turn drops its timers. */

@@ -296,13 +296,22 @@ static void report_lost(struct redis_store *store, struct redis_request *request
 	request_free(&store->alloc, request);
 }
 
+/* report_place returns the shard of the report: the first of our own that is in use. So each of
+ * several owners has a place of its own. Returns NULL if there is none. */
+static struct shard *report_place(const struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (shard_is_ours(&store->shards[i]) && !shard_is_cut_off(&store->shards[i]))
+			return &store->shards[i];
+	return NULL;
+}
+
 static void begin_report(struct redis_store *store, dw_op *op)
 {
-	struct shard *shard = shard_first(store);
+	struct shard *shard = report_place(store);
 	struct redis_request *request;
 
-	if (!shard || !shard_is_ours(shard) || shard->channel.handshake != HANDSHAKE_DONE ||
-	    shard->channel.is_broken ||
+	if (!shard || shard->channel.handshake != HANDSHAKE_DONE || shard->channel.is_broken ||
 	    !(request = request_new(&store->alloc, shard, report_answered, report_lost))) {
 		answer(store, op, store->ownership.role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
 		return;

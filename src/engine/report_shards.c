@@ -1,0 +1,64 @@
+#include "engine/report_shards.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "engine/call/numbers.h"
+#include "engine/core.h"
+
+#define TOLD_MAX 16   /* shards whose refusal is told; all are counted */
+#define WORDS_MAX 200 /* bytes of the words, with the NUL */
+#define END_SIZE 3    /* "]}" and the NUL */
+
+/* escape writes a text as the inside of a JSON string. */
+static void escape(const char *text, char ret_text[2 * WORDS_MAX])
+{
+	char line[WORDS_MAX];
+	size_t size = utf8_clean(text, line, sizeof line);
+
+	for (size_t i = 0; i < size; i++) {
+		if (line[i] == '"' || line[i] == '\\')
+			*ret_text++ = '\\';
+		*ret_text++ = line[i];
+	}
+	*ret_text = '\0';
+}
+
+/* add_refused adds the refusal of a shard if there is room. Returns the size of the whole text. */
+static size_t add_refused(const struct engine *engine, unsigned number, char *text, size_t used)
+{
+	const struct engine_shard *shard = &engine->shards.all[number];
+	char words[2 * WORDS_MAX], entry[2 * WORDS_MAX + 96];
+	size_t size;
+
+	escape(shard->why ? shard->why : "", words);
+	size = (size_t)snprintf(
+	    entry, sizeof entry, "%s{\"shard\":%u,\"since\":%" PRId64 ",\"why\":\"%s\"}",
+	    text[used - 1] == '[' ? "" : ",", number, shard->refused_at, words); /* always fits */
+	if (used + size + END_SIZE > REPORT_SIZE)
+		return used;
+	memcpy(text + used, entry, size + 1);
+	return used + size;
+}
+
+size_t report_shards(const struct engine *engine, char *text, size_t used)
+{
+	const struct shards *shards = &engine->shards;
+	unsigned owned = 0, told = 0;
+
+	for (unsigned i = 0; i < shards->count; i++)
+		owned += shards->all[i].owned && !shards->all[i].refused;
+	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
+				 ",\"shards\":%u,\"shards_owned\":%u,\"shards_refused\":%u"
+				 ",\"refused\":[",
+				 shards->count, owned, shards->refused); /* always fits */
+	for (unsigned i = 0; i < shards->count && told < TOLD_MAX; i++) {
+		if (!shards->all[i].refused)
+			continue;
+		used = add_refused(engine, i, text, used);
+		told++;
+	}
+	return used + (size_t)snprintf(text + used, REPORT_SIZE - used, "]"); /* always fits */
+}

@@ -1,0 +1,15 @@
+/* What the owner's report says of shards: how many the store has, how many of them this owner
+ * fires, and which it is refused. It says nothing of shards that others have, so that readers may
+ * add the reports of several owners. */
+#ifndef DW_ENGINE_REPORT_SHARDS_H
+#define DW_ENGINE_REPORT_SHARDS_H
+
+#include <stddef.h>
+
+struct engine;
+
+/* report_shards adds these fields to a report of so many bytes. Returns the size of the whole
+ * text, which leaves room for its end. */
+size_t report_shards(const struct engine *, char *text, size_t used);
+
+#endif
