@@ -40,8 +40,10 @@ static void close_connection(struct socket_link *link)
 
 static void end_connection(struct socket_link *link, bool refused, const char *why)
 {
-	if (link->state == UP)
+	if (link->state == UP) {
 		link->unsent = careful_unsent(&link->careful);
+		life_lost(&link->life);
+	}
 	close_connection(link);
 	link->deadline =
 	    reconnect_lost(&link->reconnect, link->now, link->state == UP, refused, why);
@@ -80,6 +82,7 @@ static void come_up(struct socket_link *link)
 {
 	link->state = UP;
 	careful_up(&link->careful, link->hello.server);
+	life_up(&link->life, &link->hello, link->now);
 	heartbeat_begin(&link->heart, link->now);
 	probe_begin(&link->probe);
 	reconnect_up(&link->reconnect, link->now);
@@ -107,6 +110,8 @@ static void judge(struct socket_link *link, const struct reply *reply)
 		come_up(link);
 		note_probe(link, reply);
 	} else if (verdict != HELLO_GOES_ON) {
+		if (reply_fails(reply, "LOADING"))
+			life_loading(&link->life, link->now);
 		lose(link, verdict == HELLO_REFUSED, words);
 	}
 }
@@ -247,6 +252,7 @@ static void greet(struct socket_link *link)
 	link->fd = dial_take(&link->dial);
 	link->watched = EPOLLOUT;
 	link->state = HELLO;
+	life_accepted(&link->life);
 	if (!input_begin(&link->input, &link->options.alloc) ||
 	    hello_send(&link->hello, &link->output) != DW_OK)
 		lose(link, false, "no memory for a connection");
@@ -266,8 +272,10 @@ static void dial(struct socket_link *link)
 	}
 	if (verdict == DIAL_DONE)
 		greet(link);
-	else if (verdict == DIAL_FAILED)
+	if (verdict == DIAL_FAILED) {
+		life_refused(&link->life, link->dial.is_refused, link->now);
 		lose(link, false, words);
+	}
 }
 
 /* announced returns the least size of the reply that is arriving. It returns 0 if none is arriving,
@@ -412,6 +420,11 @@ static size_t socket_unsent(const struct link *base)
 	return const_link_of(base)->unsent;
 }
 
+static const struct link_server *socket_server(const struct link *base)
+{
+	return &const_link_of(base)->life.server;
+}
+
 /* socket_free in a forked child leaves the connection and the epoll set as they are, because they
  * are the parent's. */
 static void socket_free(struct link *base)
@@ -444,5 +457,6 @@ const struct link_class socket_link_class = {
     .careful = socket_careful,
     .blamed = socket_blamed,
     .unsent = socket_unsent,
+    .server = socket_server,
     .free = socket_free,
 };

@@ -63,6 +63,12 @@ static bool open_socket(struct dial *dial, const struct resolve_address *to)
 	return true;
 }
 
+static void note_error(struct dial *dial, int error)
+{
+	dial->error = error;
+	dial->is_refused = dial->is_refused && (error == ECONNREFUSED || error == ENOENT);
+}
+
 static enum dial_verdict try_next(struct dial *dial, dw_usec now, char *ret_words)
 {
 	while (dial->next < dial->addresses.count) {
@@ -77,7 +83,7 @@ static enum dial_verdict try_next(struct dial *dial, dw_usec now, char *ret_word
 			if (errno == EINPROGRESS || errno == EINTR)
 				return DIAL_GOES_ON;
 		}
-		dial->error = errno;
+		note_error(dial, errno);
 		drop_socket(dial);
 	}
 	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "no connection: %s", strerror(dial->error));
@@ -97,6 +103,7 @@ static enum dial_verdict look_at_socket(struct dial *dial, dw_usec now, char *re
 		return DIAL_DONE;
 	if (!through && now < dial->turn_deadline)
 		return DIAL_GOES_ON;
+	note_error(dial, dial->error);
 	drop_socket(dial);
 	return try_next(dial, now, ret_words);
 }
@@ -122,6 +129,7 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 		if (now < dial->deadline)
 			return DIAL_GOES_ON;
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the name server does not answer");
+		dial->is_refused = false;
 		return DIAL_FAILED;
 	}
 	watch_resolver(dial, false);
@@ -129,6 +137,7 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 	dial->resolver = NULL;
 	if (dial->addresses.error == 0 && dial->addresses.count > 0)
 		return try_next(dial, now, ret_words);
+	dial->is_refused = false;
 	(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the host is not found: %s",
 		       gai_strerror(dial->addresses.error));
 	return DIAL_FAILED;
@@ -141,6 +150,7 @@ static enum dial_verdict begin_resolve(struct dial *dial, dw_usec now, char *ret
 	if (!dial->resolver)
 		dial->resolver = resolve_begin(&dial->alloc, dial->url->host, dial->url->port);
 	if (!dial->resolver) {
+		dial->is_refused = false;
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
 			       "no memory or no thread to look up the host");
 		return DIAL_FAILED;
@@ -170,6 +180,7 @@ enum dial_verdict dial_begin(struct dial *dial, dw_usec now, dw_usec deadline, c
 	dial->next = 0;
 	dial->deadline = deadline;
 	dial->error = 0;
+	dial->is_refused = true;
 	if (url->path)
 		take_path(dial);
 	else if (!resolve_number(url->host, url->port, &dial->addresses))

@@ -20,6 +20,7 @@ struct dial {
 	unsigned next;         /* index of the address to try next */
 	int fd;                /* the socket that connects; -1 if none does */
 	int error;             /* errno of the last address that failed */
+	bool is_refused;       /* nobody listens at any of the addresses that were tried */
 	dw_usec deadline;      /* when the whole attempt must end (steady clock) */
 	dw_usec turn_deadline; /* when the next address is tried (steady clock) */
 };

@@ -103,6 +103,7 @@ int hello_send(struct hello *hello, struct output *output)
 
 	hello->count = hello->next = 0;
 	hello->server[0] = '\0';
+	hello->uptime = -1;
 	status = queue_who(hello, output);
 	if (status == DW_OK && hello->channels)
 		return queue_subscribe(hello, output);
@@ -200,7 +201,10 @@ static bool is_mode(const struct reply *reply, const char *mode)
 static void note_server(struct hello *hello, const struct reply *reply)
 {
 	const char *id = field(reply, "run_id:");
+	const char *uptime = field(reply, "uptime_in_seconds:");
 
+	if (uptime)
+		hello->uptime = strtoll(uptime, NULL, 10);
 	if (id)
 		(void)snprintf(hello->server, sizeof hello->server, "%.*s",
 			       (int)strcspn(id, "\r\n"), id); /* cut if long */

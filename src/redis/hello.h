@@ -47,6 +47,7 @@ struct hello {
 	bool clustered; /* the server is a node of a cluster */
 	/* The server's run_id, which each process has anew; "" if it is not shown. */
 	char server[SERVER_ID_SIZE];
+	int64_t uptime;  /* since when the server has been up, in seconds; -1 if it is not shown */
 	unsigned logged; /* one bit for each kind of warning that was logged */
 	enum hello_step steps[HELLO_STEPS];
 	unsigned count; /* how many commands were sent */

@@ -17,6 +17,7 @@
 #include "redis/reply.h"
 
 struct link;
+struct link_server;
 
 struct link_class {
 	/* The descriptor is readable when work() has something to do. It never changes. -1: none,
@@ -59,6 +60,8 @@ struct link_class {
 	/* How many of the last commands of the connection that was lost last were not sent at all.
 	 * NULL: nobody knows. */
 	size_t (*unsent)(const struct link *);
+	/* Of the connection that is up. NULL: nobody ever knows. */
+	const struct link_server *(*server)(const struct link *);
 	void (*free)(struct link *);
 };
 
@@ -121,6 +124,12 @@ static inline uint64_t link_blamed(const struct link *link)
 static inline size_t link_unsent(const struct link *link)
 {
 	return link->type->unsent ? link->type->unsent(link) : 0;
+}
+
+/* link_server returns NULL if nothing is known. */
+static inline const struct link_server *link_server(const struct link *link)
+{
+	return link->type->server ? link->type->server(link) : NULL;
 }
 
 static inline void link_free(struct link *link)

@@ -12,6 +12,7 @@
 #include "redis/heartbeat.h"
 #include "redis/hello.h"
 #include "redis/input.h"
+#include "redis/life.h"
 #include "redis/output.h"
 #include "redis/probe.h"
 #include "redis/reconnect.h"
@@ -36,7 +37,8 @@ struct socket_link {
 	struct input input;
 	struct reconnect reconnect;
 	struct careful careful;
-	size_t unsent;       /* commands of the last connection that were not sent */
+	size_t unsent; /* commands of the last connection that were not sent */
+	struct life life;
 	struct reply *ready; /* the reply that take() returns next */
 	dw_usec now;         /* the time of the last call of work() (steady clock) */
 	dw_usec deadline;    /* end of the pause, the dialling or the hello (steady clock) */
