@@ -21,18 +21,24 @@
 --           for 5 s
 --           12 the shard's last fence as the caller saw it; may be left out, or ''. If the shard
 --           still has the era of ARGV 9, but another fence, another owner was here since
+--           13 the server's run_id; may be left out, or ''
+--           14 for how long the server is known to be up (ms); may be left out, or '': nobody else
+--           can have had the shard since the caller was its owner
 -- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
 --           number of shards before the call, or '', 'version:step' or ''}. Claims of versions
 --           up to that one raise the attempt by the step;
---           {'HELD', token or '', ms left, holder or '', era or '', last fence or '0'}: another
---           token has the lease, or the shard has another fence than ARGV 12;
+--           {'HELD', token or '', ms left, holder or '', era or '', last fence or '0', ARGV 7 of
+--           the last acquisition, or ''}: another token has the lease, or the shard has another
+--           fence than ARGV 12;
+--           {'YOUNG', ms left}: the server may have forgotten the last acquisition, because it has
+--           not been up for the longest lease yet, and the shard was not acquired since it is up;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. Works over
 --           maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
-	'jump', 'stood')
+	'jump', 'stood', 'asked', 'run', 'longest')
 local again = (ARGV[9] or '') ~= ''
 local is_other = again and meta[2] == ARGV[9] and (ARGV[12] or '') ~= '' and meta[1] ~= ARGV[12]
 if is_other or (lease and lease ~= ARGV[8]) then
@@ -41,7 +47,13 @@ if is_other or (lease and lease ~= ARGV[8]) then
 		redis.pcall('HSET', META, 'standby', ARGV[5], 'stood', digits(now()))
 	end
 	return {'HELD', lease or '', lease and call('PTTL', LEASE) or 0, meta[5] or '',
-		meta[2] or '', meta[1] or '0'}
+		meta[2] or '', meta[1] or '0', meta[10] or ''}
+end
+local run = ARGV[13] or ''
+local longest = math.max(tonumber(ARGV[3]), tonumber(meta[12]) or 0)
+local age = tonumber(ARGV[14]) or longest
+if meta[1] and run ~= '' and run ~= meta[11] and age < longest then
+	return {'YOUNG', longest - age}
 end
 if is_later(meta[6]) then
 	return {'NEWER', meta[6]}
@@ -103,7 +115,7 @@ call('SET', LEASE, token, 'PX', ARGV[3])
 -- An older library has no recurring timers, so it must not own this shard.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
 	'holder', ARGV[5], 'since', digits(now()), 'shards', ARGV[6], 'era', era,
-	'conn', ARGV[2], 'format', RECORD)
+	'conn', ARGV[2], 'format', RECORD, 'asked', ARGV[7], 'run', run, 'longest', longest)
 -- An owner that fires and has not released may have given attempts that Redis does not know, to
 -- versions up to now. Each such owner may have used 15 more than the one before it.
 local jump = meta[8]

@@ -176,7 +176,16 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	return status;
 }
 
-/* open_as_owner acquires the lease of every shard, or says why it cannot. */
+/* is_young returns true if the server may have forgotten an owner, so that nobody can acquire it
+ * yet. */
+static bool is_young(const struct redis_store *store)
+{
+	return store->ownership.acquisition.free_at != 0;
+}
+
+/* open_as_owner acquires the lease of every shard, or says why it cannot. If the server may have
+ * forgotten an owner, it waits for the end of that lease. But a store with a journal must take
+ * timers meanwhile. */
 static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
 {
 	do {
@@ -193,7 +202,10 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 			return DW_OK;
 		while (store->pipeline.under_way.first && redis_wait(store, until))
 			redis_wire(store); /* send the commands that give the leases back */
-	} while (store->ownership.acquisition.passes && rest(store, until));
+		if (is_young(store) && store->env.may_be_away)
+			return DW_OK; /* as a client; it asks for the ownership again */
+		until = usec_max(until, usec_add(store->ownership.acquisition.free_at, PAUSE));
+	} while ((store->ownership.acquisition.passes || is_young(store)) && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);
 }

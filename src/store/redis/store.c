@@ -78,6 +78,7 @@ static void act_on_connection(struct redis_store *store)
 	store->pipeline.went_down = store->pipeline.came_up = false;
 	if (!came_up || store->ownership.role != DW_OWNER)
 		return;
+	token_connected(store);
 	for (unsigned i = 0; i < store->shard_count; i++)
 		handshake_begin(store, &store->shards[i]);
 }

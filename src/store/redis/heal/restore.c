@@ -179,7 +179,7 @@ void restore_reshard(struct redis_store *store)
 
 /* ---- Taking it again ------------------------------------------------------------------------- */
 
-static void reacquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
+static void reacquire(struct redis_store *, struct shard *, const struct token_seen *);
 
 /* hand_over makes this store a client, which writes what it knows for the other process. Only after
  * this the engine learns that the ownership is lost. */
@@ -236,7 +236,7 @@ void restore_is_sure(struct redis_store *store, struct shard *shard)
 static void is_held_by_another(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_HELD;
-	shard->lease.until = 0;
+	shard->lease.until = shard->lease.away = 0;
 	for (unsigned i = 0; !store->handover.is_coming && i < store->shard_count; i++) {
 		struct shard *other = &store->shards[i];
 
@@ -311,9 +311,10 @@ static void stay_client(struct redis_store *store, struct shard *shard)
  * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
 static void is_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
-	const struct reply *token = &reply->items[1];
-	uint64_t fence = (uint64_t)reply_number(&reply->items[5]);
-	bool proves_nothing = token_is_dead(reply) || token_is_ours(store, shard, token);
+	struct token_seen seen = {.token = reply->items[1].bytes,
+				  .fence = (uint64_t)reply_number(&reply->items[5]),
+				  .is_ours = token_is_ours(store, shard, reply)};
+	bool proves_nothing = token_is_dead(reply) || seen.is_ours;
 
 	if (!shard_is_ours(shard) && !proves_nothing)
 		stay_client(store, shard);
@@ -321,7 +322,7 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard)))
 		lose(store, shard); /* the new owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
-		reacquire(store, shard, token->bytes, fence);
+		reacquire(store, shard, &seen);
 	else
 		is_held_by_another(store, shard);
 }
@@ -359,6 +360,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 
 static void reacquire_lost(struct redis_store *store, struct redis_request *request)
 {
+	token_ask_lost(request->shard);
 	if (request->shard->rebuild.state == REBUILD_ACQUIRING)
 		reacquire_later(store, request->shard);
 	request_free(&store->alloc, request);
@@ -367,13 +369,12 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 /* reacquire acquires the shard again. The settings of the topics are sent first, because clients
  * may write to the shard as soon as it is acquired. If another owner has the shard, settings that
  * are newer are not replaced. */
-static void reacquire(struct redis_store *store, struct shard *shard, const char *replace,
-		      uint64_t fence)
+static void reacquire(struct redis_store *store, struct shard *shard, const struct token_seen *seen)
 {
 	void *incarnation;
 
 	copies_write(store, shard);
-	token_add_acquire(store, shard, replace, fence);
+	token_add_acquire(store, shard, seen);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)
 		reacquire_later(store, shard);
@@ -388,6 +389,9 @@ void restore_fenced(struct redis_store *store, struct shard *shard)
 
 void restore_begin(struct redis_store *store, struct shard *shard)
 {
+	struct token_seen seen = {.token = shard_is_ours(shard) ? shard->lease.token : "",
+				  .fence = shard->lease.fence};
+
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state == REBUILD_ACQUIRING ||
 	    shard->rebuild.state == REBUILD_HELD)
 		return;
@@ -405,5 +409,5 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	shard->channel.acked = 0;
 	store->ownership.renew_at =
 	    store->now; /* other shards probably lost data too; a renewal shows which */
-	reacquire(store, shard, shard_is_ours(shard) ? shard->lease.token : "", shard->lease.fence);
+	reacquire(store, shard, &seen);
 }

@@ -9,7 +9,9 @@
 #include "store/redis/core.h"
 #include "timer/record.h"
 
-static void acquire_shard(struct redis_store *, struct shard *, const char *replace);
+static void acquire_shard(struct redis_store *, struct shard *, const struct token_seen *);
+
+static const struct token_seen nothing = {.token = ""};
 
 /* set_owner makes this store the owner of all shards that are not cut off. No command that it sent
  * as a client is under way any more. */
@@ -55,6 +57,7 @@ static void release(struct redis_store *store, struct shard *shard)
 		command_text(&store->pipeline.words, "");
 	(void)request_post(store, shard, release_answered, release_lost, NULL);
 	shard->lease.fence = 0;
+	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
 	shard->lease.newer = 0;
 }
 
@@ -99,9 +102,11 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 	const char *holder = reply->items[3].bytes;
 	const char *bar = strchr(holder, '|');
 	char words[DW_MESSAGE_SIZE];
+	struct token_seen seen = {.token = reply->items[1].bytes,
+				  .is_ours = token_is_ours(store, shard, reply)};
 
-	if (token_is_dead(reply) || token_is_ours(store, shard, &reply->items[1])) {
-		acquire_shard(store, shard, reply->items[1].bytes);
+	if (token_is_dead(reply) || seen.is_ours) {
+		acquire_shard(store, shard, &seen);
 		return;
 	}
 	(void)snprintf(words, sizeof words,
@@ -122,7 +127,7 @@ static void acquire_arbiter(struct redis_store *store)
 	while (*arbiter < store->shard_count && shard_is_cut_off(&store->shards[*arbiter]))
 		++*arbiter;
 	if (*arbiter < store->shard_count)
-		acquire_shard(store, &store->shards[*arbiter], "");
+		acquire_shard(store, &store->shards[*arbiter], &nothing);
 	else
 		refuse(&store->ownership, DW_ESTORE, store->shards[0].cut.words);
 }
@@ -136,7 +141,7 @@ static void next_shards(struct redis_store *store, const struct shard *shard)
 		return;
 	for (unsigned i = acquisition->arbiter + 1; i < store->shard_count; i++)
 		if (!shard_is_cut_off(&store->shards[i]))
-			acquire_shard(store, &store->shards[i], "");
+			acquire_shard(store, &store->shards[i], &nothing);
 }
 
 /* acquire_looked is called when types.lua has told why the shard refused to be acquired. */
@@ -151,7 +156,7 @@ static void acquire_looked(struct redis_store *store, struct redis_request *requ
 		if (shard->number == store->ownership.acquisition.arbiter)
 			acquire_arbiter(store);
 	} else if (was_wrong_type) {
-		acquire_shard(store, shard, "");
+		acquire_shard(store, shard, &nothing);
 	} else {
 		note_passing(&store->ownership, reply_passes(reply));
 		refuse(&store->ownership, DW_ESTORE, store->scripts.refusal);
@@ -161,7 +166,7 @@ static void acquire_looked(struct redis_store *store, struct redis_request *requ
 		acquisition_ended(store);
 }
 
-static void acquire_lost(struct redis_store *store, struct redis_request *request)
+static void acquire_look_lost(struct redis_store *store, struct redis_request *request)
 {
 	store->ownership.acquisition.left--;
 	note_passing(&store->ownership, true);
@@ -171,11 +176,17 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 		acquisition_ended(store);
 }
 
+static void acquire_lost(struct redis_store *store, struct redis_request *request)
+{
+	token_ask_lost(request->shard);
+	acquire_look_lost(store, request);
+}
+
 /* look asks why the shard refuses to be acquired. A shard that is cut off is left out. */
 static bool look(struct redis_store *store, struct shard *shard, bool is_wrong_type)
 {
-	if (cut_off_ask(store, shard, acquire_looked, acquire_lost, is_wrong_type ? store : NULL) !=
-	    DW_OK)
+	if (cut_off_ask(store, shard, acquire_looked, acquire_look_lost,
+			is_wrong_type ? store : NULL) != DW_OK)
 		return false;
 	store->ownership.acquisition.left++;
 	return true;
@@ -193,6 +204,20 @@ static void refuse_newer(struct redis_store *store, const struct shard *shard,
 		       "cannot deliver: run the newer one (shard %u: format %.20s, not %d)",
 		       store->names.name, shard->number, format->bytes, RECORD_VERSION);
 	refuse(&store->ownership, DW_ENEWER, words);
+}
+
+/* refuse_young is called when the server has started a moment ago. It may have forgotten an owner,
+ * whose lease then ends within this time. */
+static void refuse_young(struct redis_store *store, int64_t left)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	(void)snprintf(words, sizeof words,
+		       "the server has just started, and may have forgotten an owner of the "
+		       "namespace %s: its lease ends in %" PRId64 " ms at the latest",
+		       store->names.name, left);
+	store->ownership.acquisition.free_at = usec_add(store->now, left * 1000);
+	refuse(&store->ownership, DW_EOWNED, words);
 }
 
 static void refuse_number(struct redis_store *store, const struct shard *shard,
@@ -217,7 +242,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	    look(store, shard, reply_fails(reply, "WRONGTYPE"))) {
 		/* acquire_looked decides what happens. */
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
-		acquire_shard(store, shard, "");
+		acquire_shard(store, shard, &nothing);
 	} else if (failure != FAILURE_NONE) {
 		note_passing(&store->ownership, reply_passes(reply));
 		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
@@ -228,6 +253,8 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 		next_shards(store, shard);
 	} else if (reply_is(&reply->items[0], "HELD")) {
 		acquire_held(store, shard, reply);
+	} else if (reply_is(&reply->items[0], "YOUNG")) {
+		refuse_young(store, reply_number(&reply->items[1]));
 	} else if (reply_is(&reply->items[0], "NEWER") && reply->count >= 2 &&
 		   reply->items[1].kind == REPLY_BULK) {
 		refuse_newer(store, shard, &reply->items[1]);
@@ -239,11 +266,12 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 		acquisition_ended(store);
 }
 
-static void acquire_shard(struct redis_store *store, struct shard *shard, const char *replace)
+static void acquire_shard(struct redis_store *store, struct shard *shard,
+			  const struct token_seen *seen)
 {
 	int status;
 
-	token_add_acquire(store, shard, replace, 0);
+	token_add_acquire(store, shard, seen);
 	status = request_post(store, shard, acquire_answered, acquire_lost, NULL);
 	if (status == DW_OK) {
 		store->ownership.acquisition.left++;
@@ -379,8 +407,7 @@ void lease_lose(struct redis_store *store, struct shard *shard)
 	refuse_fenced_all(store, shard);
 	if (store->pipeline.connection && shard->channel.handshake == HANDSHAKE_DONE)
 		release(store, shard);
-	shard->lease.fence = 0;
-	shard->lease.until = 0;
+	token_forget(shard);
 	shard->channel.handshake = HANDSHAKE_NONE;
 	shard->channel.acked = 0;
 }

@@ -20,6 +20,8 @@ struct acquisition {
 	dw_op *op; /* the OWN operation to answer; NULL if the store is being opened */
 	int status;
 	bool passes; /* the reason for the failure will pass by itself */
+	/* If the server is young: when no lease can hold that it has forgotten (steady clock). */
+	dw_usec free_at;
 	char words[DW_MESSAGE_SIZE];
 };
 

@@ -213,6 +213,10 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
 	    shard->cut.state == CUT_OFF || shard_take(store, shard))
 		return;
+	if (owner && token_is_forgotten(store, shard)) {
+		shard_mark(store, shard, SHARD_FENCED);
+		return;
+	}
 	if ((owner ? begin_as_owner : begin_as_client)(store, shard) == DW_OK)
 		shard->channel.handshake = HANDSHAKE_ASKED;
 	else

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redis/link_server.h"
 #include "store/identity.h"
 #include "store/redis/core.h"
 
@@ -44,7 +45,12 @@ static dw_usec end_of(const struct redis_ownership *ownership, dw_usec sent)
 
 void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 {
+	const struct link_server *server = link_server(store->pipeline.link);
+
 	shard->lease.until = end_of(&store->ownership, sent);
+	shard->lease.away = 0;
+	if (server)
+		memcpy(shard->lease.server, server->id, sizeof shard->lease.server);
 	if (shard->cut.state == CUT_MENDED)
 		shard_mark(store, shard, SHARD_OURS);
 }
@@ -52,12 +58,45 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 dw_usec token_until(const struct redis_store *store, unsigned number)
 {
 	const struct shard *shard = &store->shards[number];
-	return shard_may_serve(shard) && !shard_is_cut_off(shard) ? shard->lease.until : INT64_MIN;
+
+	if (!shard_may_serve(shard) || shard_is_cut_off(shard))
+		return INT64_MIN;
+	/* A claim from before a loss is started only when it is written again. */
+	return shard->rebuild.state == REBUILD_NONE ? shard->lease.until : 0;
 }
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	return store->now >= shard->lease.until;
+	return store->now >= usec_add(shard->lease.until, shard->lease.away);
+}
+
+void token_connected(struct redis_store *store)
+{
+	const struct link_server *server = link_server(store->pipeline.link);
+
+	for (unsigned i = 0; server && i < store->shard_count; i++) {
+		struct shard_lease *lease = &store->shards[i].lease;
+
+		if (server->away_since < usec_add(lease->until, lease->away))
+			lease->away =
+			    usec_add(lease->away, usec_sub(server->away_until, server->away_since));
+	}
+}
+
+bool token_is_forgotten(const struct redis_store *store, const struct shard *shard)
+{
+	const struct link_server *server = link_server(store->pipeline.link);
+	const char *last = shard->lease.server;
+
+	return token_is_over(store, shard) && server && server->id[0] && last[0] &&
+	       strcmp(server->id, last) != 0;
+}
+
+void token_forget(struct shard *shard)
+{
+	shard->lease.is_ours = false;
+	shard->lease.fence = 0;
+	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
 }
 
 /* ---- The token ------------------------------------------------------------------------------- */
@@ -84,15 +123,17 @@ static bool has_nonce(const struct names *names, const struct reply *token)
 }
 
 bool token_is_ours(const struct redis_store *store, const struct shard *shard,
-		   const struct reply *token)
+		   const struct reply *held)
 {
-	uint64_t fence = strtoull(token->bytes, NULL, 10);
+	char asked[INCARNATION_SIZE];
 
-	if (!has_nonce(&store->names, token))
+	if (!has_nonce(&store->names, &held->items[1]))
 		return false;
-	if (fence == shard->lease.fence)
+	if (shard->lease.fence > 0)
 		return !token_is_over(store, shard);
-	return fence > shard->lease.told && store->now < shard->lease.asked_until;
+	token_incarnation(&store->names, shard->lease.asked.number, asked);
+	return held->count > 6 && reply_is(&held->items[6], asked) &&
+	       store->now < shard->lease.asked.until;
 }
 
 void token_note_version(struct shard *shard, uint64_t version)
@@ -123,6 +164,7 @@ bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply
 	memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 	memcpy(shard->lease.incarnation, reply->items[2].bytes, reply->items[2].size + 1);
 	shard->lease.fence = strtoull(shard->lease.token, NULL, 10);
+	shard->lease.asked.until = 0;
 	if (shard->lease.told < shard->lease.fence)
 		shard->lease.told = shard->lease.fence;
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
@@ -149,8 +191,22 @@ static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 	return shard->lease.high > clock->floor ? shard->lease.high : clock->floor;
 }
 
-void token_add_acquire(struct redis_store *store, struct shard *shard, const char *replace,
-		       uint64_t fence)
+/* add_server adds which process the server is, and for how long it is known to be up. If nobody
+ * else can have had the shard, that does not matter. */
+static void add_server(struct redis_store *store, bool has_proof)
+{
+	const struct link_server *server = link_server(store->pipeline.link);
+	struct redis_command *words = &store->pipeline.words;
+
+	command_text(words, server ? server->id : "");
+	if (has_proof || !server)
+		command_text(words, "");
+	else
+		command_number(words, usec_max(usec_sub(store->now, server->up_since), 0) / 1000);
+}
+
+void token_add_acquire(struct redis_store *store, struct shard *shard,
+		       const struct token_seen *seen)
 {
 	struct redis_command *words = &store->pipeline.words;
 
@@ -165,14 +221,21 @@ void token_add_acquire(struct redis_store *store, struct shard *shard, const cha
 	store->names.incarnations++;
 	token_incarnation(&store->names, store->names.incarnations, store->names.incarnation);
 	command_text(words, store->names.incarnation);
-	command_text(words, replace);
+	command_text(words, seen->token);
 	command_text(words, shard->rebuild.state == REBUILD_ACQUIRING && shard->lease.fence > 0
 				? shard->lease.incarnation
 				: "");
 	command_text(words, store->env.fires ? "1" : "");
 	command_text(words, store->ownership.acquisition.op ? "1" : "");
-	command_unsigned(words, fence);
-	shard->lease.asked_until = end_of(&store->ownership, store->now);
+	command_unsigned(words, seen->fence);
+	add_server(store, seen->is_ours || (shard_is_ours(shard) && !token_is_over(store, shard)));
+	shard->lease.asking =
+	    (struct token_ask){store->names.incarnations, end_of(&store->ownership, store->now)};
+}
+
+void token_ask_lost(struct shard *shard)
+{
+	shard->lease.asked = shard->lease.asking;
 }
 
 /* fence_seen returns the fence of the owner that a refusal names. */
@@ -195,7 +258,7 @@ bool token_is_succeeded(const struct redis_store *store, const struct shard *sha
 	const struct reply *incarnation = is_held ? &reply->items[4] : &reply->items[1];
 
 	return fence_seen(reply) > shard->lease.fence &&
-	       !(is_held && token_is_ours(store, shard, &reply->items[1])) &&
+	       !(is_held && token_is_ours(store, shard, reply)) &&
 	       reply_is(incarnation, shard->lease.incarnation);
 }
 

@@ -34,19 +34,31 @@ struct server_clock {
 	uint64_t floor; /* the highest version that was asked for or seen */
 };
 
+/* An acquisition: the number of its incarnation, and when the lease that it asks for ends at the
+ * latest (steady clock). */
+struct token_ask {
+	unsigned number;
+	dw_usec until;
+};
+
 /* The owner's lease of one shard. */
 struct shard_lease {
-	bool is_ours;        /* this store is the owner of the shard */
-	bool loss_untold;    /* it was lost, and the engine does not know it yet */
-	uint64_t fence;      /* 0 if this store does not own the shard */
-	uint64_t told;       /* the highest fence that this store has had */
-	dw_usec asked_until; /* the lease that was asked for last ends no later (steady clock) */
+	bool is_ours;     /* this store is the owner of the shard */
+	bool loss_untold; /* it was lost, and the engine does not know it yet */
+	uint64_t fence;   /* 0 if this store does not own the shard */
+	uint64_t told;    /* the highest fence that this store has had */
+	/* The acquisition that is under way, and the last one whose reply was lost. */
+	struct token_ask asking;
+	struct token_ask asked;
 	/* An owner that has lost this shard, or could not acquire it, tries again then (steady
 	 * clock). */
 	dw_usec again_at;
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until; /* the lease is ours until then (steady clock) */
+	/* Nobody could use the server for this long since the lease was confirmed. */
+	dw_usec away;
+	char server[48]; /* run_id of the server that has confirmed the lease last, or "" */
 	bool is_renewing;
 	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
@@ -69,24 +81,41 @@ static inline bool clock_is_known(const struct server_clock *clock)
 uint64_t clock_version(struct redis_store *);
 
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
- * token_until returns until when the lease of a shard is ours, or INT64_MIN if it is not, or if the
- * shard is cut off. token_is_over returns true if another process may have had the shard. */
+ * token_until returns until when timers of the shard may start, or INT64_MIN if it is not ours, or
+ * if it is cut off. token_is_over returns true if another process may have had the shard. While
+ * nobody can use the server, nobody can have it: token_connected notes that time. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);
+void token_connected(struct redis_store *);
+
+/* token_is_forgotten returns true if the lease may have been forgotten: it is over, and the server
+ * has started since. Then it is not renewed. */
+bool token_is_forgotten(const struct redis_store *, const struct shard *);
+
+/* token_forget is called when a lease is given up: from now on it proves nothing. */
+void token_forget(struct shard *);
 
 /* token_of writes the token that the shard has on the current connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
-/* token_is_ours returns true if the token is that of the lease that this store has, or has asked
- * for last. A token of an earlier lease proves nothing, because another process may have had the
- * shard since. */
-bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *token);
+/* token_is_ours returns true if the lease that a HELD names is one of ours, and nobody else can
+ * have had the shard since. As long as our lease holds, each one is. Later only the one that was
+ * asked for last is, until it would end. */
+bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *held);
 
-/* token_add_acquire makes the command that acquires the shard. `replace` is a token that may be
- * replaced, or "". `fence` is the shard's last fence that was seen; an acquisition after a loss
- * names it. */
-void token_add_acquire(struct redis_store *, struct shard *, const char *replace, uint64_t fence);
+/* What an acquisition knows of the lease that it may replace. */
+struct token_seen {
+	const char *token; /* the token of that lease, or "" */
+	uint64_t fence;    /* the shard's last fence; an acquisition after a loss names it */
+	bool is_ours;      /* see token_is_ours() */
+};
+
+/* token_add_acquire makes the command that acquires the shard. */
+void token_add_acquire(struct redis_store *, struct shard *, const struct token_seen *);
+
+/* token_ask_lost is called when the reply to an acquisition is lost. It may have made a lease. */
+void token_ask_lost(struct shard *);
 
 /* token_incarnation writes the incarnation that the acquisition with that number gives to a new
  * shard. */

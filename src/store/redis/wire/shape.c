@@ -31,7 +31,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_UNLINK] = {"UNLINK", "=i"},
     [COMMAND_ZCARD] = {"ZCARD", "=i"},
     [SCRIPT_ACK] = {"ack", "OK:/i" REFUSED},
-    [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibbb|SHARDS:b|NEWER:b"},
+    [SCRIPT_ACQUIRE] = {"acquire", "OK:bbbbiibb|HELD:bibbbb|YOUNG:i|SHARDS:b|NEWER:b"},
     [SCRIPT_ANSWER] = {"answer", "OK:/i|TYPE:bbb"},
     [SCRIPT_AWAIT] = {"await", "OK:|TYPE:bbb"},
     [SCRIPT_BURY] = {"bury", "OK:/k" REFUSED},

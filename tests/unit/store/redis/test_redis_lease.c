@@ -71,9 +71,9 @@ static void await_renewal(struct owner *owner)
 {
 	dw_usec before = lease_of(owner);
 
-	for (unsigned i = 0; lease_of(owner) == before; i++) {
+	for (unsigned i = 0; lease_of(owner) == before || lease_of(owner) == 0; i++) {
 		assert_true(i < TURNS_MAX);
-		keyspace_store_turn(&owner->store);
+		keyspace_store_wait(&owner->store, DW_MILLISECONDS(10));
 	}
 }
 
@@ -92,6 +92,7 @@ static struct owner *owner_new(unsigned shards, unsigned refused)
 	assert_non_null(op);
 	assert_int_equal(op->status, DW_OK);
 	ask_free(op);
+	owner->store.store->type->submit(owner->store.store, ask_plain(DW_OP_LOSS));
 	return owner;
 }
 

@@ -88,6 +88,7 @@ static int begin(void **state)
 	ask_free(op);
 	(void)snprintf(scene->own, sizeof scene->own, "%s", held(scene));
 	assert_true(fence(scene->own) > 9);
+	scene->store.store->type->submit(scene->store.store, ask_plain(DW_OP_LOSS));
 	scene->acquisitions = 0;
 	*state = scene;
 	return 0;
@@ -214,6 +215,26 @@ static void lower_fence_is_not_replaced_after_our_lease(void **state)
 	assert_string_equal(held(scene), FORMER);
 }
 
+/* Timers that were claimed before the loss must not start until they are written again. */
+static void nothing_starts_until_the_shard_is_written_again(void **state)
+{
+	struct scene *scene = *state;
+	const dw_store *store = scene->store.store;
+
+	scene->store.delay = DW_MILLISECONDS(100);
+	set_back(scene, "7", FORMER);
+	link_drop(&scene->store.link, "a test");
+	for (int i = 0; i < 100 && scene->acquisitions == 0; i++) {
+		assert_true(store->type->lease(store, 0) > scene->store.now);
+		keyspace_store_turn(&scene->store);
+	}
+	assert_int_equal(scene->acquisitions, 1); /* its reply is on its way */
+	assert_int_equal(store->type->lease(store, 0), 0);
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+	assert_true(store->type->lease(store, 0) > scene->store.now);
+}
+
 /* own: the status of an OWN that is submitted now. */
 static int own(struct scene *scene)
 {
@@ -238,6 +259,73 @@ static void own_earlier_lease_proves_nothing(void **state)
 	assert_int_equal(own(scene), DW_OK);
 }
 
+/* lose_acquisition: an OWN whose acquisition is done, and whose reply is lost. */
+static void lose_acquisition(struct scene *scene)
+{
+	dw_store *store = scene->store.store;
+
+	scene->acquisitions = 0;
+	scene->store.delay = DW_SECONDS(1);
+	store->type->submit(store, ask_plain(DW_OP_OWN));
+	for (int i = 0; i < 100 && scene->acquisitions == 0; i++)
+		keyspace_store_turn(&scene->store);
+	assert_int_equal(scene->acquisitions, 1);
+	scene->store.delay = 0;
+	link_drop(&scene->store.link, "a test");
+	keyspace_store_turn(&scene->store);
+	for (dw_op *op = store->type->collect(store); op;) {
+		dw_op *next = op->next;
+
+		ask_free(op);
+		op = next;
+	}
+}
+
+/* begin_anew: the store has lost the shard, and nobody has it. */
+static void begin_anew(void **state)
+{
+	higher_fence_is_a_successor(state);
+	SAY((struct scene *)*state, "DEL", L);
+}
+
+static void copy_asked(struct scene *scene, char *ret_asked, size_t size)
+{
+	size_t found_size = 0;
+	const char *found = keyspace_value(scene->store.keyspace, M, "asked", &found_size);
+
+	assert_non_null(found);
+	(void)snprintf(ret_asked, size, "%.*s", (int)found_size, found);
+}
+
+static void own_lease_that_was_asked_for_last_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_anew(state);
+	lose_acquisition(scene);
+	assert_non_null(strstr(held(scene), ":0000000000000001:"));
+	assert_int_equal(own(scene), DW_OK);
+}
+
+/* The server is set back to what an acquisition had made whose reply was lost. That was long ago;
+ * meanwhile others may have owned the shard. */
+static void own_lease_of_an_earlier_acquisition_proves_nothing(void **state)
+{
+	struct scene *scene = *state;
+	char first[96];
+	char asked[64];
+
+	begin_anew(state);
+	lose_acquisition(scene);
+	(void)snprintf(first, sizeof first, "%s", held(scene));
+	copy_asked(scene, asked, sizeof asked);
+	scene->store.now += DW_SECONDS(6);
+	lose_acquisition(scene);
+	SAY(scene, "SET", L, first, "PX", "300000");
+	SAY(scene, "HSET", M, "asked", asked);
+	assert_int_equal(own(scene), DW_EOWNED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,7 +339,10 @@ int main(void)
 	    TEST(higher_fence_is_a_successor),
 	    TEST(higher_fence_without_a_lease_is_a_successor),
 	    TEST(lower_fence_is_not_replaced_after_our_lease),
+	    TEST(nothing_starts_until_the_shard_is_written_again),
 	    TEST(own_earlier_lease_proves_nothing),
+	    TEST(own_lease_that_was_asked_for_last_is_replaced),
+	    TEST(own_lease_of_an_earlier_acquisition_proves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
