@@ -34,25 +34,26 @@
 	X(ONCE_AGAIN, "once_again")         /* a put does not ask for the end */
 
 #define FLEET_BUGS(X)                                                                              \
-	X(LATE_START, "late_start")       /* starts due timers after the lease is over */          \
-	X(NO_HELLO, "no_hello")           /* requests of an old connection are carried out */      \
-	X(CLAIM_UNSEEN, "claim_unseen")   /* a claim names no version */                           \
-	X(NEVER_OPEN, "never_open")       /* a cancel forgets the earlier claim */                 \
-	X(ACK_UNSEEN, "ack_unseen")       /* the inbox is acknowledged by id only */               \
-	X(ATTEMPT_KEPT, "attempt_kept")   /* the claim of a dead owner counts no attempt */        \
-	X(PUSH_LOST, "push_lost")         /* nothing is rebuilt after a loss */                    \
-	X(PUSH_FRESH, "push_fresh")       /* a rebuilt timer was never attempted */                \
-	X(DELETE_LOST, "delete_lost")     /* after a loss nothing is deleted again */              \
-	X(NEWER_DAMAGED, "newer_damaged") /* a newer version's timer is taken for damage */        \
-	X(LOWER_FENCE, "lower_fence")     /* an owner before ours is taken for a successor */      \
-	X(END_UNKEPT, "end_unkept")       /* a timer ends without its end */                       \
-	X(END_UNDUE, "end_undue")         /* an end of a settle that is refused */                 \
-	X(ONCE_TWICE, "once_twice")       /* a put does not ask for the end */                     \
-	X(REFUSED_OK, "refused_ok")       /* nobody is told that a shard is refused */             \
-	X(GAINED_ALL, "gained_all")       /* for a shard that is gained all are read */            \
-	X(LOST_ALL, "lost_all")           /* with one shard all others are lost */                 \
-	X(ANSWER_WAITS, "answer_waits")   /* an answer waits for those of another shard */         \
-	X(BEGIN_LATE, "begin_late")       /* dw_start() does not ask for the lease */
+	X(LATE_START, "late_start")         /* starts due timers after the lease is over */        \
+	X(NO_HELLO, "no_hello")             /* requests of an old connection are carried out */    \
+	X(CLAIM_UNSEEN, "claim_unseen")     /* a claim names no version */                         \
+	X(NEVER_OPEN, "never_open")         /* a cancel forgets the earlier claim */               \
+	X(ACK_UNSEEN, "ack_unseen")         /* the inbox is acknowledged by id only */             \
+	X(ATTEMPT_KEPT, "attempt_kept")     /* the claim of a dead owner counts no attempt */      \
+	X(PUSH_LOST, "push_lost")           /* nothing is rebuilt after a loss */                  \
+	X(PUSH_FRESH, "push_fresh")         /* a rebuilt timer was never attempted */              \
+	X(DELETE_LOST, "delete_lost")       /* after a loss nothing is deleted again */            \
+	X(NEWER_DAMAGED, "newer_damaged")   /* a newer version's timer is taken for damage */      \
+	X(LOWER_FENCE, "lower_fence")       /* an owner before ours is taken for a successor */    \
+	X(BEFORE_WRITTEN, "before_written") /* starts before a restored shard is written */        \
+	X(END_UNKEPT, "end_unkept")         /* a timer ends without its end */                     \
+	X(END_UNDUE, "end_undue")           /* an end of a settle that is refused */               \
+	X(ONCE_TWICE, "once_twice")         /* a put does not ask for the end */                   \
+	X(REFUSED_OK, "refused_ok")         /* nobody is told that a shard is refused */           \
+	X(GAINED_ALL, "gained_all")         /* for a shard that is gained all are read */          \
+	X(LOST_ALL, "lost_all")             /* with one shard all others are lost */               \
+	X(ANSWER_WAITS, "answer_waits")     /* an answer waits for those of another shard */       \
+	X(BEGIN_LATE, "begin_late")         /* dw_start() does not ask for the lease */
 
 #define OUTAGES_BUGS(X)                                                                            \
 	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \

@@ -227,6 +227,8 @@ static dw_usec observer_lease(const dw_store *store, unsigned shard)
 	if (observer->process->instance.sim->bug == BUG_LATE_START ||
 	    shard_bugs_begin(observer->process->instance.sim))
 		return DW_NEVER;
+	if (until == 0 && observer->process->instance.sim->bug == BUG_BEFORE_WRITTEN)
+		return DW_NEVER;
 	note_leases(observer);
 	if (until <= observer->process->instance.sim->clocks.steady && is_owner(observer))
 		touch_shard(observer, shard);
