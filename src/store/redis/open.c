@@ -184,8 +184,8 @@ static bool is_young(const struct redis_store *store)
 }
 
 /* open_as_owner acquires the lease of every shard, or says why it cannot. If the server may have
- * forgotten an owner, it waits for the end of that lease. But a store with a journal must take
- * timers meanwhile. */
+ * forgotten an owner, it waits for the end of that lease, and from then on as long as for any
+ * server. But a store with a journal must take timers meanwhile. */
 static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
 {
 	do {
@@ -204,7 +204,8 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 			redis_wire(store); /* send the commands that give the leases back */
 		if (is_young(store) && store->env.may_be_away)
 			return DW_OK; /* as a client; it asks for the ownership again */
-		until = usec_max(until, usec_add(store->ownership.acquisition.free_at, PAUSE));
+		until = usec_max(
+		    until, usec_add(store->ownership.acquisition.free_at, store->env.patience));
 	} while ((store->ownership.acquisition.passes || is_young(store)) && rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);
