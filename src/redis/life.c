@@ -4,6 +4,10 @@
 
 #include "base/usec.h"
 
+/* More than a link pauses between two attempts. A process that stood still for longer does not know
+ * whether others could use the server meanwhile. */
+#define GAP_MAX DW_SECONDS(3)
+
 /* A server tells for how long it has been up in whole seconds, which may be almost one too many. */
 static dw_usec start_of(const struct hello *hello, dw_usec now)
 {
@@ -32,7 +36,9 @@ void life_lost(struct life *life)
 
 void life_refused(struct life *life, bool is_away, dw_usec now)
 {
-	if (is_away && !life->is_away)
+	bool goes_on = life->is_away && now <= usec_add(life->server.away_until, GAP_MAX);
+
+	if (is_away && !goes_on)
 		life->server.away_since = now;
 	if (is_away)
 		life->server.away_until = now;

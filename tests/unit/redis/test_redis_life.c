@@ -67,8 +67,10 @@ static void server_that_loads_is_away(void **state)
 
 	(void)state;
 	life_refused(&life, true, NOW);
-	life_accepted(&life);
-	life_loading(&life, NOW + DW_SECONDS(20));
+	for (int i = 1; i <= 20; i++) {
+		life_accepted(&life);
+		life_loading(&life, NOW + DW_SECONDS(i));
+	}
 	up(&life, "two", 20, NOW + DW_SECONDS(21));
 	assert_int_equal(away(&life), DW_SECONDS(20));
 	assert_int_equal(life.server.up_since,
@@ -92,6 +94,21 @@ static void other_failure_ends_the_time_away(void **state)
 	assert_int_equal(away(&life), 0);
 }
 
+/* The process stood still, and somebody may have used the server meanwhile. */
+static void long_pause_ends_the_time_away(void **state)
+{
+	struct life life = {.is_away = false};
+
+	(void)state;
+	life_refused(&life, true, NOW);
+	life_refused(&life, true, NOW + DW_SECONDS(2));
+	assert_int_equal(away(&life), DW_SECONDS(2));
+	life_refused(&life, true, NOW + DW_SECONDS(7));
+	assert_int_equal(away(&life), 0);
+	life_refused(&life, true, NOW + DW_SECONDS(8));
+	assert_int_equal(away(&life), DW_SECONDS(1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +117,7 @@ int main(void)
 	    cmocka_unit_test(server_is_away_from_the_first_refusal_to_the_last),
 	    cmocka_unit_test(server_that_loads_is_away),
 	    cmocka_unit_test(other_failure_ends_the_time_away),
+	    cmocka_unit_test(long_pause_ends_the_time_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
