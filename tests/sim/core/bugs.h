@@ -46,6 +46,8 @@
 	X(NEWER_DAMAGED, "newer_damaged")   /* a newer version's timer is taken for damage */      \
 	X(LOWER_FENCE, "lower_fence")       /* an owner before ours is taken for a successor */    \
 	X(BEFORE_WRITTEN, "before_written") /* starts before a restored shard is written */        \
+	X(OWN_NONCE, "own_nonce")           /* a lease of old data counts by its nonce alone */    \
+	X(OVER_RENEWED, "over_renewed")     /* a lease that is over is renewed from old data */    \
 	X(END_UNKEPT, "end_unkept")         /* a timer ends without its end */                     \
 	X(END_UNDUE, "end_undue")           /* an end of a settle that is refused */               \
 	X(ONCE_TWICE, "once_twice")         /* a put does not ask for the end */                   \

@@ -1,6 +1,9 @@
 #include "sim/fleet/connection.h"
 
+#include <stdio.h>
+
 #include "sim/core/sim.h"
+#include "redis/link_server.h"
 
 #define REPLY_PATIENCE DW_SECONDS(1)
 
@@ -33,6 +36,27 @@ static dw_usec overdue_at(const struct connection *connection)
 		   : DW_NEVER;
 }
 
+/* is_refused: the server is away. Another attempt follows soon. */
+static bool is_refused(struct connection *connection, dw_usec now)
+{
+	if (now >= connection->network->up_since)
+		return false;
+	life_refused(&connection->life, true, now);
+	connection->up_at = now + 60000 + (dw_usec)draw(connection->network->sim, 40000);
+	return true;
+}
+
+/* greet: the server says which process it is, and since when it is up. */
+static void greet(struct connection *connection, dw_usec now)
+{
+	const struct network *network = connection->network;
+	struct hello hello = {.uptime = (now - network->up_since) / DW_SECONDS(1)};
+
+	(void)snprintf(hello.server, sizeof hello.server, "run %u", network->run);
+	life_accepted(&connection->life);
+	life_up(&connection->life, &hello, now);
+}
+
 static void connection_work(struct link *link, dw_usec now)
 {
 	struct connection *connection = connection_of(link);
@@ -42,9 +66,10 @@ static void connection_work(struct link *link, dw_usec now)
 		tell(connection, "no reply");
 		connection_cut(connection, false);
 	}
-	if (connection->up || now < connection->up_at)
+	if (connection->up || now < connection->up_at || is_refused(connection, now))
 		return;
 	connection->up = true;
+	greet(connection, now);
 	route->serial++;
 	route->sent_until = route->reply_until = now;
 	tell(connection, "connected");
@@ -114,6 +139,20 @@ static const char *connection_trouble(const struct link *link, bool *ret_fatal)
 	return "";
 }
 
+/* connection_server: with the planted bug, a lease that is over is renewed, because the server
+ * seems to be the process that has confirmed it. */
+static const struct link_server *connection_server(const struct link *link)
+{
+	static struct link_server same;
+	const struct connection *connection = const_connection_of(link);
+
+	if (connection->network->sim->bug != BUG_OVER_RENEWED)
+		return &connection->life.server;
+	same = connection->life.server;
+	(void)snprintf(same.id, sizeof same.id, "any run");
+	return &same;
+}
+
 static void drop_replies(struct connection *connection)
 {
 	while (connection->first) {
@@ -145,6 +184,7 @@ static const struct link_class connection_class = {.descriptor = connection_desc
 						   .take = connection_take,
 						   .drop = connection_drop,
 						   .trouble = connection_trouble,
+						   .server = connection_server,
 						   .free = free_connection};
 
 void connection_new(struct connection **home, struct network *network, struct instance *instance,
@@ -172,6 +212,7 @@ void connection_cut(struct connection *connection, bool nothing_left)
 		return;
 	tell(connection, "cut");
 	connection->up = false;
+	life_lost(&connection->life);
 	connection->up_at =
 	    sim->clocks.steady + 100 + (dw_usec)draw(sim, chance(sim, 2000) ? 3000000 : 20000);
 	drop_replies(connection);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "sim/fleet/network.h"
+#include "redis/life.h"
 #include "redis/link.h"
 
 struct instance;
@@ -19,7 +20,8 @@ struct connection {
 	bool subscriber;
 	bool up;
 	struct route route;
-	dw_usec up_at;
+	dw_usec up_at;        /* the next attempt to connect */
+	struct life life;     /* what it knows of the server's process */
 	struct packet *first; /* replies to be taken */
 	struct packet *last;
 	unsigned under_way;   /* requests without a reply */

@@ -83,6 +83,7 @@ static void set_back(struct fleet *fleet)
 	if (!fleet->server.past || sim->clocks.steady > fleet->server.past_at + AGE_MAX)
 		return;
 	trace(sim, "set back", "", sim->clocks.steady - fleet->server.past_at, 0);
+	stall_owner(fleet);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
 		keepers[i] = keeper_of(fleet, i);
 		losses_give_grace(fleet, i);
@@ -91,10 +92,8 @@ static void set_back(struct fleet *fleet)
 	}
 	server_set_back(&fleet->server);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
-		bool is_earlier = server_fence(&fleet->server, i) != fences[i];
-
-		/* An ownership that began since then is also set back. */
-		if (is_earlier && keepers[i] && !fleet_has_lease(keepers[i], i)) {
+		/* The shard is free at once, as one that nobody has owned. */
+		if (server_fence(&fleet->server, i) == 0 && fences[i] > 0 && keepers[i]) {
 			keepers[i]->exposure.superseded = true; /* it loses all shards with one */
 			keepers[i] = NULL;
 		}
@@ -102,7 +101,6 @@ static void set_back(struct fleet *fleet)
 	}
 	server_step_clock(&fleet->server);
 	outage_restart(fleet);
-	network_drop_requests(&fleet->network);
 }
 
 /* ---- Ended, half deleted -------------------------------------------------------------------- */

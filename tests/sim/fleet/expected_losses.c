@@ -138,6 +138,18 @@ static bool is_believed(const struct generation *generation, const struct knowle
 	       generation->number > knowledge->ended[generation->name->number];
 }
 
+/* was_before: the generation may have ended before the keeper owned the shard, and the server was
+ * set back to before that. So the keeper does not know that it has ended. */
+static bool was_before(const struct fleet *fleet, const struct generation *generation,
+		       const struct process *keeper)
+{
+	const struct name *name = generation->name;
+	unsigned shard = server_shard(&fleet->server, name->id);
+
+	return server_fence(&fleet->server, shard) < keeper->exposure.fence[shard] &&
+	       generation->number > keeper->observer.knowledge.ended[name->number];
+}
+
 static void with_keeper(struct fleet *fleet, struct name *name, const struct process *keeper)
 {
 	const struct remembered *was = &fleet->before[name->number];
@@ -167,7 +179,7 @@ static void with_keeper(struct fleet *fleet, struct name *name, const struct pro
 	 * or an earlier one is; or if it was purged, which nobody remembers. */
 	if (now && !truth &&
 	    (now->fate == FATE_DEAD || (name->loss.half_deleted && name->last->loss.lost) ||
-	     now->purged))
+	     now->purged || was_before(fleet, now, keeper)))
 		free_again(now, &head);
 }
 

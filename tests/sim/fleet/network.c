@@ -229,6 +229,13 @@ void network_drop_requests(struct network *network)
 	}
 }
 
+void network_restart(struct network *network, dw_usec until)
+{
+	network_drop_requests(network);
+	network->run++;
+	network->up_since = until;
+}
+
 void network_free(struct network *network)
 {
 	while (network->packets)

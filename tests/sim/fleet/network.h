@@ -40,6 +40,8 @@ struct network {
 	struct sim *sim;
 	struct packet *packets; /* by time */
 	dw_usec halted_until;
+	unsigned run;     /* the number of the server's process: each restart makes another one */
+	dw_usec up_since; /* that process listens since then; before, connections are refused */
 };
 
 /* network_send copies the words; network_reply takes the reply over. */
@@ -66,6 +68,10 @@ void network_halt(struct network *, dw_usec until);
 
 /* network_drop_requests drops all requests, also those of lost connections. */
 void network_drop_requests(struct network *);
+
+/* network_restart: the server is away until then, and another process of it comes back. All
+ * requests are lost. */
+void network_restart(struct network *, dw_usec until);
 void network_free(struct network *);
 
 #endif

@@ -32,7 +32,12 @@ static void cut_any(struct fleet *fleet)
 
 void outage_restart(struct fleet *fleet)
 {
-	trace(fleet->sim, "restart", "", 0, 0);
+	struct sim *sim = fleet->sim;
+	dw_usec lease = fleet->server.lease;
+	dw_usec until = sim->clocks.steady +
+			(dw_usec)draw(sim, chance(sim, 1000) ? (uint64_t)(3 * lease) : 20000);
+
+	trace(sim, "restart", "", until, 0);
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct process *process = &fleet->processes[i];
 
@@ -42,6 +47,9 @@ void outage_restart(struct fleet *fleet)
 			connection_cut(process->subscriber, true);
 	}
 	server_flush(&fleet->server);
+	network_restart(&fleet->network, until);
+	/* Without an owner that has a proof, nobody has a lease for so long. */
+	faults_disturb(sim, until + lease + DW_SECONDS(1));
 }
 
 static void refuse(struct fleet *fleet)

@@ -24,7 +24,8 @@ struct outage {
 void outage_choose(struct fleet *);
 void outage_act(struct fleet *);
 
-/* outage_restart: requests on their way and the scripts are lost; the data is on the disk. */
+/* outage_restart: requests on their way and the scripts are lost; the data is on the disk. Now and
+ * then the server is away for longer than a lease. */
 void outage_restart(struct fleet *);
 
 #endif

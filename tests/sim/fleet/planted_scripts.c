@@ -33,6 +33,13 @@ static const struct {
     {BUG_LOWER_FENCE, {"renew", "{'HELD', lease,", "{'HELD', " OTHER_TOKEN ","}},
     {BUG_LOWER_FENCE,
      {"renew", "meta[1] or '', meta[4] or 0}", "meta[1] or '', meta[4] and " OTHER_TOKEN " or 0}"}},
+    {BUG_OWN_NONCE,
+     {"acquire", "if is_other or (lease and lease ~= ARGV[8]) then",
+      "local own = lease and string.match(lease, ':([^:]*):') == ARGV[1]\n"
+      "if is_other or (lease and lease ~= ARGV[8] and not own) then"}},
+    {BUG_OWN_NONCE,
+     {"acquire", "if meta[1] and run ~= ''", "if meta[1] and not own and run ~= ''"}},
+    {BUG_OVER_RENEWED, {"acquire", "and run ~= meta[11] and", "and"}}, /* see connection.c */
     {BUG_END_UNKEPT, {NULL, "if keep == 0 or #topic > 63 then", "if true then"}},
     {BUG_END_UNDUE,
      {"settle", "item = {STALE, value}",

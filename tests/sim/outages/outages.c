@@ -20,7 +20,8 @@ static void note_fault(struct outages *outages, dw_usec length)
 		      wall + length + outages->fleet.server.lease + DW_SECONDS(5));
 }
 
-/* lose_server: it is away from all, for longer than the lease now and then. */
+/* lose_server: it is away from all, for longer than the lease now and then. In half of the cases
+ * another process of it comes back. */
 static void lose_server(struct outages *outages)
 {
 	struct sim *sim = outages->sim;
@@ -30,7 +31,10 @@ static void lose_server(struct outages *outages)
 	trace(sim, "away", "", outages->away_until, 0);
 	for (unsigned i = 0; i < PROCESSES; i++)
 		member_hide(&outages->members[i], outages->away_until);
-	network_drop_requests(&outages->fleet.network);
+	if (chance(sim, 5000))
+		network_restart(&outages->fleet.network, outages->away_until);
+	else
+		network_drop_requests(&outages->fleet.network);
 	note_fault(outages, length);
 }
 
