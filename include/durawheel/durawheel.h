@@ -113,7 +113,10 @@ struct ev_loop; /* libev's */
 typedef enum dw_role {
 	DW_OWNER = 0,  /* fires; one per store, a second one is refused with DW_EOWNED */
 	DW_CLIENT = 1, /* adds, cancels, lists; never fires */
-	DW_STANDBY = 2 /* a client until the owner is gone, then the owner */
+	DW_STANDBY = 2, /* a client until the owner is gone, then the owner */
+	/* Shares the shards of the store with the other peers, and is a client in their shards.
+	 * Only in Redis. */
+	DW_PEER = 3
 } dw_role;
 
 /* What happened outside any call. */
@@ -162,7 +165,9 @@ typedef enum dw_event_kind {
 	DW_EVENT_MISSED = 24,
 	/* The zone of recurring timers is not known here. They wait, and are tried again each hour.
 	 * Told once a zone and hour: count of them were loaded or due; id: one of them. */
-	DW_EVENT_ZONE = 25
+	DW_EVENT_ZONE = 25,
+	/* A peer has gained or lost shards; count = how many it has now. */
+	DW_EVENT_SHARDS = 26
 } dw_event_kind;
 
 /* dw_event_name returns the name of a kind: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer

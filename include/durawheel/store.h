@@ -114,6 +114,11 @@ typedef struct dw_row {
  *                    (0: each)
  * OWN                -                              DW_OK (an owner from now on), DW_EOWNED,
  *                                                   DW_ENEWER
+ * GIVE               limit: the number of a shard   DW_OK (not ours from now on, and its news is
+ *                    of ours; only of a peer        not told), DW_EBUSY (a command of the shard is
+ *                                                   not answered: it stays ours)
+ * MEMBERS            -                              DW_OK (rows: one a peer; id: who it is, body: a
+ *                                                   dw_member_row)
  * DISOWN             id, body: a timer that a       DW_OK (a client from now on; OWN answers
  *                    newer durawheel has written    DW_ENEWER while such a timer is stored)
  * PURGE              -                              DW_OK (count: all deleted)
@@ -227,6 +232,8 @@ typedef enum dw_op_kind {
 	DW_OP_NEXT,
 	DW_OP_ENDED,
 	DW_OP_AWAIT,
+	DW_OP_GIVE,
+	DW_OP_MEMBERS,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -354,7 +361,9 @@ typedef struct dw_op {
  * free() may only call resize. */
 typedef struct dw_store_env {
 	size_t size;
-	dw_role role;   /* DW_OWNER or DW_CLIENT. A standby opens as a client, and submits OWN */
+	/* DW_OWNER, DW_CLIENT or DW_PEER. A standby opens as a client, and submits OWN. A peer does
+	 * so, too, and OWN then begins to share the shards with the other peers. */
+	dw_role role;
 	uint64_t token; /* names this opening; random, never 0 */
 	dw_usec patience;
 	dw_usec (*now)(void *user); /* wall clock; any thread */
@@ -376,6 +385,18 @@ typedef struct dw_store_env {
 	int fires;       /* the owner starts timers while it is cut off: options.outage */
 	int is_journal;  /* the file is a journal, not a store of timers */
 } dw_store_env;
+
+/* A peer, in the body of a row of MEMBERS. */
+typedef struct dw_member_row {
+	dw_usec since;      /* when it joined (the server's clock) */
+	dw_usec until;      /* when it counts as gone unless it is heard of again */
+	uint64_t shards[4]; /* a bit for each shard that it has: 1 << n % 64 of word n / 64 */
+	unsigned room;      /* how many shards it can have */
+	dw_usec clock;      /* its wall clock minus the server's, as it was told last */
+	char version[16];   /* of durawheel */
+	char zones[16];     /* of its time zone data, or "" */
+	int is_self;        /* this handle */
+} dw_member_row;
 
 typedef struct dw_store dw_store;
 
@@ -480,6 +501,10 @@ typedef struct dw_store_class {
 	unsigned (*shards)(const dw_store *);
 	unsigned (*shard_of)(const dw_store *, const char *id);
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
+	/* How many of its shards a peer should give to others now, which the engine does with GIVE
+	 * when they are quiet. After OWN a peer has any number of shards, and take_shard tells which
+	 * it gains and which it loses but by GIVE. Absent: the store has no peers. */
+	unsigned (*surplus)(const dw_store *);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *
 	 * recall: the store gives up all that it has not begun, and what may be repeated, with

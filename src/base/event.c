@@ -53,6 +53,8 @@ const char *dw_event_name(dw_event_kind kind)
 		return "MISSED";
 	case DW_EVENT_ZONE:
 		return "ZONE";
+	case DW_EVENT_SHARDS:
+		return "SHARDS";
 	}
 	return "UNKNOWN";
 }

@@ -45,6 +45,7 @@ struct engine_env {
 	struct post_port posts;     /* may be zero */
 	struct worker_port workers; /* may be zero */
 	dw_role role;               /* DW_OWNER or DW_CLIENT */
+	bool is_peer;               /* shares the shards of the store with other peers */
 	bool standby;               /* a client that asks for the ownership */
 	bool unseen; /* no other process sees the store, so reports for others are not written */
 	bool fires_away; /* options.outage is DW_OUTAGE_FIRE */

@@ -128,10 +128,15 @@ int options_read(const dw_options *options, dw_options *ret_options, char *ret_m
 	set_defaults(&copy);
 	if (!copy.store)
 		return message_refuse(ret_message, "options.store is NULL: " KINDS);
-	if (copy.role != DW_OWNER && copy.role != DW_CLIENT && copy.role != DW_STANDBY)
+	if (copy.role != DW_OWNER && copy.role != DW_CLIENT && copy.role != DW_STANDBY &&
+	    copy.role != DW_PEER)
+		return message_refuse(
+		    ret_message, "options.role is %d: DW_OWNER, DW_CLIENT, DW_STANDBY or DW_PEER",
+		    (int)copy.role);
+	if (copy.role == DW_PEER && copy.journal)
 		return message_refuse(ret_message,
-				      "options.role is %d: DW_OWNER, DW_CLIENT or DW_STANDBY",
-				      (int)copy.role);
+				      "options.journal is for one owner: a journal of a peer could "
+				      "not know what the others do while Redis is away");
 	if (copy.data_max_bytes > DW_DATA_MAX)
 		return message_refuse(ret_message, "options.data_max_bytes is %zu: at most %d",
 				      copy.data_max_bytes, DW_DATA_MAX);
@@ -249,6 +254,10 @@ int options_open_store(const char *url, const char *journal, const dw_store_env 
 
 	if (own.role == DW_STANDBY)
 		own.role = DW_CLIENT; /* a standby asks for the ownership later */
+	if (own.role == DW_PEER && !is_redis(url))
+		return message_refuse(ret_message,
+				      "options.role is DW_PEER: only a store in Redis has shards "
+				      "to share; DW_STANDBY takes over any other one");
 	if (journal && !is_redis(url))
 		return message_refuse(ret_message,
 				      "a store in a file or in memory takes no journal: "

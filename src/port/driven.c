@@ -55,6 +55,11 @@ bool driven_take_shard(dw_store *store, dw_shard_news *ret_news)
 	return HAS(store, take_shard) && store->type->take_shard(store, ret_news);
 }
 
+unsigned driven_surplus(const dw_store *store)
+{
+	return HAS(store, surplus) ? store->type->surplus(store) : 0;
+}
+
 size_t driven_window(const dw_store *store)
 {
 	return HAS(store, window) ? store->type->window : WINDOW;

@@ -29,6 +29,9 @@ bool driven_owns(const dw_store *);
 /* driven_take_shard takes the next change of a shard, or returns false if there is none. */
 bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
+/* driven_surplus returns how many of its shards a peer should give to others now. */
+unsigned driven_surplus(const dw_store *);
+
 /* driven_window returns how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);
 

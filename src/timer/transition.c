@@ -39,6 +39,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
 	case DW_OP_ENDED:
+	case DW_OP_MEMBERS:
 		return DW_OK;
 	case DW_OP_CLAIM:
 	case DW_OP_SETTLE:
@@ -55,6 +56,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_REDELETE:
 	case DW_OP_MEND:
 	case DW_OP_DISOWN:
+	case DW_OP_GIVE:
 		return role == DW_OWNER ? DW_OK : DW_EROLE;
 	}
 	return DW_EINVAL;
