@@ -105,6 +105,9 @@ local function drop_journals()
 end
 
 call('HDEL', META, 'holder', 'standby', 'stood', 'refused')
+if meta[5] then
+	call('HDEL', META, 'acked') -- the last owner has not released
+end
 if again and meta[2] ~= ARGV[9] then
 	renumber()
 end
@@ -128,6 +131,8 @@ if ARGV[10] == '1' then
 else
 	call('HDEL', META, 'fire')
 end
-call('HDEL', META, 'late') -- with this fence, every change that waits is too late
+if meta[7] then
+	call('HDEL', META, 'late') -- with this fence, every change that waits is too late
+end
 drop_journals()
 return {'OK', token, era, ver, digits(now()), entries, letters, meta[4] or '', jump or ''}

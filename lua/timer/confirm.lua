@@ -5,14 +5,14 @@
 --
 -- KEYS      m i
 -- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
--- returns   {'OK', ...}: 0 the owner has acknowledged it: the timer as it was before does not start
---           any more; 1 not yet; 2 the timer was done before the owner knew of the move; 3 there
---           is another owner now, and nobody knows; 4 the owner had claimed the timer before it
---           knew of the change
+-- returns   {'OK', ...}: 0 the owner has acknowledged it, or has given the shard away since: the
+--           timer as it was before does not start any more; 1 not yet; 2 the timer was done before
+--           the owner knew of the move; 3 there is another owner now, and nobody knows; 4 the owner
+--           had claimed the timer before it knew of the change
 -- cost      O(log N) a change
 local ids = column(1, 3)
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
-local meta = call('HMGET', META, 'fence', 'fire')
+local meta = call('HMGET', META, 'fence', 'fire', 'acked')
 local answer, late, gone = {'OK'}, {}, {}
 
 for ver, mark, id in late_changes() do
@@ -22,10 +22,12 @@ end
 for k = 1, #ids do
 	local ver = tonumber(ARGV[3 * k - 1])
 	local item = 0
-	if meta[1] ~= ARGV[3 * k] then
-		item = STALE
-	elseif (late[ids[k]] or 0) >= ver then
+	if (late[ids[k]] or 0) >= ver then
 		item = gone[ids[k]] and ENOENT or LATE
+	elseif ver <= (tonumber(meta[3]) or 0) then
+		item = 0
+	elseif meta[1] ~= ARGV[3 * k] then
+		item = STALE
 	elseif meta[2] and inbox[k] and math.abs(tonumber(inbox[k])) >= ver then
 		item = 1 -- an owner that has released starts nothing
 	end

@@ -91,6 +91,11 @@ static void release(struct both *both)
 	begin_shard(both, "release");
 	both_text(both, both->caller->token);
 	both_words(both, "[||||2]");
+	if (both_draw(both, 2)) {
+		both_text(both, both_draw(both, 8) ? both->caller->era : "other");
+		both_number(both, both->caller->number + (both_draw(both, 8) == 0));
+		both_words(both, "[||1|1767225603000000][|{t}:free]");
+	}
 	reply_free(both_call(both));
 }
 
@@ -203,6 +208,8 @@ static const struct {
     {of_shard, "ended", "(i)", 4},
     {of_shard, "status", "", 1},
     {of_shard, "types", "", 1},
+    {of_shard, "member", "[in|in|in|out|][a|b|c|d][one|another|]", 3},
+    {of_command, "ZADD", "#o[0|1767225600000000|1799000000000000][a|x]", 1},
     {of_shard, "add", "[a|b|x{tag}y|a\tb][topic]D[some data]", 1},
     {of_shard, "add", "i[topic|topic|]D[some data]", 3},
     {of_shard, "add", "i[beat]D[][0|7][1000|1001|86400000000|999|x]", 2},

@@ -6,8 +6,9 @@ BEGIN {
 	set(keywords, "and break do else elseif end false for function if in local nil not or " \
 	    "repeat return then true until while")
 	key_count = split("l=LEASE m=META z=TIMERS h=VALUES i=INBOX d=DEAD D=LETTERS e=NAMES " \
-	    "s:NONCE=SESSION E=ENDS x=UNTILS t=TOPICS u=DROPPED n=COUNTS q:TOPIC=WAITING " \
-	    "qt:TOPIC=TAKEN ql:TOPIC=LATER qm:TOPIC=MESSAGES qc:TOPIC=CONSUMERS qc:=ALL", keys, " ")
+	    "s:NONCE=SESSION E=ENDS x=UNTILS t=TOPICS u=DROPPED n=COUNTS o=MEMBERS O=RECORDS " \
+	    "q:TOPIC=WAITING qt:TOPIC=TAKEN ql:TOPIC=LATER qm:TOPIC=MESSAGES " \
+	    "qc:TOPIC=CONSUMERS qc:=ALL", keys, " ")
 	for (i = 1; i <= key_count; i++) {
 		key_of[i] = substr(keys[i], 1, index(keys[i], "=") - 1)
 		name_of[i] = substr(keys[i], index(keys[i], "=") + 1)

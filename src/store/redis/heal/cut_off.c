@@ -9,10 +9,10 @@
 #define PASSING_FOR DW_SECONDS(1) /* a refusal that may pass cuts the shard off after this time */
 
 static const char *const types[KEYS_OF_SHARD] = {
-    [KEY_LEASE] = "string", [KEY_META] = "hash",  [KEY_TIMERS] = "zset",  [KEY_VALUES] = "hash",
-    [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset",  [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
-    [KEY_SESSION] = "hash", [KEY_ENDS] = "hash",  [KEY_UNTILS] = "zset",  [KEY_TOPICS] = "hash",
-    [KEY_DROPPED] = "hash", [KEY_COUNTS] = "hash"};
+    [KEY_LEASE] = "string", [KEY_META] = "hash",   [KEY_TIMERS] = "zset",  [KEY_VALUES] = "hash",
+    [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset",   [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
+    [KEY_SESSION] = "hash", [KEY_ENDS] = "hash",   [KEY_UNTILS] = "zset",  [KEY_TOPICS] = "hash",
+    [KEY_DROPPED] = "hash", [KEY_COUNTS] = "hash", [KEY_MEMBERS] = "zset", [KEY_RECORDS] = "hash"};
 
 bool cut_off_type_differs(const struct reply *reply, unsigned key, char *ret_words)
 {

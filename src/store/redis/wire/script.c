@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-const char *const redis_key_ends[NAMES_OF_SHARD] = {"l",  "m", "z", "h", "i", "d", "D",   "e",
-						    "s:", "E", "x", "t", "u", "n", "wake"};
+const char *const redis_key_ends[NAMES_OF_SHARD] = {
+    "l", "m", "z", "h", "i", "d", "D", "e", "s:", "E", "x", "t", "u", "n", "o", "O", "wake"};
 
 const char *const redis_queue_ends[QUEUE_KEYS_MAX] = {"q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
 

@@ -26,6 +26,7 @@ enum redis_script_id {
 	SCRIPT_FORGET,
 	SCRIPT_INBOX,
 	SCRIPT_LETTER,
+	SCRIPT_MEMBER,
 	SCRIPT_MEND,
 	SCRIPT_MOVE,
 	SCRIPT_NEXT,
@@ -85,6 +86,8 @@ enum redis_key {
 	KEY_TOPICS = KEY_COUNT,
 	KEY_DROPPED,
 	KEY_COUNTS,
+	KEY_MEMBERS, /* in the first shard only, as is the next one */
+	KEY_RECORDS,
 	KEYS_OF_SHARD,
 	NAME_WAKE = KEYS_OF_SHARD, /* a channel */
 	NAMES_OF_SHARD

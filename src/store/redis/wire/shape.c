@@ -46,6 +46,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},
     [SCRIPT_LETTER] = {"letter", "OK:i"},
+    [SCRIPT_MEMBER] = {"member", "OK:bi/bbb"},
     [SCRIPT_MEND] = {"mend", "OK:/i" REFUSED},
     [SCRIPT_MOVE] = {"move", "OK:/k" REFUSED},
     [SCRIPT_NEXT] = {"next", "OK:/k" REFUSED},
@@ -60,7 +61,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_QUEUE_CHECK] = {"queue_check", ":b/bb"},
     [SCRIPT_QUEUE_NUMBERS] = {"queue_numbers", "OK:/bb"},
     [SCRIPT_QUEUE_PURGE] = {"queue_purge", "OK:|FENCED:"},
-    [SCRIPT_RELEASE] = {"release", "OK:i"},
+    [SCRIPT_RELEASE] = {"release", "OK:i|ERA:bn"},
     [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibb|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
@@ -77,7 +78,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:ibb/bb"},
     [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:|TYPE:bbb"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbbbb"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)

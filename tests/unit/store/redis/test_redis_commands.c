@@ -22,7 +22,7 @@
 /* durawheel(7) has these words; the name of the namespace is in it twice. */
 #define ACL                                                                                        \
 	"ACL SETUSER timers on >secret -@all ~{" NAME ":* ~{" NAME "}:probe "                      \
-	"&{" NAME ":* &{" NAME "}:ready:* "                                                        \
+	"&{" NAME ":* &{" NAME "}:ready:* &{" NAME "}:free "                                       \
 	"+ping +select +info +cluster|nodes +client|setname +time "                                \
 	"+eval +evalsha +script|load +publish +subscribe +type "                                   \
 	"+get +set +del +unlink +pexpire +pttl "                                                   \

@@ -1,0 +1,232 @@
+/* What peers ask: the list of members, a shard that is given to another one, and what became of a
+ * client's change when its shard was given away meanwhile. */
+#include "support/cmocka.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/script_fixture.h"
+
+static const redisReply *member(struct scripts *s, const char *how, const char *name,
+				const char *record)
+{
+	call(s, "member");
+	call_text(s, how);
+	call_text(s, name);
+	call_text(s, record);
+	assert_true(is(call_go(s), "OK"));
+	return s->reply;
+}
+
+static uint64_t number_in(const redisReply *item)
+{
+	return strtoull(item->str, NULL, 10);
+}
+
+/* expect_list: the list has these members, each of one letter. */
+static void expect_list(struct scripts *s, const char *names)
+{
+	const redisReply *reply = member(s, "", "", "");
+
+	assert_int_equal(reply->elements, 3 + 3 * strlen(names));
+	for (size_t i = 0; names[i]; i++)
+		assert_int_equal(reply->element[3 + 3 * i]->str[0], names[i]);
+}
+
+static void a_member_is_listed_with_its_record(void **state)
+{
+	struct scripts *s = *state;
+	const redisReply *reply = member(s, "in", "a", "some text");
+	uint64_t now = number_in(reply->element[1]);
+
+	assert_int_equal(reply->element[2]->integer, 1);
+	assert_string_equal(reply->element[3]->str, "a");
+	assert_int_equal(number_in(reply->element[4]), now + 5000000);
+	assert_string_equal(reply->element[5]->str, "some text");
+	reply = member(s, "in", "a", "another text");
+	assert_int_equal(reply->element[2]->integer, 0);
+	assert_string_equal(reply->element[5]->str, "another text");
+	member(s, "in", "b", "");
+	expect_list(s, "ab");
+	member(s, "out", "a", "");
+	expect_list(s, "b");
+	assert_int_equal(command(s, "HLEN {t:07}:O")->integer, 1);
+}
+
+static void a_member_is_dropped_when_its_time_is_over(void **state)
+{
+	struct scripts *s = *state;
+
+	member(s, "in", "a", "");
+	member(s, "in", "b", "");
+	command(s, "ZADD {t:07}:o 5 a 9007199254740000 b");
+	expect_list(s, "");
+	assert_int_equal(command(s, "ZCARD {t:07}:o")->integer, 2); /* who reads changes nothing */
+	member(s, "in", "c", "");
+	expect_list(s, "c");
+	assert_int_equal(command(s, "HLEN {t:07}:O")->integer, 1);
+}
+
+static void a_full_list_takes_nobody(void **state)
+{
+	struct scripts *s = *state;
+	char name[8];
+
+	for (int i = 0; i < 70; i++) {
+		(void)snprintf(name, sizeof name, "%d", i);
+		member(s, "in", name, "");
+	}
+	assert_int_equal(command(s, "ZCARD {t:07}:o")->integer, 64);
+	assert_int_equal(member(s, "in", "3", "")->element[2]->integer, 0);
+}
+
+static void the_list_works_on_a_full_server(void **state)
+{
+	struct scripts *s = *state;
+
+	command(s, "CONFIG SET maxmemory 1");
+	member(s, "in", "a", "");
+	expect_list(s, "a");
+}
+
+/* ---- Giving -------------------------------------------------------------------------------- */
+
+static const redisReply *give(struct scripts *s, const char *token, const char *era, uint64_t mark,
+			      uint64_t seen)
+{
+	call(s, "release");
+	call_text(s, token);
+	call_text(s, "");
+	call_text(s, era);
+	call_number(s, mark);
+	call_number(s, seen);
+	call_text(s, "{t}:free");
+	return call_go(s);
+}
+
+static void expect_free(struct scripts *s, bool is_free)
+{
+	assert_int_equal(command(s, "EXISTS {t:07}:l")->integer, !is_free);
+	assert_int_equal(command(s, "HEXISTS {t:07}:m holder")->integer, !is_free);
+}
+
+static void a_shard_is_given_if_it_is_what_the_owner_knows(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t ver = put_one(s, true, "a", 5, 0);
+
+	assert_true(is(give(s, s->token, "other", s->mark, 0), "ERA"));
+	assert_string_equal(s->reply->element[1]->str, "era");
+	assert_int_equal(number_in(s->reply->element[2]), s->fence);
+	assert_true(is(give(s, s->token, "era", s->mark - 1, 0), "ERA"));
+	assert_true(is(give(s, s->token, "era", s->mark + 1, 0), "ERA"));
+	assert_true(is(give(s, s->token, "era", s->mark, ver + 1), "ERA"));
+	expect_free(s, false);
+	assert_true(is(give(s, s->token, "era", s->mark, ver), "OK"));
+	expect_free(s, true);
+	assert_int_equal(number_in(command(s, "HGET {t:07}:m acked")), ver);
+	assert_true(is(give(s, s->token, "era", s->mark, ver), "ERA")); /* a late copy */
+}
+
+static void a_lease_that_ran_out_can_be_given(void **state)
+{
+	struct scripts *s = *state;
+	char old[sizeof s->token], later[sizeof s->token + 8];
+
+	(void)snprintf(later, sizeof later, "%" PRIu64 ":n1:2", s->fence);
+	command(s, "DEL {t:07}:l");
+	command(s, "HSET {t:07}:m conn 2");
+	assert_true(is(give(s, s->token, "era", s->mark, 0), "ERA")); /* of an old connection */
+	assert_true(is(give(s, later, "era", s->mark, 0), "OK"));
+	expect_free(s, true);
+	own(s);
+	memcpy(old, s->token, sizeof old);
+	own(s);
+	command(s, "DEL {t:07}:l");
+	assert_true(is(give(s, old, "era", s->mark, 0), "ERA"));
+	assert_int_equal(number_in(s->reply->element[2]), s->fence);
+	command(s, "FLUSHALL");
+	assert_true(is(give(s, s->token, "era", s->mark, 0), "ERA"));
+	assert_string_equal(s->reply->element[1]->str, "");
+}
+
+static void whoever_listens_hears_of_a_free_shard(void **state)
+{
+	struct scripts *s = *state;
+	redisContext *ear = redisConnectUnix(s->server.path);
+	redisReply *heard;
+
+	freeReplyObject(redisCommand(ear, "SUBSCRIBE {t}:free"));
+	assert_true(is(give(s, s->token, "era", s->mark, 0), "OK"));
+	assert_int_equal(redisGetReply(ear, (void **)&heard), REDIS_OK);
+	assert_string_equal(heard->element[2]->str, "07");
+	freeReplyObject(heard);
+	redisFree(ear);
+}
+
+/* ---- A change that waits -------------------------------------------------------------------- */
+
+static int64_t confirm(struct scripts *s, uint64_t ver, uint64_t fence)
+{
+	call(s, "confirm");
+	call_text(s, "a");
+	call_number(s, ver);
+	call_number(s, fence);
+	assert_true(is(call_go(s), "OK"));
+	return s->reply->element[1]->integer;
+}
+
+static void a_change_is_sure_when_its_shard_was_given_away(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t fence = s->fence;
+	uint64_t ver = put_one(s, false, "a", 5, 0), later;
+
+	command(s, "HSET {t:07}:m fire n1");
+	assert_int_equal(confirm(s, ver, fence), 1);
+	assert_true(is(give(s, s->token, "era", s->mark, 0), "OK"));
+	assert_int_equal(confirm(s, ver, fence), 0);
+	own(s);
+	assert_int_equal(confirm(s, ver, fence), 0);
+	later = put_one(s, false, "a", 5, 0);
+	assert_int_equal(confirm(s, later, fence), 3); /* nobody gave the shard away since */
+	own(s);                                        /* its owner was not asked */
+	assert_int_equal(confirm(s, ver, fence), 3);
+}
+
+static void a_change_that_came_too_late_stays_so_when_the_shard_was_given_away(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t fence = s->fence;
+	uint64_t ver = put_one(s, false, "a", 5, 0);
+	char late[64];
+
+	(void)snprintf(late, sizeof late, "%" PRIu64 ":a\n", ver);
+	command(s, "HSET {t:07}:m fire n1 late %s", late);
+	assert_true(is(give(s, s->token, "era", s->mark, 0), "OK"));
+	own(s);
+	assert_int_equal(confirm(s, ver, fence), 4);
+	command(s, "HSET {t:07}:m fire n2");
+	own(s); /* in place of an owner that may fire yet */
+	assert_int_equal(confirm(s, ver, fence), 3);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, scripts_empty)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    CASE(a_member_is_listed_with_its_record),
+	    CASE(a_member_is_dropped_when_its_time_is_over),
+	    CASE(a_full_list_takes_nobody),
+	    CASE(the_list_works_on_a_full_server),
+	    CASE(a_shard_is_given_if_it_is_what_the_owner_knows),
+	    CASE(a_lease_that_ran_out_can_be_given),
+	    CASE(whoever_listens_hears_of_a_free_shard),
+	    CASE(a_change_is_sure_when_its_shard_was_given_away),
+	    CASE(a_change_that_came_too_late_stays_so_when_the_shard_was_given_away),
+	};
+
+	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);
+}
