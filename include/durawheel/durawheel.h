@@ -21,6 +21,7 @@
  *	select.h   many timers at once: list, count and cancel those of a selection
  *	topic.h    settings of topics, and queues: push, take, ack
  *	ended.h    what became of a timer
+ *	members.h  several processes that share one store
  *	metrics.h  numbers for a monitoring system, and whether a handle is well
  *	journal.h  tools for the file of options.journal
  *	testing.h  a clock that a test moves
@@ -111,8 +112,8 @@ typedef struct dw dw;
 struct ev_loop; /* libev's */
 
 typedef enum dw_role {
-	DW_OWNER = 0,  /* fires; one per store, a second one is refused with DW_EOWNED */
-	DW_CLIENT = 1, /* adds, cancels, lists; never fires */
+	DW_OWNER = 0,   /* fires; one per store, a second one is refused with DW_EOWNED */
+	DW_CLIENT = 1,  /* adds, cancels, lists; never fires */
 	DW_STANDBY = 2, /* a client until the owner is gone, then the owner */
 	/* Shares the shards of the store with the other peers, and is a client in their shards.
 	 * Only in Redis. */

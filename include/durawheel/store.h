@@ -501,9 +501,9 @@ typedef struct dw_store_class {
 	unsigned (*shards)(const dw_store *);
 	unsigned (*shard_of)(const dw_store *, const char *id);
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
-	/* How many of its shards a peer should give to others now, which the engine does with GIVE
-	 * when they are quiet. After OWN a peer has any number of shards, and take_shard tells which
-	 * it gains and which it loses but by GIVE. Absent: the store has no peers. */
+	/* How many of its shards a peer should give to others now. The engine does so with GIVE
+	 * when they are quiet. After OWN a peer has any number of shards. take_shard tells which
+	 * it gains, and which it loses otherwise. Absent: the store has no peers. */
 	unsigned (*surplus)(const dw_store *);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *

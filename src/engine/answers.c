@@ -105,6 +105,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	case DW_OP_DEAD_SCAN:
 	case DW_OP_DROP:
 	case DW_OP_CHECK:
+	case DW_OP_MEMBERS:
 		call_answer_ask(engine, op);
 		return true;
 	case DW_OP_OWN:
@@ -119,6 +120,9 @@ static bool store_answered(struct engine *engine, dw_op *op)
 		return true;
 	case DW_OP_LOSS:
 		restore_asked(engine, op);
+		return true;
+	case DW_OP_GIVE:
+		giving_answered(engine, op);
 		return true;
 	case DW_OP_REPUSH:
 		restore_written(engine, op);
@@ -161,7 +165,8 @@ static void answered(struct engine *engine, dw_op *op)
 	assert(head && head->busy);
 	(void)loss_meets(engine, head); /* it is busy, so it stays */
 	read_again_if_past(engine, head, op);
-	head->busy = head->judging = false;
+	timer_set_busy(engine, head, false);
+	head->judging = false;
 	if (head->claiming)
 		batches_claimed(engine, head);
 	if (answers_failed(op->status) && engine->trouble.declared)

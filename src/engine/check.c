@@ -29,7 +29,8 @@ struct sums {
 	uint64_t timers, claimed, held, waiting, busy, calls;
 	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready, kept;
 	uint64_t unscheduled, suspended, overdue;
-	uint64_t of_shards[DW_SHARDS_MAX]; /* suspended timers */
+	uint64_t of_shards[DW_SHARDS_MAX];         /* suspended timers */
+	struct engine_shard shards[DW_SHARDS_MAX]; /* the numbers of their timers */
 	int broken;
 };
 
@@ -149,6 +150,11 @@ static void look_at(struct timer *timer, void *user)
 	sums->suspended += timer->place == PLACE_SUSPENDED;
 	sums->of_shards[timer->shard] += timer->place == PLACE_SUSPENDED;
 	sums->overdue += timer->place == PLACE_OVERDUE;
+	sums->shards[timer->shard].claimed += timer->state == TIMER_CLAIMED;
+	sums->shards[timer->shard].running += timer->state == TIMER_FIRING ||
+					      timer->state == TIMER_HELD ||
+					      timer->state == TIMER_VERDICT;
+	sums->shards[timer->shard].busy += timer->busy;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
 }
@@ -165,9 +171,14 @@ static bool list_counts(const struct timer_list *list, uint64_t expected)
 
 static bool shards_count(const struct shards *shards, const struct sums *sums)
 {
-	for (unsigned i = 0; i < DW_SHARDS_MAX; i++)
-		if (!list_counts(&shards->all[i].suspended, sums->of_shards[i]))
+	for (unsigned i = 0; i < DW_SHARDS_MAX; i++) {
+		const struct engine_shard *shard = &shards->all[i], *found = &sums->shards[i];
+
+		if (!list_counts(&shard->suspended, sums->of_shards[i]) ||
+		    shard->claimed != found->claimed || shard->running != found->running ||
+		    shard->busy != found->busy)
 			return false;
+	}
 	return shards->suspended == sums->suspended;
 }
 

@@ -8,8 +8,8 @@
  *	answers                         which part an answer of the store is for
  *	ownership, fire                 gaining and losing the store; timers that are due
  *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts
- *	recovery, restore, registry     reading what others wrote, writing what the store lost;
- *	                                the settings of topics
+ *	recovery, restore, registry,    reading what others wrote, writing what the store lost;
+ *	giving                          the settings of topics; giving a shard to another peer
  *	batches, messages, takes        due timers gather for one call of a handler, or become
  *	                                messages of a queue; taking messages
  *	workers, notify                 jobs for worker threads; calling the program back
@@ -17,8 +17,9 @@
  *	delivery, clock_steps           a handler starts and ends; the wall clock was set
  *	zones                           the rules of a zone have changed
  *	modes                           a put is made, and merged with what is stored
- *	lifecycle, loss, claim          what a timer does next; the timers of a lost shard;
- *	                                claiming ahead of the deadline
+ *	claim, suspended                claiming ahead of the deadline; timers wait for their shard
+ *	loss                            the timers of a lost shard
+ *	lifecycle                       what a timer does next
  *	queries, dead_letters           get, list, status; dead letters
  *	calls, urgent                   calls of the API; operations that firing waits for
  *	damaged, report                 rows that cannot be trusted; the counters

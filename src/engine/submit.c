@@ -93,6 +93,7 @@ static bool is_owners(const dw_op *op)
 	case DW_OP_LOSS:
 	case DW_OP_REPUSH:
 	case DW_OP_AUDIT:
+	case DW_OP_GIVE:
 		return true;
 	case DW_OP_SCAN:
 	case DW_OP_TOPIC_LIST:

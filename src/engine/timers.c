@@ -99,8 +99,32 @@ static bool is_running(const struct timer *timer)
 	       (timer->state == TIMER_HELD && !timer->unstarted);
 }
 
+static bool is_delivered(const struct timer *timer)
+{
+	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	       timer->state == TIMER_VERDICT;
+}
+
+/* count_in_shard adds the timer to the numbers of its shard, or with -1 takes it away. */
+static void count_in_shard(struct engine *engine, const struct timer *timer, int by)
+{
+	struct engine_shard *shard = &engine->shards.all[timer->shard];
+
+	if (timer->state == TIMER_CLAIMED)
+		shard->claimed += (uint32_t)by;
+	else if (is_delivered(timer))
+		shard->running += (uint32_t)by;
+}
+
+void timer_set_busy(struct engine *engine, struct timer *timer, bool is_busy)
+{
+	engine->shards.all[timer->shard].busy += (uint32_t)is_busy - (uint32_t)timer->busy;
+	timer->busy = is_busy;
+}
+
 void timer_set_state(struct engine *engine, struct timer *timer, enum timer_state state)
 {
+	count_in_shard(engine, timer, -1);
 	engine->stats.timers -= counts(timer);
 	engine->timers.claimed -= timer->state == TIMER_CLAIMED;
 	engine->stats.held -= timer->state == TIMER_HELD;
@@ -112,6 +136,7 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 		topic_tried(timer);
 	timer->unstarted = false;
 	timer->state = (uint8_t)state;
+	count_in_shard(engine, timer, 1);
 	engine->stats.timers += counts(timer);
 	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;

@@ -75,6 +75,9 @@ void timer_came_out(struct timer *);
 
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
+/* timer_set_busy notes that an operation of the timer is under way, or is answered. */
+void timer_set_busy(struct engine *, struct timer *, bool is_busy);
+
 /* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */
 void timer_drop(struct engine *, struct timer *);
 

@@ -8,6 +8,7 @@
 #include "engine/call/lifecycle.h"
 #include "engine/due/notify.h"
 #include "engine/heal/loss.h"
+#include "engine/heal/suspended.h"
 #include "engine/due/workers.h"
 #include "engine/rule/zones.h"
 #include "port/driven.h"
@@ -164,6 +165,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	at = usec_min(at, zones_wake(engine, now));
 	at = usec_min(at, derive_wake(engine, now));
 	at = usec_min(at, lease_wake(engine, now));
+	at = usec_min(at, giving_wake(engine, now));
 	if (engine->timers.unscheduled.first)
 		at = usec_min(at, usec_add(now, 1000));
 	return usec_min(at, report_wake(engine));
@@ -196,7 +198,7 @@ static void work(struct engine *engine, dw_usec now)
 	if (engine->timers.unscheduled.first)
 		lifecycle_reschedule(engine);
 	if (engine->shards.suspended > 0 || engine->shards.more)
-		lifecycle_recheck(engine);
+		suspended_round(engine);
 	ownership_round(engine, now);
 	restore_round(engine, now);
 	recovery_round(engine, now);
@@ -206,7 +208,9 @@ static void work(struct engine *engine, dw_usec now)
 	derive_round(engine);
 	takes_round(engine, now);
 	deliver(engine, now);
+	giving_round(engine);
 	loss_round(engine);
+	shards_tell(engine);
 }
 
 /* turn does everything but arm the next turn. */

@@ -53,8 +53,8 @@ static int open_engine(dw *d)
 				 .posts = {handle_drain_posts, d},
 				 .workers = port_of_workers(d),
 				 .role = d->options.role == DW_OWNER ? DW_OWNER : DW_CLIENT,
-				 .standby = d->options.role == DW_STANDBY ||
-					    d->options.role == DW_PEER,
+				 .standby =
+				     d->options.role == DW_STANDBY || d->options.role == DW_PEER,
 				 .is_peer = d->options.role == DW_PEER,
 				 .unseen = handle_has_test_clock(d),
 				 .fires_away = d->options.outage == DW_OUTAGE_FIRE,

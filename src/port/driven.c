@@ -55,6 +55,11 @@ bool driven_take_shard(dw_store *store, dw_shard_news *ret_news)
 	return HAS(store, take_shard) && store->type->take_shard(store, ret_news);
 }
 
+bool driven_has_members(const dw_store *store)
+{
+	return HAS(store, surplus);
+}
+
 unsigned driven_surplus(const dw_store *store)
 {
 	return HAS(store, surplus) ? store->type->surplus(store) : 0;

@@ -29,7 +29,9 @@ bool driven_owns(const dw_store *);
 /* driven_take_shard takes the next change of a shard, or returns false if there is none. */
 bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
-/* driven_surplus returns how many of its shards a peer should give to others now. */
+/* driven_has_members returns true if several processes may share the store. driven_surplus returns
+ * how many of its shards a peer should give to others now. */
+bool driven_has_members(const dw_store *);
 unsigned driven_surplus(const dw_store *);
 
 /* driven_window returns how many ordinary operations may be under way. */

@@ -132,6 +132,29 @@ static bool refuses(struct leased *leased, dw_op *op)
 	return true;
 }
 
+/* answer_members: one peer, which has the first and the last shard. */
+static void answer_members(struct leased *leased, dw_op *op)
+{
+	struct alloc alloc = harness_alloc(leased->harness);
+	const dw_member_row member = {.shards = {1u | 1u << (LEASED_SHARDS - 1)},
+				      .room = LEASED_SHARDS,
+				      .version = "1",
+				      .is_self = 1};
+
+	op->rows = row_new(&alloc, "host pid 1", &member, sizeof member);
+	op->row_count = op->rows != NULL;
+	leased_say(leased, op, op->rows ? DW_OK : DW_ENOMEM);
+}
+
+static void give(struct leased *leased, dw_op *op)
+{
+	if (leased->gives == DW_OK) {
+		leased->shards[op->limit].foreign = true;
+		leased->surplus--;
+	}
+	leased_say(leased, op, leased->gives);
+}
+
 static void take(struct leased *leased, dw_op *op)
 {
 	dw_store *inner = leased->harness->store;
@@ -147,6 +170,10 @@ static void take(struct leased *leased, dw_op *op)
 		leased->parked = op;
 	else if (leased->keeps && op->kind != DW_OP_SCAN)
 		op_queue_push(&leased->kept, op);
+	else if (op->kind == DW_OP_GIVE)
+		give(leased, op);
+	else if (op->kind == DW_OP_MEMBERS)
+		answer_members(leased, op);
 	else if (leased->failing != DW_OK && op->kind != DW_OP_SCAN)
 		leased_say(leased, op, leased->failing);
 	else if (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN && leased->knows)
@@ -227,6 +254,11 @@ static int take_shard(dw_store *store, dw_shard_news *ret_news)
 	return 1;
 }
 
+static unsigned surplus(const dw_store *store)
+{
+	return ((const struct leased *)store)->surplus;
+}
+
 static void tell_news(struct leased *leased, dw_shard_news news)
 {
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
@@ -278,6 +310,7 @@ static void divide(struct leased *leased)
 	leased->type.shards = shards;
 	leased->type.shard_of = shard_of;
 	leased->type.take_shard = take_shard;
+	leased->type.surplus = surplus;
 	leased->store.type = &leased->type;
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
 		leased->shards[i].lease = DW_NEVER;
@@ -354,6 +387,16 @@ struct harness *leased_begin(struct leased *leased)
 struct harness *leased_begin_divided(struct leased *leased)
 {
 	return begin(make(leased, NULL, true));
+}
+
+static void set_peer(struct engine_env *env)
+{
+	env->is_peer = true;
+}
+
+struct harness *leased_begin_peer(struct leased *leased)
+{
+	return begin(make(leased, set_peer, true));
 }
 
 void leased_end(struct leased *leased)

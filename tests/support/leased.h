@@ -44,6 +44,8 @@ struct leased {
 	dw_op *parked; /* the INBOX operation that waits */
 	dw_store_class type;
 	struct leased_shard shards[LEASED_SHARDS];
+	unsigned surplus; /* how many shards a peer should give */
+	int gives;        /* the status with which a GIVE is answered */
 	unsigned scanned; /* a bit for each shard that the last SCAN was about */
 	dw_shard_news news[LEASED_SHARDS * 2]; /* news that the engine has not taken yet */
 	size_t news_count;
@@ -62,6 +64,9 @@ void leased_keep_topics(struct leased *);
 /* leased_begin_divided is leased_begin on a store of LEASED_SHARDS shards. The first letter of an
  * id says which one it is in: "a" is in shard 0. Their leases hold. */
 struct harness *leased_begin_divided(struct leased *);
+
+/* leased_begin_peer is the same for a peer. */
+struct harness *leased_begin_peer(struct leased *);
 
 /* leased_refuse: from now on the server refuses what is asked of the shard. leased_tell_shard tells
  * the engine the state of a shard; with DW_SHARD_OWNED and DW_SHARD_FOREIGN it is so from now on.

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/events.h"
 #include "engine/due/says.h"
+#include "durawheel/members.h"
 #include "engine/queue/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
@@ -24,6 +25,7 @@ enum call_kind {
 	CALL_STATUS,
 	CALL_PURGE,
 	CALL_CHECK,
+	CALL_MEMBERS,
 	CALL_TOPIC,
 	CALL_TOPICS,
 	CALL_PUSH,
@@ -73,6 +75,10 @@ struct call {
 			void *on_topics_user;
 		};
 		struct end_asker end_asker;
+		struct {
+			dw_members_fn on_members;
+			void *on_members_user;
+		};
 		struct {
 			dw_check_fn on_check;
 			void *on_check_user;

@@ -10,15 +10,15 @@
 
 /* ---- Beginning a call ---------------------------------------------------------------------- */
 
-static void send_call(struct submit *submit, struct timer *timer, struct call *call)
+static void send_call(struct engine *engine, struct timer *timer, struct call *call)
 {
 	dw_op *op = call->op;
 
 	call->op = NULL;
 	ticket_of(op)->call = call;
 	op->asked = call->internal ? 0 : call->asked;
-	timer->busy = true;
-	submit_push(submit, op, false);
+	timer_set_busy(engine, timer, true);
+	submit_push(&engine->submit, op, false);
 }
 
 static void begin_put(struct engine *engine, struct timer *timer, struct call *call)
@@ -38,9 +38,10 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->flags |= DW_OP_ABSENT;
 	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
 	if (owned && !engine->drive.closing && op->head.due <= soon &&
-	    !call->fresh->topic->is_full && topic_handler(&engine->topics, call->fresh->topic))
+	    engine->shards.all[timer->shard].giving == GIVING_NOT && !call->fresh->topic->is_full &&
+	    topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;
-	send_call(&engine->submit, timer, call);
+	send_call(engine, timer, call);
 }
 
 static bool is_being_delivered(const struct timer *timer)
@@ -72,7 +73,7 @@ static void begin_change(struct engine *engine, struct timer *timer, struct call
 	 * answer was lost. */
 	if (engine->shards.all[timer->shard].owned)
 		call->op->flags |= DW_OP_WITHDRAWN;
-	send_call(&engine->submit, timer, call);
+	send_call(engine, timer, call);
 }
 
 static bool holds(const struct timer *timer, uint64_t generation, uint32_t attempt)
@@ -127,7 +128,7 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 		begin_change(engine, timer, call);
 		break;
 	case CALL_REQUEUE:
-		send_call(&engine->submit, timer, call);
+		send_call(engine, timer, call);
 		break;
 	case CALL_SETTLE:
 	default:
@@ -219,6 +220,8 @@ void lifecycle_resume(struct engine *engine, struct timer *timer)
 	while (timer->calls && rests(timer)) {
 		struct call *call = timer->calls;
 
+		if (shards_suspend_call(engine, timer))
+			return;
 		timer->calls = call->next;
 		patience_end(&engine->patience, call);
 		begin(engine, timer, call);
@@ -243,7 +246,7 @@ void lifecycle_start(struct engine *engine, struct timer *timer, struct call *ca
 		call_charge(&engine->calls, call, call->op);
 	if (call->kind != CALL_SETTLE && !is_new)
 		withdraw(engine, timer);
-	if (!timer->calls && rests(timer)) {
+	if (!timer->calls && rests(timer) && !shards_suspend_call(engine, timer)) {
 		begin(engine, timer, call);
 	} else {
 		call_queue(timer, call);
@@ -271,35 +274,4 @@ void lifecycle_reschedule(struct engine *engine)
 		}
 		timer = next;
 	}
-}
-
-/* next_suspended returns the first suspended timer that may go on, in the order of deadlines over
- * all shards. */
-static struct timer *next_suspended(const struct engine *engine)
-{
-	unsigned count = engine->shards.suspended > 0 ? driven_shards(engine->store) : 0;
-	struct timer *first = NULL;
-
-	for (unsigned i = 0; i < count; i++) {
-		const struct engine_shard *shard = &engine->shards.all[i];
-		struct timer *timer = shard->suspended.first;
-
-		if (!timer || shard->refused || !lease_holds(engine, i))
-			continue;
-		if (!first || timer_is_before(timer, first))
-			first = timer;
-	}
-	return first;
-}
-
-void lifecycle_recheck(struct engine *engine)
-{
-	struct timer *timer = next_suspended(engine);
-
-	for (uint32_t i = 0; timer && i < RESCHEDULED_A_TURN; i++) {
-		timer_disarm(engine, timer);
-		lifecycle_resume(engine, timer);
-		timer = next_suspended(engine);
-	}
-	engine->shards.more = timer != NULL;
 }

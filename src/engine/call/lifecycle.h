@@ -22,7 +22,4 @@ bool lifecycle_is_open(const struct timer *, uint64_t generation, uint32_t attem
 /* lifecycle_reschedule arms timers for which the schedules had no memory before. */
 void lifecycle_reschedule(struct engine *);
 
-/* lifecycle_recheck lets suspended timers go on whose shards may start them again. */
-void lifecycle_recheck(struct engine *);
-
 #endif

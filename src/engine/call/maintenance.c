@@ -80,6 +80,12 @@ int engine_purge(struct engine *engine, struct done done)
 	if (engine->ownership.role != DW_OWNER)
 		return engine_fail(engine, DW_EROLE,
 				   "only the owner of the store may empty it: open as DW_OWNER");
+	if (engine->env.is_peer && engine->shards.owned < engine->shards.count)
+		return engine_fail(engine, DW_EOWNED,
+				   "other peers have %u of %u shards: stop them, or empty the "
+				   "store when this one has them all",
+				   engine->shards.count - engine->shards.owned,
+				   engine->shards.count);
 	status = call_new(engine, CALL_PURGE, "", &call);
 	if (status != DW_OK)
 		return status;

@@ -14,6 +14,8 @@ bool lease_holds(const struct engine *engine, unsigned shard)
 {
 	dw_usec lease;
 
+	if (engine->shards.all[shard].giving != GIVING_NOT)
+		return false;
 	if (!engine->shards.all[shard].owned)
 		return true; /* a client has no lease, and starts no timers */
 	lease = driven_lease(engine->store, shard);

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/call/dead_letters.h"
+#include "engine/call/members.h"
 #include "engine/queue/messages.h"
 #include "engine/call/modes.h"
 #include "engine/call/queries.h"
@@ -77,6 +78,9 @@ static void tell_answer(struct engine *engine, struct call *call)
 		break;
 	case CALL_TOPICS:
 		registry_show(engine, call);
+		break;
+	case CALL_MEMBERS:
+		members_show(engine, call);
 		break;
 	case CALL_CHECK:
 		maintenance_show_check(engine, call);

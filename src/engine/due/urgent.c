@@ -16,7 +16,7 @@ void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	if (op->head.generation == 0)
 		op->head = timer->head;
-	timer->busy = true;
+	timer_set_busy(engine, timer, true);
 	submit_push(&engine->submit, op, true);
 }
 

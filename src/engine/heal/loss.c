@@ -38,11 +38,12 @@ static void tell_dropped(struct engine *engine)
 {
 	char line[DW_MESSAGE_SIZE];
 
-	(void)snprintf(line, sizeof line,
-		       "lost shards to another process: %llu timers dropped from memory",
+	(void)snprintf(line, sizeof line, "%s another process: %llu timers dropped from memory",
+		       engine->env.is_peer ? "shards went to" : "lost shards to",
 		       (unsigned long long)engine->shards.dropped);
 	if (engine->env.on_log)
-		engine->env.on_log(DW_LOG_WARN, line, engine->env.on_log_user);
+		engine->env.on_log(engine->env.is_peer ? DW_LOG_INFO : DW_LOG_WARN, line,
+				   engine->env.on_log_user);
 	engine->shards.dropped = 0;
 }
 

@@ -62,8 +62,10 @@ void ownership_fenced(struct engine *engine, const dw_op *op)
 
 	if (!is_current)
 		return;
-	if (op->id && driven_owns(engine->store))
+	if (op->id && (driven_owns(engine->store) || engine->env.is_peer))
 		shards_lose_fenced(engine, op->id);
+	if (engine->env.is_peer)
+		return; /* it may have no shard, and still shares the store */
 	if (!op->id || !driven_owns(engine->store) || engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);
 }
@@ -161,6 +163,9 @@ void ownership_answered(struct engine *engine, const dw_op *op)
 	shards_own(engine, ticket_of_const(op)->term);
 	lease_begin(&engine->lease);
 	recovery_begin(engine);
-	event_raise(engine, &event, "this %s owns the store now",
-		    engine->ownership.was_owner ? "process" : "standby");
+	if (engine->env.is_peer)
+		event_raise(engine, &event, "this process shares the store with its peers now");
+	else
+		event_raise(engine, &event, "this %s owns the store now",
+			    engine->ownership.was_owner ? "process" : "standby");
 }

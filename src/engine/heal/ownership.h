@@ -6,20 +6,22 @@
 #include <stdbool.h>
 
 #include "base/usec.h"
+#include "engine/heal/giving.h"
 #include "port/op.h"
 
 struct engine;
 
 struct ownership {
-	dw_role role;        /* DW_OWNER or DW_CLIENT, at this moment */
-	bool standby;        /* a client that asks for the ownership */
-	bool asked;          /* an OWN or DISOWN is not answered yet */
-	dw_usec at;          /* wall clock; when a standby asks next */
-	bool was_owner;      /* this handle was the owner before */
-	unsigned term;       /* the first term (shards.h) since the last loss */
-	bool newer_notified; /* the program was told about timers of a newer durawheel */
-	uint64_t dropped;    /* timers that the last loss has dropped from memory */
-	int lost_by;         /* the status of the last loss */
+	dw_role role;         /* DW_OWNER or DW_CLIENT, at this moment */
+	bool standby;         /* a client that asks for the ownership */
+	bool asked;           /* an OWN or DISOWN is not answered yet */
+	dw_usec at;           /* wall clock; when a standby asks next */
+	bool was_owner;       /* this handle was the owner before */
+	unsigned term;        /* the first term (shards.h) since the last loss */
+	bool newer_notified;  /* the program was told about timers of a newer durawheel */
+	uint64_t dropped;     /* timers that the last loss has dropped from memory */
+	int lost_by;          /* the status of the last loss */
+	struct giving giving; /* of a peer */
 	int refused_by; /* why a standby is not the owner: DW_EOWNED or DW_ENEWER; 0: not known */
 };
 

@@ -13,7 +13,21 @@ bool shards_refuse(const struct engine *engine, const char *id)
 
 bool shards_suspend(struct engine *engine, struct timer *timer)
 {
-	if (!engine->shards.all[timer->shard].refused || timer->busy || timer->state == TIMER_HELD)
+	const struct engine_shard *shard = &engine->shards.all[timer->shard];
+
+	if ((!shard->refused && shard->giving == GIVING_NOT) || timer->busy ||
+	    timer->state == TIMER_HELD)
+		return false;
+	timer_suspend(engine, timer);
+	return true;
+}
+
+/* A delivery goes on, because the shard cannot be given before it ends. */
+bool shards_suspend_call(struct engine *engine, struct timer *timer)
+{
+	if (engine->shards.all[timer->shard].giving != GIVING_WAITS ||
+	    timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
+	    timer->state == TIMER_VERDICT)
 		return false;
 	timer_suspend(engine, timer);
 	return true;
@@ -80,7 +94,7 @@ void shards_lose(struct engine *engine, unsigned number)
 	shards->owned--;
 	shards->drops++;
 	shards->bucket = 0; /* the round begins again, and finds the timers of all lost shards */
-	shards->lost_last = shards->owned == 0;
+	shards->lost_last = shards->owned == 0 && !engine->env.is_peer;
 	recovery_leave(&engine->recovery, number);
 	submit_refuse_shard(engine, number);
 }
@@ -134,7 +148,9 @@ static void renumber(struct timer *timer, void *user)
 
 	if (is_suspended)
 		timer_disarm(engine, timer);
+	engine->shards.all[timer->shard].busy -= timer->busy;
 	timer->shard = (uint8_t)driven_shard_of(engine->store, timer->id);
+	engine->shards.all[timer->shard].busy += timer->busy;
 	if (!is_suspended)
 		return;
 	timer_arm_fire(&engine->timers, timer, engine_now(engine));
@@ -220,4 +236,16 @@ void shards_watch(struct engine *engine)
 	watch_count(engine);
 	while (driven_take_shard(engine->store, &news))
 		take_news(engine, &news);
+}
+
+void shards_tell(struct engine *engine)
+{
+	struct shards *shards = &engine->shards;
+	dw_event event = {.kind = DW_EVENT_SHARDS, .count = shards->owned};
+
+	if (!engine->env.is_peer || shards->told == shards->owned)
+		return;
+	shards->told = shards->owned;
+	event_raise(engine, &event, "this process has %u of %u shards now", shards->owned,
+		    shards->count);
 }

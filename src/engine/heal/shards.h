@@ -18,8 +18,19 @@
 
 struct engine;
 
+/* How far a shard is that a peer is about to give to another one (giving.h). */
+enum shard_giving {
+	GIVING_NOT,
+	GIVING_DRAINS, /* nothing of it is claimed or started */
+	GIVING_WAITS   /* calls of its ids wait, too */
+};
+
 struct engine_shard {
 	bool owned;
+	enum shard_giving giving;
+	/* Its timers in memory: claimed ones, deliveries that have started and are not settled,
+	 * and those with an operation under way. timers.c changes these numbers. */
+	uint32_t claimed, running, busy;
 	bool refused;       /* the store refuses what is asked of it */
 	bool drops;         /* it was lost, and memory may still have timers of it */
 	bool gained;        /* it is owned again as soon as these are dropped */
@@ -43,7 +54,8 @@ struct shards {
 	uint64_t dropped;   /* timers that were dropped so far */
 	uint64_t suspended; /* timers in all lists; timers.c changes it */
 	bool more;          /* a shard may start its timers again, and some are still in its list */
-	bool lost_last;     /* the last shard that was ours is lost */
+	bool lost_last;     /* the last shard that was ours is lost; never of a peer */
+	unsigned told;      /* how many were ours when a peer told it last */
 };
 
 /* shards_is_current returns true if the shard is ours, and the operation was sent in its present
@@ -80,15 +92,19 @@ void shards_gain(struct engine *, unsigned number);
 void shards_read_again(struct engine *, unsigned number);
 void shards_read_all_again(struct engine *);
 
-/* shards_suspend looks at a timer that is about to be claimed. If its shard is refused, it suspends
- * the timer and returns true. */
+/* shards_suspend looks at a timer that is about to be claimed. If its shard is refused, or about to
+ * be given away, it suspends the timer and returns true. shards_suspend_call does so for a timer
+ * whose next call must wait. */
 bool shards_suspend(struct engine *, struct timer *);
+bool shards_suspend_call(struct engine *, struct timer *);
 
 /* shards_refuse returns true if operations on the id fail because its shard is refused. */
 bool shards_refuse(const struct engine *, const char *id);
 
-/* shards_watch takes the store's news of its shards, and tells them to the program. */
+/* shards_watch takes the store's news of its shards, and tells them to the program. shards_tell
+ * tells it of a peer how many are its own. */
 void shards_watch(struct engine *);
+void shards_tell(struct engine *);
 
 /* shards_begin_term begins a term, and returns its number. */
 static inline unsigned shards_begin_term(struct shards *shards)

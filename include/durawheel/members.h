@@ -1,0 +1,73 @@
+/* Several processes share one namespace in Redis: the peers.
+ *
+ *	dw_options options = {.size = sizeof options,
+ *			      .store = "redis://10.0.0.7",
+ *			      .name = "orders",
+ *			      .role = DW_PEER};
+ *
+ * A namespace has 16 shards, unless its first owner has set another number (dw_options.shards). An
+ * id is always in the same shard, and ids with the same "{tag}" are in the same one. Each shard is
+ * owned by one peer at a time, which starts its timers. When a peer joins or leaves, shards move
+ * until each peer has its share: of S shards and M peers S / M, or one more. A shard moves in a
+ * quiet moment: none of its timers is claimed or being delivered. So a move loses and doubles no
+ * start. It makes due timers late by some milliseconds. While deliveries last long in all shards of
+ * a peer, it gives none; then a shard is kept from starting timers for at most 30 s, now and then.
+ *
+ * Every peer takes calls about every id. In a shard of another peer it is a client, so a cancel
+ * shortly before the deadline may be DW_ELATE. Every peer registers a handler for each topic: a due
+ * timer without a handler waits at its owner (DW_EVENT_NO_HANDLER). Deadlines are kept in order
+ * within a shard, and over the shards of one peer.
+ *
+ * A peer that dies on this machine is replaced within a second, another one when its lease and its
+ * heartbeat have ended (5 s, unless dw_options.lease_us says more). dw_close gives all shards away.
+ * A DW_OWNER owns all shards or none: it is refused with DW_EOWNED while peers live, and peers wait
+ * while it lives. A peer keeps no journal. Only a peer that has all shards may dw_purge() the
+ * store. dw_pause() pauses this peer, whose shards stay its own. */
+#ifndef DURAWHEEL_MEMBERS_H
+#define DURAWHEEL_MEMBERS_H
+
+#include "durawheel/durawheel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DW_MEMBERS_MAX 50 /* peers of a namespace */
+
+typedef struct dw_member {
+	size_t size;
+	const char *who;        /* "HOST pid N" */
+	const char *version;    /* of its durawheel */
+	dw_usec since;          /* when it joined, by the clock of the server */
+	dw_usec until;          /* when it counts as gone, unless it is heard of again */
+	dw_usec clock_us;       /* how far its clock is ahead of the server's; < 0: behind */
+	const unsigned *shards; /* the numbers of the shards that it has, in order */
+	size_t shard_count;
+	size_t room; /* how many it can have: fewer than there are if Redis refuses it some */
+	int is_self; /* this handle */
+} dw_member;
+
+typedef struct dw_member_list {
+	size_t size;
+	const dw_member *members; /* in the order in which they joined */
+	size_t count;             /* 0: the namespace is not shared, or has no owner */
+	size_t shard_count;       /* of the namespace */
+} dw_member_list;
+
+/* Called once. status is not DW_OK: list is NULL. What it names is valid inside the call. */
+typedef void (*dw_members_fn)(dw *, int status, const dw_member_list *list, void *user);
+
+/* dw_members asks who shares the namespace. Any role. Its own thread only. DW_EINVAL: the callback
+ * is NULL, or the store is not in Redis. */
+DW_API int dw_members(dw *, dw_members_fn, void *user);
+
+/* dw_owns returns 1 if this handle owns the shard of the id now, else 0. A program can route its
+ * calls by it: those of an id are fastest at its owner. It may change at any turn
+ * (DW_EVENT_SHARDS). Its own thread only. DW_EINVAL: the id is not valid. */
+DW_API int dw_owns(dw *, const char *id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+/* Who shares the store: the question of dw_members() and its answer. */
+#ifndef DW_ENGINE_MEMBERS_H
+#define DW_ENGINE_MEMBERS_H
+
+#include "durawheel/members.h"
+
+struct call;
+struct engine;
+
+int engine_members(struct engine *, dw_members_fn, void *user);
+int engine_owns(struct engine *, const char *id);
+void members_show(struct engine *, const struct call *);
+
+#endif

@@ -1,0 +1,21 @@
+/* The public API of several processes that share a store. */
+#include "durawheel/members.h"
+
+#include "engine/call/members.h"
+#include "handle/handle.h"
+
+int dw_members(dw *d, dw_members_fn fn, void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_members(d->engine, fn, user) : status;
+}
+
+int dw_owns(dw *d, const char *id)
+{
+	int status = handle_admit(d);
+
+	return status == DW_OK ? engine_owns(d->engine, id) : status;
+}
