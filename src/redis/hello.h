@@ -23,7 +23,7 @@ enum hello_step {
 	HELLO_SUBSCRIBE
 };
 
-enum { HELLO_STEPS = 9, CHANNELS_MAX = 256 };
+enum { HELLO_STEPS = 9, CHANNELS_MAX = 257 };
 
 /* A script that changes nothing. It needs the same rights as our other scripts. */
 #define HELLO_PROBE_SCRIPT "return redis.call('UNLINK',KEYS[1])"

@@ -141,6 +141,11 @@ void ask_send(struct ask *ask, dw_op *op)
 	ask->store->type->submit(ask->store, op);
 }
 
+void ask_turn(struct ask *ask)
+{
+	gather(ask);
+}
+
 bool ask_is_answered(struct ask *ask, dw_op *op)
 {
 	gather(ask);

@@ -32,6 +32,7 @@ void ask_send(struct ask *, dw_op *);
 dw_op *ask_await(struct ask *, dw_op *);
 dw_op *ask_done(struct ask *, dw_op *); /* ask_send() and ask_await() */
 bool ask_is_answered(struct ask *, dw_op *);
+void ask_turn(struct ask *); /* one turn; takes the answers that have come */
 
 /* ask_free frees an answered operation. */
 void ask_free(dw_op *);

@@ -24,6 +24,9 @@
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	lease.c      the leases: acquired, renewed, given back
+ *	member.c, quota.c  the record of a peer, and how many shards each should have
+ *	member_list.c  the list of the peers
+ *	members.c    this peer: it enters itself, and takes shards
  *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has
  *	topic_calls.c  topics: their settings;  queues.c  the messages of queue topics
@@ -31,6 +34,7 @@
  *	ends.c       what became of an id: its end, its dead letter
  *	inbox.c      the inbox of the clients
  *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up
+ *	give.c       gives a shard to another peer
  *	repair.c     compares the entries of the sorted sets with the values
  *	walk.c       reads a shard page by page
  *	letter.c, stream.c, scan.c  pages in order over all shards

@@ -31,6 +31,8 @@ static void set_names(struct names *names, const dw_store_env *env)
 {
 	(void)snprintf(names->name, sizeof names->name, "%s", env->name);
 	(void)snprintf(names->nonce, sizeof names->nonce, "%016" PRIx64, env->token);
+	if (env->role == DW_PEER)
+		(void)snprintf(names->free, sizeof names->free, "{%s}:free", env->name);
 	identity_write(names->holder, sizeof names->holder);
 }
 
@@ -49,6 +51,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->pipeline.link = link;
 	store->pipeline.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
+	store->ownership.members.room = SHARDS_MAX;
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;
 	store->pipeline.down_since = env->steady(env->steady_user);

@@ -80,7 +80,8 @@ static void act_on_connection(struct redis_store *store)
 		return;
 	token_connected(store);
 	for (unsigned i = 0; i < store->shard_count; i++)
-		handshake_begin(store, &store->shards[i]);
+		if (shard_is_ours(&store->shards[i]) || !shard_is_shared(store))
+			handshake_begin(store, &store->shards[i]);
 }
 
 void redis_wire(struct redis_store *store)
@@ -115,6 +116,8 @@ void redis_work(struct redis_store *store)
 	wake_channel_work(store);
 	restore_work(store);
 	lease_work(store);
+	members_work(store);
+	give_work(store);
 	inbox_work(store);
 	repair_work(store);
 	confirm_work(store);
@@ -198,6 +201,11 @@ static unsigned redis_shard_of(const dw_store *base, const char *id)
 static int redis_take_shard(dw_store *base, dw_shard_news *ret_news)
 {
 	return cut_off_take(redis_of(base), ret_news);
+}
+
+static unsigned redis_surplus(const dw_store *base)
+{
+	return members_surplus((const struct redis_store *)base);
 }
 
 /* redis_recall gives up operations for which the caller does not want to wait. The owner's own
@@ -314,14 +322,13 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, trouble_at(&store->pipeline));
 	if (store->pipeline.more)
 		return store->now;
-	if (store->wake.link)
-		at = usec_min(at, link_due(store->wake.link));
+	at = usec_min(at, wake_channel_due(&store->wake));
 	if (store->later.consumers.link)
 		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
 		at = usec_min(at, usec_min(store->ownership.renew_at, repair_due(store)));
 	at = usec_min(at, usec_min(cut_off_due(store), confirm_due(store)));
-	at = usec_min(at, suspect_due(&store->completion));
+	at = usec_min(at, usec_min(members_due(store), suspect_due(&store->completion)));
 	if (store->now < store->sets.may_pass_until)
 		at = usec_min(at, store->sets.may_pass_until);
 	if (store->handover.is_coming || store->handover.is_on)
@@ -396,6 +403,8 @@ static void end_unsent(struct redis_store *store)
 	store->later.barrier = NULL;
 	answer_all(store, &store->later.behind, DW_ECLOSED);
 	inbox_end(store, DW_ECLOSED);
+	members_end(store, DW_ECLOSED);
+	give_end(store, DW_ECLOSED);
 	topics_end(store, DW_ECLOSED);
 	restore_end(store, DW_ECLOSED);
 	scan_end_all(store, DW_ECLOSED);
@@ -411,6 +420,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	store->stopped = true;
 	store->completion.in_turn = true; /* nobody has to be woken by an answer */
 	end_unsent(store);
+	members_leave(store);
 	if (store->ownership.role == DW_OWNER)
 		lease_give_back(store);
 	session_end(store);
@@ -482,6 +492,7 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .shards = redis_shard_count,
 				    .shard_of = redis_shard_of,
 				    .take_shard = redis_take_shard,
+				    .surplus = redis_surplus,
 				    .recall = redis_recall,
 				    .stamp = redis_stamp,
 				    .origin = redis_origin,

@@ -143,7 +143,8 @@ static void ask(struct redis_store *store, struct shard *shard)
 
 static bool may_ask(const struct redis_store *store, const struct shard *shard)
 {
-	return !shard_is_cut_off(shard) && store->now >= shard->audited.rests_until;
+	return shard_is_ours(shard) && !shard_is_cut_off(shard) &&
+	       store->now >= shard->audited.rests_until;
 }
 
 void audit_begin(struct redis_store *store, dw_op *op)

@@ -159,9 +159,11 @@ void repair_work(struct redis_store *store)
 	if (repair->number >= store->shard_count) /* the namespace has fewer shards now */
 		*repair = (struct repair){.at = repair->at};
 	shard = &store->shards[repair->number];
-	if (shard_is_cut_off(shard) || !shard_is_ours(shard))
+	if (shard_is_cut_off(shard) || !shard_is_ours(shard)) {
 		*repair =
 		    (struct repair){.at = repair->at, .number = next_of(store, shard->number)};
+		return;
+	}
 	if (shard->channel.handshake != HANDSHAKE_DONE || shard->rebuild.state != REBUILD_NONE)
 		return;
 	add_page(store, shard);

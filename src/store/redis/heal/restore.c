@@ -121,6 +121,7 @@ void restore_lose(struct redis_store *store)
 	store->handover.is_coming = false;
 	answer_withheld(store);
 	store->ownership.role = DW_CLIENT;
+	members_leave(store);
 	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		lease_lose(store, &store->shards[i]);
@@ -141,10 +142,10 @@ static bool has_others(const struct redis_store *store, const struct shard *lost
 }
 
 /* lose gives one shard up. The store tries to acquire it again a second later. Without any other
- * shard the ownership of the namespace is lost. */
+ * shard the ownership of the namespace is lost; but a peer may have none. */
 static void lose(struct redis_store *store, struct shard *shard)
 {
-	if (!has_others(store, shard)) {
+	if (!shard_is_shared(store) && !has_others(store, shard)) {
 		restore_lose(store);
 		return;
 	}
@@ -192,6 +193,7 @@ static void hand_over(struct redis_store *store)
 	store->handover.is_on = true;
 	store->handover.until = usec_add(store->now, PATIENCE);
 	store->ownership.role = DW_CLIENT;
+	members_leave(store);
 	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
@@ -260,6 +262,7 @@ static void gained(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild = (struct rebuild){0};
 	shard_add(&store->sets.untold, shard->number);
+	members_accepted(store);
 	handshake_done(store, shard, 0);
 	cut_off_end(store, shard);
 }
@@ -302,8 +305,24 @@ static void stay_client(struct redis_store *store, struct shard *shard)
 	shard->rebuild.state = REBUILD_NONE;
 	shard->channel.handshake = HANDSHAKE_NONE;
 	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
-	shard_mark(store, shard, SHARD_HANDSHAKE);
+	if (!shard_is_shared(store))
+		shard_mark(store, shard, SHARD_HANDSHAKE);
 	cut_off_end(store, shard);
+}
+
+/* stay_foreign is called when a peer could not acquire a shard. It tries again when it still wants
+ * the shard. */
+static void stay_foreign(struct redis_store *store, struct shard *shard, enum failure failure,
+			 const struct reply *reply)
+{
+	bool is_young = failure == FAILURE_NONE && reply_is(&reply->items[0], "YOUNG");
+
+	if (failure == FAILURE_NONE && !is_young)
+		complain(store, "shard %u cannot be acquired: %s %.40s", shard->number,
+			 reply->items[0].bytes, reply->items[1].bytes);
+	if (failure == FAILURE_REFUSED || (failure == FAILURE_NONE && !is_young))
+		members_refused(store);
+	stay_client(store, shard);
 }
 
 /* is_held is called when another token has the shard, or when the shard's last fence is another
@@ -316,6 +335,7 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 				  .is_ours = token_is_ours(store, shard, reply)};
 	bool proves_nothing = token_is_dead(reply) || seen.is_ours;
 
+	members_accepted(store);
 	if (!shard_is_ours(shard) && !proves_nothing)
 		stay_client(store, shard);
 	else if (shard_is_ours(shard) &&
@@ -347,6 +367,8 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		reacquired(store, shard, sent, strcmp(incarnation, shard->lease.incarnation) == 0);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "HELD")) {
 		is_held(store, shard, reply);
+	} else if (!shard_is_ours(shard) && shard_is_shared(store)) {
+		stay_foreign(store, shard, failure, reply);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "SHARDS")) {
 		is_held_by_another(store, shard); /* the other owner has another number of shards */
 	} else if (failure != FAILURE_NONE) {
@@ -360,20 +382,28 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 
 static void reacquire_lost(struct redis_store *store, struct redis_request *request)
 {
-	token_ask_lost(request->shard);
-	if (request->shard->rebuild.state == REBUILD_ACQUIRING)
-		reacquire_later(store, request->shard);
+	struct shard *shard = request->shard;
+
+	token_ask_lost(shard);
+	if (shard->rebuild.state == REBUILD_ACQUIRING) {
+		if (!shard_is_ours(shard) && shard_is_shared(store))
+			stay_client(store, shard);
+		else
+			reacquire_later(store, shard);
+	}
 	request_free(&store->alloc, request);
 }
 
 /* reacquire acquires the shard again. The settings of the topics are sent first, because clients
  * may write to the shard as soon as it is acquired. If another owner has the shard, settings that
- * are newer are not replaced. */
+ * are newer are not replaced. A shard that a peer takes has them, or the next reading shows that it
+ * lacks some. */
 static void reacquire(struct redis_store *store, struct shard *shard, const struct token_seen *seen)
 {
 	void *incarnation;
 
-	copies_write(store, shard);
+	if (shard_is_ours(shard) || !shard_is_shared(store))
+		copies_write(store, shard);
 	token_add_acquire(store, shard, seen);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)
@@ -393,7 +423,10 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 				  .fence = shard->lease.fence};
 
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state == REBUILD_ACQUIRING ||
-	    shard->rebuild.state == REBUILD_HELD)
+	    shard->rebuild.state == REBUILD_HELD || shard->give.op)
+		return;
+	if (shard_is_shared(store) && !shard_is_ours(shard) &&
+	    !shard_is_in(&store->sets.wanted, shard->number))
 		return;
 	shard->rebuild.is_unsure = false;
 	if (shard_is_ours(shard) && token_is_over(store, shard)) {

@@ -223,7 +223,7 @@ void inbox_work(struct redis_store *store)
 			shard_remove(&store->sets.news, i);
 		else if (may_read(store, shard))
 			read_shard(store, shard);
-		if (!shard->inbox.is_read && !shard_is_cut_off(shard))
+		if (shard_is_ours(shard) && !shard->inbox.is_read && !shard_is_cut_off(shard))
 			store->inbox.is_whole = false;
 	}
 }

@@ -55,6 +55,10 @@ static void release(struct redis_store *store, struct shard *shard)
 		command_unsigned(&store->pipeline.words, shard->lease.newer);
 	else
 		command_text(&store->pipeline.words, "");
+	command_text(&store->pipeline.words, "");
+	command_text(&store->pipeline.words, "");
+	command_text(&store->pipeline.words, "");
+	command_text(&store->pipeline.words, store->names.free);
 	(void)request_post(store, shard, release_answered, release_lost, NULL);
 	shard->lease.fence = 0;
 	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
@@ -372,6 +376,8 @@ static void renew_shard(struct redis_store *store, struct shard *shard)
 		return;
 	if (!shard_is_ours(shard))
 		shard_take(store, shard);
+	if (!shard_is_ours(shard) && shard_is_shared(store))
+		return; /* it has a handshake when it is needed */
 	if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
 	else if (shard_is_ours(shard) && shard->channel.handshake == HANDSHAKE_DONE)
@@ -393,7 +399,7 @@ void lease_work(struct redis_store *store)
 
 void lease_mended(struct redis_store *store, struct shard *shard)
 {
-	if (store->ownership.role == DW_OWNER)
+	if (store->ownership.role == DW_OWNER && (shard_is_ours(shard) || !shard_is_shared(store)))
 		renew_shard(store, shard);
 	else
 		cut_off_end(store, shard);

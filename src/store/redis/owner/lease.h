@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
+#include "store/redis/owner/members.h"
 
 struct redis_store;
 struct shard;
@@ -31,6 +32,7 @@ struct redis_ownership {
 	dw_usec lease;
 	dw_usec renew_at; /* when the leases are renewed next (steady clock) */
 	struct acquisition acquisition;
+	struct members members; /* members.h */
 };
 
 /* The entries and values that the last renewals of a shard have counted. */

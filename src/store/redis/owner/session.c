@@ -43,12 +43,12 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-/* is_ours returns true if the token in the refusal is from an earlier handshake of ours whose reply
- * was lost. */
-static bool is_ours(const struct names *names, const struct shard *shard, const struct reply *reply)
+bool handshake_is_ours(const struct redis_store *store, const struct shard *shard,
+		       const struct reply *reply)
 {
 	char mine[TOKEN_SIZE];
-	int size = snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, names->nonce);
+	int size =
+	    snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, store->names.nonce);
 
 	return reply_is(&reply->items[0], "HELD") && reply->items[1].size < TOKEN_SIZE &&
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
@@ -71,7 +71,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 
 	if (!shard_is_ours(shard)) {
 		/* The ownership was lost meanwhile. The next handshake is a client's. */
-	} else if (failure == FAILURE_NONE && is_ours(&store->names, shard, reply)) {
+	} else if (failure == FAILURE_NONE && handshake_is_ours(store, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
@@ -101,7 +101,8 @@ static void handshake_lost(struct redis_store *store, struct redis_request *requ
 	request_free(&store->alloc, request);
 }
 
-static int begin_as_owner(struct redis_store *store, struct shard *shard)
+int handshake_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
+		  request_lost *lost)
 {
 	token_of(store, shard, store->names.token);
 	call_begin(&store->pipeline, SCRIPT_RENEW, shard);
@@ -109,7 +110,12 @@ static int begin_as_owner(struct redis_store *store, struct shard *shard)
 	command_text(&store->pipeline.words, store->names.token);
 	command_number(&store->pipeline.words, store->ownership.lease / 1000);
 	command_text(&store->pipeline.words, shard->lease.incarnation);
-	return request_post(store, shard, owner_handshake_answered, handshake_lost, NULL);
+	return request_post(store, shard, answered, lost, NULL);
+}
+
+static int begin_as_owner(struct redis_store *store, struct shard *shard)
+{
+	return handshake_ask(store, shard, owner_handshake_answered, handshake_lost);
 }
 
 /* ---- A client -------------------------------------------------------------------------------- */
@@ -211,7 +217,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	bool owner = shard_is_ours(shard);
 
 	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
-	    shard->cut.state == CUT_OFF || shard_take(store, shard))
+	    shard->cut.state == CUT_OFF || shard->give.op || shard_take(store, shard))
 		return;
 	if (owner && token_is_forgotten(store, shard)) {
 		shard_mark(store, shard, SHARD_FENCED);

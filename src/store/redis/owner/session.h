@@ -18,6 +18,11 @@ struct shard_session {
 /* handshake_begin sends the handshake, unless the shard is paused or cut off. */
 void handshake_begin(struct redis_store *, struct shard *);
 
+/* handshake_ask sends the handshake of an owner, and nothing else. handshake_is_ours returns true
+ * if the token in its refusal is from an earlier one whose reply was lost. */
+int handshake_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
+bool handshake_is_ours(const struct redis_store *, const struct shard *, const struct reply *);
+
 /* handshake_done is called when the server has applied all commands up to number mark. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);
 

@@ -57,10 +57,24 @@ int shard_make_keys(struct redis_store *store, struct shard *shard)
 	return DW_OK;
 }
 
+bool shard_is_shared(const struct redis_store *store)
+{
+	return store->env.role == DW_PEER;
+}
+
+/* may_take returns true if a peer wants the shard. Its changes as a client that wait for the
+ * shard's owner are answered before. */
+static bool may_take(const struct redis_store *store, const struct shard *shard)
+{
+	return shard_is_in(&store->sets.wanted, shard->number) && !shard->confirm.ops.first &&
+	       !shard->confirm.is_asked;
+}
+
 bool shard_take(struct redis_store *store, struct shard *shard)
 {
 	if (store->ownership.role != DW_OWNER || shard_is_ours(shard) || store->stopped ||
-	    shard->in_doubt.requests.first || store->now < shard->lease.again_at)
+	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
+	    (shard_is_shared(store) && !may_take(store, shard)))
 		return false;
 	if (shard->channel.under_way == 0)
 		shard_mark(store, shard, SHARD_SUSPECT);
@@ -73,6 +87,11 @@ struct shard *shard_first(const struct redis_store *store)
 		if (!shard_is_cut_off(&store->shards[i]))
 			return &store->shards[i];
 	return NULL;
+}
+
+bool shard_is_in(const struct shard_set *set, unsigned number)
+{
+	return set->bits[number / 64] >> number % 64 & 1;
 }
 
 void shard_add(struct shard_set *set, unsigned number)

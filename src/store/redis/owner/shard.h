@@ -7,10 +7,12 @@
 #include "store/redis/heal/audit.h"
 #include "store/redis/timer/completion.h"
 #include "store/redis/timer/confirm.h"
+#include "store/redis/owner/give.h"
 #include "store/redis/owner/inbox.h"
 #include "store/redis/heal/cut_off.h"
 #include "store/redis/owner/layout.h"
 #include "store/redis/owner/lease.h"
+#include "store/redis/owner/members.h"
 #include "store/redis/wire/pipeline.h"
 #include "store/redis/wire/script.h"
 #include "store/redis/heal/repair.h"
@@ -58,6 +60,8 @@ struct shard_sets {
 	dw_usec may_pass_until;
 	/* Shards that were cut off or came back; the engine does not know it yet. */
 	struct shard_set untold;
+	struct shard_set wanted; /* shards that a peer should take now */
+	struct shard_set given;  /* shards that a peer is giving away */
 };
 
 struct shard_keys {
@@ -73,6 +77,8 @@ struct shard {
 	struct channel channel;       /* pipeline.h */
 	struct shard_lease lease;     /* token.h */
 	struct shard_cut cut;         /* cut_off.h */
+	struct shard_share share;     /* members.h */
+	struct give give;             /* give.h */
 	struct shard_queues queues;   /* completion.h */
 	struct in_doubt in_doubt;     /* completion.h */
 	struct confirm confirm;       /* confirm.h */
@@ -88,8 +94,12 @@ struct shard {
 
 struct shard *shard_of(struct redis_store *, const char *id);
 
+/* shard_is_shared returns true if this store is a peer, which shares the shards with others. */
+bool shard_is_shared(const struct redis_store *);
+
 /* shard_take acquires a shard that the owner does not have, when its commands under way are
- * answered. Returns true if nothing must be sent to the shard until then. */
+ * answered. Returns true if nothing must be sent to the shard until then. A peer takes only shards
+ * that it wants. */
 bool shard_take(struct redis_store *, struct shard *);
 
 /* shard_first returns the first shard that is not cut off. What an owner tells of the whole
@@ -109,6 +119,7 @@ void shard_expect_news(struct shard_sets *, struct shard *);
 /* shard_next returns the number of the first shard in the set that is not below `from`. It returns
  * SHARDS_MAX if there is none. */
 unsigned shard_next(const struct shard_set *, unsigned from);
+bool shard_is_in(const struct shard_set *, unsigned number);
 void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);

@@ -18,6 +18,7 @@ struct shard;
 struct names {
 	char name[64]; /* the name of the namespace */
 	char nonce[20];
+	char free[80]; /* the channel on which peers hear of free shards; "" for all others */
 	/* How many connections there have been so far, on all links: a shard may come to another
 	 * link, and a renewal with a lower number is refused. */
 	uint64_t connections;

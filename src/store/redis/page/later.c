@@ -13,7 +13,7 @@ bool later_is_barrier(const dw_op *op)
 static bool reads_only(const dw_op *op)
 {
 	return op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN || op->kind == DW_OP_STATUS ||
-	       op->kind == DW_OP_CHECK;
+	       op->kind == DW_OP_CHECK || op->kind == DW_OP_MEMBERS;
 }
 
 /* has_older returns true if an operation in the queue was submitted before `order`. */
@@ -50,9 +50,10 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready returns true if every shard in use accepts changes and none is being rebuilt. A barrier
- * also needs shards without commands under way. Otherwise, when one of these commands fails, the
- * server refuses the barrier behind it, and a barrier cannot be sent again. */
+/* is_ready returns true if the shards in use accept changes and none is rebuilt: those that
+ * are ours, or all for a barrier. A barrier also needs shards without commands under way. Otherwise,
+ * when one of these commands fails, the server refuses the barrier behind it, and a barrier cannot
+ * be sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -60,7 +61,7 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard_is_cut_off(shard))
+		if (shard_is_cut_off(shard) || !(for_barrier || shard_is_ours(shard)))
 			continue;
 		if (shard->channel.handshake == HANDSHAKE_NONE)
 			handshake_begin(store, shard);

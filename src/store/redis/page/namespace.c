@@ -311,6 +311,10 @@ static void begin_report(struct redis_store *store, dw_op *op)
 	struct shard *shard = report_place(store);
 	struct redis_request *request;
 
+	if (!shard && shard_is_shared(store)) {
+		gather_begin(store, op); /* a peer without shards has no place */
+		return;
+	}
 	if (!shard || shard->channel.handshake != HANDSHAKE_DONE || shard->channel.is_broken ||
 	    !(request = request_new(&store->alloc, shard, report_answered, report_lost))) {
 		answer(store, op, store->ownership.role == DW_OWNER ? DW_ESTORE : DW_EFENCED);
@@ -387,7 +391,7 @@ void namespace_begin(struct redis_store *store, dw_op *op)
 
 static bool may_forget(const struct shard *shard)
 {
-	return shard->dead_count > 0 && !shard_is_cut_off(shard) &&
+	return shard_is_ours(shard) && shard->dead_count > 0 && !shard_is_cut_off(shard) &&
 	       shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 

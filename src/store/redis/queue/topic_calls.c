@@ -331,8 +331,9 @@ static void copy_or_note_answered(struct redis_store *store, struct redis_reques
  * last, and tells the owner. */
 static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
-	bool wakes = store->ownership.role != DW_OWNER, is_known = false;
+	bool is_known = false;
 	unsigned home = shard_of(store, call->op->topic)->number;
+	bool wakes = !shard_is_ours(&store->shards[home]);
 
 	for (unsigned i = 1; i <= store->shard_count; i++) {
 		struct shard *shard = &store->shards[(home + i) % store->shard_count];
@@ -432,10 +433,13 @@ static void counts_answered(struct redis_store *store, struct redis_request *req
 	call_end(store, call);
 }
 
+/* send_counts: the peer that has the first shard tells its numbers, and the others nothing. */
 static void send_counts(struct redis_store *store, struct topic_call *call)
 {
 	struct shard *first = shard_first(store);
 
+	if (shard_is_shared(store) && !shard_is_ours(first))
+		return;
 	command_begin(&store->pipeline, COMMAND_HSET);
 	command_text(&store->pipeline.words, first->keys.name[KEY_TOPICS]);
 	command_text(&store->pipeline.words, COUNTS_FIELD);

@@ -334,7 +334,8 @@ static void know(struct redis_store *store, const struct answering *answering)
 	store->later.topics.copies.known = answering->kept.first;
 	for (unsigned i = shard_next(&answering->differ, 0); i < store->shard_count;
 	     i = shard_next(&answering->differ, i + 1))
-		write_copies(store, &store->shards[i], true);
+		if (shard_is_ours(&store->shards[i]) || !shard_is_shared(store))
+			write_copies(store, &store->shards[i], true);
 	if (answering->drops > 2 * (size_t)DROPS_MAX)
 		copies_read_all(store);
 }

@@ -2,6 +2,7 @@
 #include "store/redis/timer/submit.h"
 
 #include "store/redis/core.h"
+#include "store/redis/owner/member_list.h"
 #include "store/redis/page/ends.h"
 #include "timer/record.h"
 #include "timer/transition.h"
@@ -80,6 +81,8 @@ static void take(struct redis_store *store, dw_op *op)
 		park(store, op);
 	} else if (op->kind == DW_OP_LOSS) {
 		restore_park(store, op);
+	} else if (op->kind == DW_OP_GIVE) {
+		give_begin(store, op);
 	} else if (op->kind == DW_OP_REPUSH) {
 		push(store, op);
 	} else if (write_is_one(op)) {
@@ -162,6 +165,9 @@ void submit_later(struct redis_store *store)
 
 		int status = permit(store, op); /* the ownership may have been lost meanwhile */
 
+		if (status == DW_OK && op->kind == DW_OP_PURGE && shard_is_shared(store) &&
+		    !members_has_all(store))
+			status = DW_EOWNED;
 		if (status == DW_OK && store->sets.cut_off_count > 0 && later_needs_all(op))
 			status = DW_ESTORE;
 		if (status != DW_OK) {
@@ -172,7 +178,9 @@ void submit_later(struct redis_store *store)
 		if (op->kind ==
 		    /* Then no command that the store numbered as a client is under way any more. */
 		    DW_OP_OWN)
-			lease_acquire(store, op);
+			(shard_is_shared(store) ? members_own : lease_acquire)(store, op);
+		else if (op->kind == DW_OP_MEMBERS)
+			member_list_ask(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)

@@ -1,6 +1,7 @@
 /* The wake channels, one a shard: clients publish the number of the shard there when they have
  * written to its inbox, and 't' when they have changed settings of topics. An owner subscribes to
- * all of them, on a connection of its own. */
+ * those of its shards, on a connection of its own. A peer also hears of shards that others have
+ * given away. */
 #include "store/redis/wire/wake_channel.h"
 
 #include <stdio.h>
@@ -30,6 +31,7 @@ void redis_hear(struct redis_store *store, struct link *subscriber)
 void wake_channel_free(struct wake_channel *wake)
 {
 	link_free(wake->link);
+	link_free(wake->next);
 	if (wake->descriptor >= 0)
 		(void)close(wake->descriptor); /* the descriptor holds no data */
 }
@@ -63,50 +65,98 @@ int link_open(struct redis_store *store, const char *channels, struct link **ret
 	return socket_link_new(ret_link, &options);
 }
 
-/* channels_of returns the names of the channels of all shards, with '\n' between them; NULL: no
- * memory. */
+/* ---- Which channels ------------------------------------------------------------------------ */
+
+/* hears returns true if the store wants to hear of the shard. A peer hears of its own ones only:
+ * each subscriber of a channel costs whoever publishes there. */
+static bool hears(const struct redis_store *store, unsigned shard)
+{
+	return shard_is_ours(&store->shards[shard]) || !shard_is_shared(store);
+}
+
+/* has_changed returns true if the store wants to hear of other shards than it is subscribed to. */
+static bool has_changed(const struct redis_store *store)
+{
+	const struct wake_channel *wake = &store->wake;
+
+	if (wake->count != store->shard_count)
+		return true;
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (hears(store, i) != shard_is_in(&wake->shards, i))
+			return true;
+	return false;
+}
+
+/* channels_of returns the names of the channels, with '\n' between them; NULL: no memory. */
 static char *channels_of(struct redis_store *store)
 {
-	size_t size = 1, used = 0;
+	size_t size = sizeof store->names.free + 1, used = 0;
 	char *text;
 
 	for (unsigned i = 0; i < store->shard_count; i++)
 		size += store->shards[i].keys.size[NAME_WAKE] + 1;
 	text = alloc_new(&store->alloc, size);
+	if (text && store->names.free[0])
+		used = (size_t)snprintf(text, size, "%s", store->names.free);
 	for (unsigned i = 0; text && i < store->shard_count; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "\n" : "",
-					 store->shards[i].keys.name[NAME_WAKE]);
+		if (hears(store, i))
+			used +=
+			    (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "\n" : "",
+					     store->shards[i].keys.name[NAME_WAKE]);
 	return text;
 }
 
-static void wake_channel_open(struct redis_store *store)
+/* wake_channel_open opens a link to the channels. If this fails, the owner learns of changes from
+ * the renewals, which count the inbox. */
+static struct link *wake_channel_open(struct redis_store *store)
 {
-	struct link *subscriber = NULL;
-	char *channels = store->url.name[0] ? channels_of(store) : NULL;
+	struct wake_channel *wake = &store->wake;
+	char *channels = channels_of(store);
+	struct link *link = NULL;
 
-	/* If this fails, the owner learns of changes from the renewals, which count the inbox. */
-	if (channels && link_open(store, channels, &subscriber) == DW_OK) {
-		redis_hear(store, subscriber);
-		store->wake.shards = store->shard_count;
+	if (channels && link_open(store, channels, &link) == DW_OK) {
+		wake_channel_watch(wake, link_descriptor(link));
+		wake->count = store->shard_count;
+		for (unsigned i = 0; i < store->shard_count; i++)
+			(hears(store, i) ? shard_add : shard_remove)(&wake->shards, i);
 	}
 	alloc_free(&store->alloc, channels);
+	return link;
 }
 
-/* wake_channel_follow: the namespace has another number of shards now. */
+/* wake_channel_follow opens another link if the store wants to hear of other shards now. Until this
+ * link is up, the last one is heard. */
 static void wake_channel_follow(struct redis_store *store)
 {
-	if (!store->wake.shards || store->wake.shards == store->shard_count)
+	struct wake_channel *wake = &store->wake;
+	bool listens = store->ownership.role == DW_OWNER && !store->stopped;
+
+	if (!wake->link && listens && store->url.name[0])
+		wake->link = wake_channel_open(store);
+	else if (wake->link && wake->count > 0 && !wake->next && listens && has_changed(store))
+		wake->next = wake_channel_open(store);
+	if (!wake->next)
 		return;
-	link_free(store->wake.link);
-	store->wake = (struct wake_channel){.has_topics = store->wake.has_topics,
-					    .descriptor = store->wake.descriptor};
+	link_work(wake->next, store->now);
+	if (!link_connection(wake->next))
+		return;
+	link_free(wake->link);
+	wake->link = wake->next;
+	wake->next = NULL;
+	wake->connection = 0;
 }
 
-static void hear(struct redis_store *store, const struct reply *message)
+/* ---- Hearing ------------------------------------------------------------------------------- */
+
+static void hear(struct redis_store *store, const struct reply *channel,
+		 const struct reply *message)
 {
 	uint64_t number = (uint64_t)reply_number(message);
 
-	if (reply_is(message, "t"))
+	if (store->names.free[0] && reply_is(channel, store->names.free)) {
+		if (number < store->shard_count)
+			members_hear(store, (unsigned)number);
+	} else if (reply_is(message, "t"))
 		store->wake.has_topics = true;
 	else if (number < store->shard_count)
 		shard_expect_news(&store->sets, &store->shards[number]);
@@ -117,18 +167,24 @@ void wake_channel_work(struct redis_store *store)
 	struct reply *reply;
 
 	wake_channel_follow(store);
-	if (!store->wake.link && store->ownership.role == DW_OWNER && !store->stopped)
-		wake_channel_open(store);
 	if (!store->wake.link)
 		return;
 	link_work(store->wake.link, store->now);
 	if (link_connection(store->wake.link) != store->wake.connection) {
 		store->wake.connection = link_connection(store->wake.link);
 		inbox_expect_all(store); /* messages were lost while there was no connection */
+		members_look(store);
 	}
 	while ((reply = link_take(store->wake.link))) {
 		if (reply->kind == REPLY_ARRAY && reply->count == 3)
-			hear(store, &reply->items[2]);
+			hear(store, &reply->items[1], &reply->items[2]);
 		reply_free(reply);
 	}
+}
+
+dw_usec wake_channel_due(const struct wake_channel *wake)
+{
+	dw_usec at = wake->link ? link_due(wake->link) : DW_NEVER;
+
+	return wake->next ? usec_min(at, link_due(wake->next)) : at;
 }

@@ -6,13 +6,16 @@
 #include <stdbool.h>
 
 #include "redis/link.h"
+#include "store/redis/owner/shard.h"
 
 struct redis_store;
 
 struct wake_channel {
 	struct link *link; /* NULL if the store is not subscribed */
 	uint64_t connection;
-	unsigned shards; /* it is subscribed to the channels of so many; 0: the link was given */
+	struct link *next;       /* takes its place when it is up; NULL: none */
+	unsigned count;          /* the namespace had so many shards; 0: the link was given */
+	struct shard_set shards; /* it is subscribed to the channels of these */
 	/* A client has changed settings of topics; the next INBOX tells the engine. */
 	bool has_topics;
 	int descriptor; /* an epoll set with the descriptors of both links; -1 in a simulation */
@@ -25,6 +28,7 @@ int link_open(struct redis_store *, const char *channels, struct link **ret_link
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
 void wake_channel_watch(struct wake_channel *, int fd);
 void wake_channel_work(struct redis_store *);
+dw_usec wake_channel_due(const struct wake_channel *);
 void wake_channel_free(struct wake_channel *);
 
 #endif

@@ -1,0 +1,205 @@
+/* Gives a shard away. The release names the number of the last command: so a server that was
+ * emptied or set back does not release the shard, and this store writes it again. */
+#include "store/redis/owner/give.h"
+
+#include <string.h>
+
+#include "store/redis/core.h"
+
+/* is_busy returns true if something of the shard is under way, or waits for it. */
+static bool is_busy(const struct redis_store *store, const struct shard *shard)
+{
+	return shard->channel.handshake != HANDSHAKE_DONE || shard->channel.under_way > 0 ||
+	       shard->channel.is_broken || shard->rebuild.state != REBUILD_NONE ||
+	       shard_has_queue(shard) || shard->confirm.ops.first || shard->confirm.is_asked ||
+	       shard->inbox.is_read || shard_is_cut_off(shard) || shard->cut.is_asked ||
+	       shard->lease.loss_untold || shard->marks ||
+	       shard_is_in(&store->sets.untold, shard->number) || store->later.barrier;
+}
+
+/* end answers the operation. */
+static void end(struct redis_store *store, struct shard *shard, int status)
+{
+	dw_op *op = shard->give.op;
+
+	shard->give = (struct give){0};
+	shard_remove(&store->sets.given, shard->number);
+	answer(store, op, status);
+}
+
+/* given is called when the shard is not ours any more. What waits for it goes as a client's. */
+static void given(struct redis_store *store, struct shard *shard)
+{
+	token_forget(shard);
+	shard->rebuild = (struct rebuild){0};
+	shard->channel.handshake = HANDSHAKE_NONE;
+	shard->channel.acked = 0;
+	end(store, shard, DW_OK);
+}
+
+/* keep is called when the shard was not released. */
+static void keep(struct redis_store *store, struct shard *shard, int status)
+{
+	shard->lease.is_ours = true;
+	shard->channel.handshake = HANDSHAKE_DONE;
+	end(store, shard, status);
+	shard_mark(store, shard, SHARD_READY);
+}
+
+/* is_known returns true if the owner still has the shard as an owner: it has not given all up
+ * meanwhile. */
+static bool is_known(const struct redis_store *store, const struct shard *shard)
+{
+	return store->ownership.role == DW_OWNER && shard->lease.fence > 0;
+}
+
+static void give_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	bool is_error = reply->kind == REPLY_ERROR;
+
+	if (is_error)
+		(void)call_failed(store, request, reply);
+	request_free(&store->alloc, request);
+	if (!shard->give.op)
+		return;
+	shard->give.is_asked = false;
+	if (!is_known(store, shard) || (!is_error && (reply_is(&reply->items[0], "OK") ||
+						      token_is_succeeded(store, shard, reply)))) {
+		given(store, shard);
+	} else if (is_error) {
+		keep(store, shard, DW_EBUSY); /* nothing was done */
+	} else {
+		keep(store, shard, DW_ESTORE);
+		shard_mark(store, shard, SHARD_SUSPECT);
+	}
+}
+
+static void give_lost(struct redis_store *store, struct redis_request *request)
+{
+	struct shard *shard = request->shard;
+	bool is_unsent = request->is_unsent;
+
+	request_free(&store->alloc, request);
+	if (!shard->give.op)
+		return;
+	shard->give.is_asked = false;
+	if (!is_unsent || !is_known(store, shard))
+		return; /* give_work asks */
+	keep(store, shard, DW_EBUSY);
+	shard->channel.handshake = HANDSHAKE_NONE;
+}
+
+static int send_release(struct redis_store *store, struct shard *shard)
+{
+	struct redis_command *words = &store->pipeline.words;
+
+	call_begin_rare(&store->pipeline, SCRIPT_RELEASE, shard);
+	command_text(words, shard->lease.token);
+	command_text(words, "");
+	command_text(words, shard->lease.incarnation);
+	command_unsigned(words, shard->channel.acked);
+	if (shard->inbox.seen > 0)
+		command_unsigned(words, shard->inbox.seen);
+	else
+		command_text(words, "");
+	command_text(words, store->names.free);
+	return request_post(store, shard, give_answered, give_lost, NULL);
+}
+
+void give_begin(struct redis_store *store, dw_op *op)
+{
+	struct shard *shard = op->limit < store->shard_count ? &store->shards[op->limit] : NULL;
+
+	if (!shard || !shard_is_shared(store)) {
+		answer(store, op, DW_EINVAL);
+		return;
+	}
+	if (shard->give.op || is_busy(store, shard)) {
+		answer(store, op, shard_is_ours(shard) || shard->give.op ? DW_EBUSY : DW_OK);
+		return;
+	}
+	/* The list tells that the shard is free before anybody hears that it is. */
+	shard->lease.is_ours = false;
+	shard->channel.handshake = HANDSHAKE_ASKED;
+	shard->give = (struct give){.op = op, .is_asked = true};
+	shard_add(&store->sets.given, shard->number);
+	members_enter(store);
+	if (send_release(store, shard) != DW_OK)
+		keep(store, shard, DW_EBUSY);
+}
+
+/* ---- A lost answer ------------------------------------------------------------------------- */
+
+/* fate_answered takes the reply to a handshake. If the server renews the lease, it has not released
+ * the shard. Without the lease nothing proves that the shard is still ours. */
+static void fate_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	struct shard *shard = request->shard;
+	bool is_error = reply->kind == REPLY_ERROR;
+	dw_usec sent = request->sent;
+
+	if (is_error)
+		(void)call_failed(store, request, reply);
+	request_free(&store->alloc, request);
+	if (!shard->give.op)
+		return;
+	shard->give.is_asked = false;
+	if (!is_known(store, shard)) {
+		given(store, shard);
+	} else if (is_error) {
+		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
+	} else if (handshake_is_ours(store, shard, reply)) {
+		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
+	} else if (reply_is(&reply->items[0], "OK")) {
+		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
+		token_extend(store, shard, sent);
+		token_of(store, shard, shard->lease.token);
+		keep(store, shard, DW_EBUSY);
+		if (token_went_back(shard, reply))
+			shard_mark(store, shard, SHARD_SUSPECT);
+		else
+			handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));
+	} else {
+		given(store, shard);
+	}
+}
+
+static void fate_lost(struct redis_store *store, struct redis_request *request)
+{
+	request->shard->give.is_asked = false;
+	request_free(&store->alloc, request);
+}
+
+/* ask_fate asks what became of a release. A lease that is over is not renewed. */
+static void ask_fate(struct redis_store *store, struct shard *shard)
+{
+	if (!is_known(store, shard) || token_is_over(store, shard))
+		given(store, shard);
+	else
+		shard->give.is_asked =
+		    handshake_ask(store, shard, fate_answered, fate_lost) == DW_OK;
+}
+
+void give_work(struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.given;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
+		struct shard *shard = &store->shards[i];
+
+		if (store->pipeline.connection && !shard->give.is_asked &&
+		    store->now >= shard->channel.pause_until)
+			ask_fate(store, shard);
+	}
+}
+
+void give_end(struct redis_store *store, int status)
+{
+	const struct shard_set *set = &store->sets.given;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		end(store, &store->shards[i], status);
+}

@@ -1,0 +1,418 @@
+#include "store/redis/owner/members.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/redis/core.h"
+#include "store/redis/owner/member.h"
+#include "store/redis/owner/member_list.h"
+#include "store/redis/owner/quota.h"
+
+#define BEAT_EVERY DW_SECONDS(1)
+#define BEAT_PAUSE DW_MILLISECONDS(20) /* between two lists that are read because of news */
+#define LIST_AGE DW_SECONDS(10)        /* an older list says nothing */
+#define FREE_FOR DW_SECONDS(3)         /* a shard that is free for so long is anybody's */
+#define TRY_EVERY DW_SECONDS(30)       /* after a refusal, one shard is tried so often */
+
+enum { GIVES_MAX = 4 };
+
+static unsigned held_by(const struct redis_store *store)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < store->shard_count; i++)
+		count += shard_is_ours(&store->shards[i]);
+	return count;
+}
+
+bool members_has_all(const struct redis_store *store)
+{
+	return held_by(store) == store->shard_count;
+}
+
+static void gone_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	(void)call_failed(store, request, reply);
+	request_free(&store->alloc, request);
+}
+
+static void gone_lost(struct redis_store *store, struct redis_request *request)
+{
+	request_free(&store->alloc, request);
+}
+
+static void remove_member(struct redis_store *store, const char *name)
+{
+	member_call(store, "out", name, "");
+	/* If this fails, the list drops the member by itself. */
+	(void)request_post(store, NULL, gone_answered, gone_lost, NULL);
+}
+
+/* drop_dead removes dead processes of this machine from the list. */
+static void drop_dead(struct redis_store *store, struct member_list *list)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		if (member_is_dead(&list->members[i]))
+			remove_member(store, list->members[i].name);
+		else
+			list->members[count++] = list->members[i];
+	}
+	list->count = count;
+}
+
+/* ---- Taking -------------------------------------------------------------------------------- */
+
+/* divide computes the share of this store. Returns which of the free shards is its first one. */
+static unsigned divide(struct redis_store *store, const struct member_list *list, dw_usec now)
+{
+	struct quota_member members[QUOTA_MEMBERS_MAX];
+	struct members *self = &store->ownership.members;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct listed_member *listed = &list->members[i];
+		bool mine = member_is_self(store, listed);
+
+		members[i] = (struct quota_member){.since = listed->row.since,
+						   .name = listed->name,
+						   .held = mine ? held_by(store)
+								: member_count(&listed->row),
+						   .room = mine ? self->room : listed->row.room};
+	}
+	quota_share(members, list->count, store->shard_count, now);
+	self->share = 0; /* that of a peer for which the list has no room */
+	for (unsigned i = 0; i < list->count; i++)
+		if (strcmp(members[i].name, store->names.nonce) == 0)
+			self->share = members[i].share;
+	return quota_first(members, list->count, store->names.nonce);
+}
+
+static bool is_anothers(const struct redis_store *store, const struct member_list *list,
+			unsigned shard)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (!member_is_self(store, &list->members[i]) &&
+		    member_has(&list->members[i].row, shard))
+			return true;
+	return false;
+}
+
+static bool is_free(const struct redis_store *store, const struct member_list *list,
+		    const struct shard *shard)
+{
+	return !shard_is_ours(shard) && !shard->give.op && !is_anothers(store, list, shard->number);
+}
+
+/* choose decides which shards this store takes: of those that nobody has its own part, and each one
+ * that has been free for FREE_FOR. Who takes such a one and has enough does not give it away at
+ * once: the peer that should take it may be unable to. */
+static void choose(struct redis_store *store, const struct member_list *list, unsigned first)
+{
+	struct members *self = &store->ownership.members;
+	unsigned held = held_by(store), free = 0;
+	unsigned missing = self->share > held ? self->share - held : 0;
+
+	store->sets.wanted = (struct shard_set){0};
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard_share *share = &store->shards[i].share;
+		bool is_part, is_left;
+
+		if (!is_free(store, list, &store->shards[i])) {
+			share->free_since = 0;
+			continue;
+		}
+		if (share->free_since == 0)
+			share->free_since = store->now;
+		is_part = free >= first && free < first + missing;
+		is_left = store->now >= usec_add(share->free_since, FREE_FOR);
+		free++;
+		if ((!is_part && !is_left) || store->now < self->takes_from)
+			continue;
+		if (!is_part)
+			self->gives_from = usec_add(store->now, LIST_AGE);
+		shard_add(&store->sets.wanted, i);
+	}
+}
+
+/* try_one wants any shard of others after a refusal. If the server answers that another peer has
+ * it, it does not refuse any longer. */
+static void try_one(struct redis_store *store)
+{
+	struct members *self = &store->ownership.members;
+
+	if (self->room >= store->shard_count || store->now < self->try_at)
+		return;
+	self->try_at = usec_add(store->now, TRY_EVERY);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		self->tried = (self->tried + 1) % store->shard_count;
+		if (shard_is_ours(&store->shards[self->tried]))
+			continue;
+		shard_add(&store->sets.wanted, self->tried);
+		return;
+	}
+}
+
+/* want_all is called when there is no list: then this store takes what nobody has. */
+static void want_all(struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (!shard_is_ours(&store->shards[i]))
+			shard_add(&store->sets.wanted, i);
+}
+
+static void take_wanted(struct redis_store *store)
+{
+	const struct shard_set *wanted = &store->sets.wanted;
+
+	for (unsigned i = shard_next(wanted, 0); i < store->shard_count;
+	     i = shard_next(wanted, i + 1)) {
+		struct shard *shard = &store->shards[i];
+
+		if (shard_is_ours(shard))
+			shard_remove(&store->sets.wanted, i);
+		else if (shard->cut.state != CUT_OFF)
+			(void)shard_take(store, shard); /* the next turn tries again */
+	}
+}
+
+void members_refused(struct redis_store *store)
+{
+	store->ownership.members.room = held_by(store);
+	store->ownership.members.try_at = usec_add(store->now, TRY_EVERY);
+}
+
+void members_accepted(struct redis_store *store)
+{
+	store->ownership.members.room = SHARDS_MAX;
+}
+
+/* ---- Entering ------------------------------------------------------------------------------ */
+
+/* begin makes this store an owner. It has no shard yet. */
+static void begin(struct redis_store *store)
+{
+	dw_op *own = store->ownership.members.own;
+
+	if (!own)
+		return;
+	store->ownership.members.own = NULL;
+	store->ownership.role = DW_OWNER;
+	store->ownership.was_owner = true;
+	store->ownership.renew_at = store->now;
+	answer(store, own, DW_OK);
+}
+
+/* note_clock learns how far this machine's clock is from the server's. The reply is taken for as
+ * old as half of its way. */
+static void note_clock(struct redis_store *store, dw_usec server, dw_usec sent)
+{
+	dw_usec way = usec_sub(store->now, sent) / 2;
+
+	store->ownership.members.clock =
+	    usec_sub(usec_sub(store->env.now(store->env.now_user), way), server);
+}
+
+/* note_loss is called when the list has forgotten this store. Then the server was probably emptied.
+ * The leases are looked at now. Other peers may have written nothing again yet, so nothing is
+ * taken for a while. */
+static void note_loss(struct redis_store *store, bool is_new)
+{
+	struct members *self = &store->ownership.members;
+
+	if (!is_new || self->listed == 0 || store->now >= usec_add(self->listed, 2 * BEAT_EVERY))
+		return;
+	self->takes_from = usec_add(store->now, FREE_FOR);
+	store->ownership.renew_at = store->now;
+}
+
+static void take_list(struct redis_store *store, const struct reply *reply, dw_usec sent)
+{
+	struct members *self = &store->ownership.members;
+	dw_usec now = reply_number(&reply->items[1]);
+	struct member_list list;
+
+	clock_learn(store, now);
+	note_clock(store, now, sent);
+	if (self->since == 0) {
+		self->since = now;
+		members_enter(store);
+		return;
+	}
+	note_loss(store, reply_number(&reply->items[2]) == 1);
+	self->listed = sent;
+	member_list_read(reply, &list);
+	drop_dead(store, &list);
+	begin(store);
+	choose(store, &list, divide(store, &list, now));
+	try_one(store);
+	take_wanted(store);
+}
+
+static void beat_answered(struct redis_store *store, struct redis_request *request,
+			  const struct reply *reply)
+{
+	enum failure failure = call_failed(store, request, reply);
+	dw_usec sent = request->sent;
+
+	request_free(&store->alloc, request);
+	if (!store->ownership.members.is_in)
+		return;
+	if (failure == FAILURE_NONE)
+		take_list(store, reply, sent);
+	else if (failure == FAILURE_AGAIN)
+		store->ownership.members.beat_at = usec_add(store->now, PAUSE);
+}
+
+static void beat_lost(struct redis_store *store, struct redis_request *request)
+{
+	store->ownership.members.beat_at = store->now;
+	request_free(&store->alloc, request);
+}
+
+/* say_record writes this store's record. */
+static void say_record(const struct redis_store *store, char ret_text[MEMBER_SIZE])
+{
+	const struct members *self = &store->ownership.members;
+	dw_member_row row = {.since = self->since,
+			     .room =
+				 self->room < store->shard_count ? self->room : store->shard_count,
+			     .clock = self->clock};
+
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (shard_is_ours(&store->shards[i]))
+			row.shards[i / 64] |= UINT64_C(1) << i % 64;
+	(void)snprintf(row.version, sizeof row.version, "%s", dw_version());
+	member_write(&row, store->names.holder, ret_text);
+}
+
+void members_enter(struct redis_store *store)
+{
+	char record[MEMBER_SIZE];
+
+	say_record(store, record);
+	member_call(store, store->ownership.members.since ? "in" : "", store->names.nonce, record);
+	store->ownership.members.sent = store->now;
+	store->ownership.members.beat_at = usec_add(store->now, BEAT_EVERY);
+	/* If this fails, the next turn tries again. */
+	if (request_post(store, NULL, beat_answered, beat_lost, NULL) != DW_OK)
+		store->ownership.members.beat_at = usec_add(store->now, PAUSE);
+}
+
+/* is_laid_out returns true if the number of shards is known. In a new namespace the first shard
+ * gets one by the handshake of a client. */
+static bool is_laid_out(struct redis_store *store)
+{
+	struct shard *first = &store->shards[0];
+
+	if (store->layout.is_fixed)
+		return true;
+	if (layout_is_known(store) && first->channel.handshake == HANDSHAKE_NONE)
+		handshake_begin(store, first);
+	return false;
+}
+
+static bool can_work(const struct redis_store *store)
+{
+	return store->ownership.members.is_in && !store->stopped && store->pipeline.connection;
+}
+
+void members_work(struct redis_store *store)
+{
+	struct members *self = &store->ownership.members;
+
+	if (self->own && store->now >= place_of(self->own)->deadline)
+		members_end(store, DW_ESTORE);
+	if (!can_work(store))
+		return;
+	if (store->ownership.role != DW_OWNER && !is_laid_out(store))
+		return;
+	if (store->now >= self->beat_at) {
+		if (store->ownership.role == DW_OWNER &&
+		    store->now >= usec_add(self->listed, LIST_AGE))
+			want_all(store);
+		members_enter(store);
+	}
+	take_wanted(store);
+}
+
+dw_usec members_due(const struct redis_store *store)
+{
+	const struct members *self = &store->ownership.members;
+	dw_usec at = self->own ? place_of_const(self->own)->deadline : DW_NEVER;
+
+	if (!can_work(store))
+		return at;
+	if (store->ownership.role != DW_OWNER && !store->layout.is_fixed)
+		return usec_min(at, usec_add(store->now, PAUSE));
+	return usec_min(at, self->beat_at);
+}
+
+void members_look(struct redis_store *store)
+{
+	struct members *self = &store->ownership.members;
+
+	self->beat_at = usec_min(self->beat_at, usec_add(self->sent, BEAT_PAUSE));
+}
+
+void members_hear(struct redis_store *store, unsigned number)
+{
+	store->shards[number].lease.again_at = 0;
+	members_look(store);
+}
+
+/* ---- Joining and leaving ------------------------------------------------------------------- */
+
+void members_own(struct redis_store *store, dw_op *op)
+{
+	struct members *self = &store->ownership.members;
+
+	if (store->ownership.role == DW_OWNER || self->own || !store->pipeline.connection) {
+		answer(store, op,
+		       store->ownership.role == DW_OWNER ? DW_OK
+		       : self->own                       ? DW_EBUSY
+							 : DW_ESTORE);
+		return;
+	}
+	*self = (struct members){.is_in = true,
+				 .own = op,
+				 .beat_at = store->now,
+				 .room = SHARDS_MAX,
+				 .try_at = store->now};
+}
+
+void members_end(struct redis_store *store, int status)
+{
+	dw_op *own = store->ownership.members.own;
+
+	store->ownership.members.own = NULL;
+	if (!own)
+		return;
+	store->ownership.members.is_in = false;
+	answer(store, own, status);
+}
+
+void members_leave(struct redis_store *store)
+{
+	if (!store->ownership.members.is_in)
+		return;
+	store->ownership.members.is_in = false;
+	store->sets.wanted = (struct shard_set){0};
+	if (store->pipeline.connection)
+		remove_member(store, store->names.nonce);
+}
+
+unsigned members_surplus(const struct redis_store *store)
+{
+	const struct members *self = &store->ownership.members;
+	unsigned held;
+
+	if (!can_work(store) || store->ownership.role != DW_OWNER || self->listed == 0 ||
+	    store->now >= usec_add(self->listed, LIST_AGE) || store->now < self->gives_from)
+		return 0;
+	held = held_by(store);
+	if (held <= self->share)
+		return 0;
+	return held - self->share < GIVES_MAX ? held - self->share : GIVES_MAX;
+}
