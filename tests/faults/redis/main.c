@@ -28,6 +28,9 @@ static const struct faults_test tests[] = {
     {"journal_killed", journal_killed},
     {"journal_fires", journal_fires},
     {"journal_fires_killed", journal_fires_killed},
+    {"peers_move", peers_move},
+    {"peers_killed", peers_killed},
+    {"peers_stopped", peers_stopped},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

@@ -41,4 +41,8 @@ void journal_killed(struct faults *);
 void journal_fires(struct faults *);
 void journal_fires_killed(struct faults *);
 
+void peers_move(struct faults *);
+void peers_killed(struct faults *);
+void peers_stopped(struct faults *);
+
 #endif

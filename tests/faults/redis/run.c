@@ -58,9 +58,11 @@ static void take_event(struct run *run, struct run_actor *actor, const char *lin
 	history_add(run->history, &event);
 }
 
-static void take_happening(struct run_actor *actor, const char *line)
+static void take_happening(struct run *run, struct run_actor *actor, const char *line)
 {
-	int kind = (int)strtol(line + 2, NULL, 10);
+	char *end;
+	int kind = (int)strtol(line + 2, &end, 10);
+	size_t count = strtoul(end, NULL, 10);
 
 	if (kind == DW_EVENT_OWNER) {
 		actor->owner_events++;
@@ -68,6 +70,9 @@ static void take_happening(struct run_actor *actor, const char *line)
 	} else if (kind == DW_EVENT_OWNER_LOST) {
 		actor->lost_events++;
 		actor->is_owner = false;
+	} else if (kind == DW_EVENT_SHARDS) {
+		run->gained += count > actor->shards ? count - actor->shards : 0;
+		actor->shards = count;
 	} else if (kind == DW_EVENT_CORRUPT) {
 		actor->corrupt_events++;
 	}
@@ -80,7 +85,7 @@ static void take_line(struct run *run, struct run_actor *actor, const char *line
 	if (line[0] == 'e')
 		take_event(run, actor, line);
 	else if (line[0] == 'o')
-		take_happening(actor, line);
+		take_happening(run, actor, line);
 	else if (line[0] == 'r')
 		actor->ready = true;
 	else if (line[0] == 'n' && getenv("DW_NOTES"))
@@ -261,6 +266,11 @@ static void end_actor(struct run *run, struct run_actor *actor)
 }
 
 enum { SHOWN = 4 }; /* timers in full */
+
+void run_stop(struct run *run, unsigned hand)
+{
+	end_actor(run, &run->actors[hand]);
+}
 
 static void say(void *user, enum history_broken broken, size_t number, const char *line)
 {

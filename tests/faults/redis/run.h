@@ -23,6 +23,7 @@ struct run_actor {
 	size_t unanswered; /* calls without an answer */
 	bool ready;        /* the actor has opened the store */
 	bool is_owner;
+	size_t shards;       /* that a peer has */
 	size_t owner_events; /* DW_EVENT_OWNER */
 	size_t lost_events;  /* DW_EVENT_OWNER_LOST */
 	size_t corrupt_events;
@@ -41,6 +42,7 @@ struct run {
 	unsigned lives;
 	dw_usec lease;
 	dw_usec longest_turn;
+	size_t gained;  /* shards that peers have gained */
 	unsigned shown; /* timers with a broken promise */
 };
 
@@ -51,8 +53,10 @@ void run_begin(struct run *, struct faults *);
  * owner's. */
 void run_with_journals(struct run *, dw_outage);
 
-/* run_start starts an actor; run_kill kills it, without telling the history. */
+/* run_start starts an actor; run_stop ends it as a service is ended; run_kill kills it, without
+ * telling the history. */
 void run_start(struct run *, unsigned hand, dw_role);
+void run_stop(struct run *, unsigned hand);
 void run_kill(struct run *, unsigned hand);
 
 /* run_pump handles events until this time. */

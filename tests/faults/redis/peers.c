@@ -1,0 +1,98 @@
+/* Peers: processes that share the namespace. Shards move while timers come due, because a peer
+ * joins and leaves, is killed, or is stopped for longer than its lease. */
+#include "faults/redis/redis_faults.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "faults/redis/run.h"
+
+enum { ROUNDS = 5, ROUNDS_LONG = 100, TIMERS_A_ROUND = 300 };
+
+#define LEASE DW_SECONDS(1)
+#define SOONEST (DW_MILLISECONDS(300) * faults_slowness())
+#define LATEST (DW_MILLISECONDS(1500) * faults_slowness())
+
+static size_t rounds(struct faults *faults)
+{
+	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
+}
+
+/* begin starts two peers or three, which put, cancel and move timers. */
+static void begin(struct run *run, struct faults *faults, unsigned peers)
+{
+	size_t count = rounds(faults);
+	struct plan_size size = {.count = count * TIMERS_A_ROUND,
+				 .period = (dw_usec)count * (SOONEST + LATEST) / 2,
+				 .span = faults->is_long ? DW_SECONDS(10) : DW_SECONDS(1.5)};
+
+	run_begin(run, faults);
+	run->lease = LEASE;
+	plan_mixed(&run->plan, faults, &size);
+	for (unsigned i = 0; i < peers; i++) {
+		run_start(run, i, DW_PEER);
+		(void)run_wait_ready(run, i); /* has complained */
+	}
+}
+
+/* peers_move: no fault happens, so no timer starts twice. */
+void peers_move(struct faults *faults)
+{
+	size_t count = rounds(faults);
+	struct run run;
+
+	begin(&run, faults, 2);
+	for (size_t i = 0; i < count; i++) {
+		run_start(&run, PLAN_THIRD, DW_PEER);
+		run_pass(&run, faults_between(faults, DW_SECONDS(3), DW_SECONDS(5)));
+		run_stop(&run, PLAN_THIRD);
+		run_pass(&run, faults_between(faults, SOONEST, LATEST));
+	}
+	(void)printf("    %zu shards gained\n", run.gained); /* only to be read */
+	if (run.gained < count * RUN_SHARDS / 4)
+		faults_fail(faults, "only %zu shards moved in %zu rounds", run.gained, count);
+	run_finish(&run);
+}
+
+void peers_killed(struct faults *faults)
+{
+	size_t count = rounds(faults);
+	struct run run;
+
+	begin(&run, faults, 3);
+	for (size_t i = 0; i < count; i++) {
+		unsigned hand = (unsigned)rng_below(&faults->rng, PLAN_HANDS);
+		dw_usec from;
+
+		run_pass(&run, faults_between(faults, SOONEST, LATEST));
+		from = faults_now();
+		run_kill(&run, hand);
+		run_pass(&run, faults_between(faults, 0, LATEST));
+		run_start(&run, hand, DW_PEER);
+		history_fault(run.history, from, faults_now());
+		(void)run_wait_ready(&run, hand); /* has complained */
+	}
+	run_finish(&run);
+}
+
+/* peers_stopped: who wakes up finds that others have its shards, and starts none of their timers. */
+void peers_stopped(struct faults *faults)
+{
+	size_t count = rounds(faults);
+	struct run run;
+
+	begin(&run, faults, 3);
+	for (size_t i = 0; i < count; i++) {
+		unsigned hand = (unsigned)rng_below(&faults->rng, PLAN_HANDS);
+		dw_usec from;
+
+		run_pass(&run, faults_between(faults, SOONEST, LATEST));
+		from = faults_now();
+		process_signal(&run.actors[hand].process, SIGSTOP);
+		run_pass(&run, faults_between(faults, LEASE / 2, 8 * LEASE));
+		process_signal(&run.actors[hand].process, SIGCONT);
+		run_pass(&run, DW_MILLISECONDS(500));
+		history_fault(run.history, from, faults_now());
+	}
+	run_finish(&run);
+}
