@@ -6,6 +6,7 @@
  *	sim --same --seeds N                         each seed twice: the same hash
  *	sim --redis ...                              the same on the Redis store
  *	sim --losses ...                             the same, and the server loses data
+ *	sim --peers ...                              the processes share the shards
  *	sim --outages ...                            processes with journals, and Redis goes away
  *	sim --queues ...                             topics that are queues, and who takes of them
  *	sim --redis-queues ...                       the same on the Redis store
@@ -57,15 +58,16 @@ static void on_abort(int number)
 static const struct world {
 	const char *flag;
 	void (*run)(struct sim *);
-	bool losses;
+	bool losses, peers;
 	enum bug first, end;
 } worlds[] = {
-    {"", single_run, false, BUG_NONE, BUG_FLEET},
-    {"--redis", fleet_run, false, BUG_FLEET, BUG_OUTAGES},
-    {"--losses", fleet_run, true, BUG_FLEET, BUG_OUTAGES},
-    {"--outages", outages_run, false, BUG_OUTAGES, BUG_QUEUES},
-    {"--queues", queues_run, false, BUG_QUEUES, BUG_REFUSAL_LOST},
-    {"--redis-queues", queues_redis_run, false, BUG_QUEUES, BUG_COUNT},
+    {"", single_run, false, false, BUG_NONE, BUG_FLEET},
+    {"--redis", fleet_run, false, false, BUG_FLEET, BUG_PEERS},
+    {"--losses", fleet_run, true, false, BUG_FLEET, BUG_PEERS},
+    {"--peers", fleet_run, false, true, BUG_PEERS, BUG_OUTAGES},
+    {"--outages", outages_run, false, false, BUG_OUTAGES, BUG_QUEUES},
+    {"--queues", queues_run, false, false, BUG_QUEUES, BUG_REFUSAL_LOST},
+    {"--redis-queues", queues_redis_run, false, false, BUG_QUEUES, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];
@@ -85,7 +87,8 @@ static struct sim *run(uint64_t seed, enum bug bug, bool printing)
 	(void)snprintf(running, sizeof running,
 		       "seed %" PRIu64 ": aborted; again: sim %s --seed %" PRIu64 "\n", seed,
 		       world->flag, seed);
-	sim->losses = world->losses || planting;
+	sim->losses = world->losses || (planting && !world->peers);
+	sim->peers = world->peers;
 	world->run(sim);
 	return sim;
 }
@@ -203,10 +206,10 @@ static int usage(void)
 {
 	fprintf(stderr,
 		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
-		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --outages |\n"
-		"           --queues | --redis-queues]\n"
+		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --peers |\n"
+		"           --outages | --queues | --redis-queues]\n"
 		"--redis: the Redis store on a keyspace in the process; --losses: and "
-		"the server loses data;\n--outages: processes with journals, and Redis goes "
+		"the server loses data;\n--peers: the processes share the shards;\n--outages: processes with journals, and Redis goes "
 		"away;\n--queues: topics that are queues; --redis-queues: on the Redis store\n");
 	return 2;
 }

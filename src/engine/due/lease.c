@@ -37,10 +37,13 @@ bool lease_suspend(struct engine *engine, struct timer *timer)
 
 /* ---- All leases ---------------------------------------------------------------------------- */
 
-/* is_over returns true if the shard is ours, and its lease is over. */
+/* is_over returns true if the shard is ours, and its lease is over. That of a shard that is being
+ * given to another peer does not count. */
 static bool is_over(const struct engine *engine, unsigned shard, dw_usec steady)
 {
-	return engine->shards.all[shard].owned && !engine->shards.all[shard].refused &&
+	const struct engine_shard *its = &engine->shards.all[shard];
+
+	return its->owned && !its->refused && its->giving == GIVING_NOT &&
 	       !covers(driven_lease(engine->store, shard), steady);
 }
 

@@ -57,6 +57,10 @@
 	X(ANSWER_WAITS, "answer_waits")     /* an answer waits for those of another shard */       \
 	X(BEGIN_LATE, "begin_late")         /* dw_start() does not ask for the lease */
 
+#define PEERS_BUGS(X)                                                                              \
+	X(GIVEN_KEPT, "given_kept") /* a peer starts timers of a shard that it has given */        \
+	X(TWO_OWNERS, "two_owners") /* a shard is acquired whoever has it */
+
 #define OUTAGES_BUGS(X)                                                                            \
 	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \
 	X(FENCE_EXACT, "fence_exact") /* J8: only the claim of the row's own fence has ended */    \
@@ -84,7 +88,8 @@
 enum bug {
 	BUG_NONE,
 	SINGLE_BUGS(BUG) BUG_FLEET,
-	FLEET_BUGS(BUG) BUG_OUTAGES,
+	FLEET_BUGS(BUG) BUG_PEERS,
+	PEERS_BUGS(BUG) BUG_OUTAGES,
 	OUTAGES_BUGS(BUG) BUG_QUEUES,
 	QUEUES_BUGS(BUG) BUG_COUNT
 };

@@ -25,6 +25,7 @@ struct sim {
 	struct rng rng;
 	enum bug bug;
 	bool losses; /* the server may lose what it has confirmed */
+	bool peers;  /* the processes share the shards */
 	struct trace trace;
 
 	struct knobs knobs;

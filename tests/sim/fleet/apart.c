@@ -89,13 +89,18 @@ void apart_submitted(struct fleet *fleet, const dw_op *op)
 
 /* ---- In time -------------------------------------------------------------------------------- */
 
-static struct process *owner_of(struct fleet *fleet)
+/* owner_of: the process that should start the timers of the shard; NULL: none, or it stands
+ * still. */
+static const struct process *owner_of(const struct fleet *fleet, unsigned shard)
 {
 	for (unsigned i = 0; i < PROCESSES; i++) {
-		const struct instance *instance = &fleet->processes[i].instance;
+		const struct process *process = &fleet->processes[i];
+		const struct instance *instance = &process->instance;
 
-		if (instance->engine && !instance->closing && engine_is_owner(instance->engine))
-			return &fleet->processes[i];
+		if (instance->engine && !instance->closing && engine_is_owner(instance->engine) &&
+		    instance->stalled_until <= fleet->sim->clocks.steady &&
+		    (!fleet->sim->peers || fleet_has_lease(process, shard)))
+			return process;
 	}
 	return NULL;
 }
@@ -111,13 +116,15 @@ static bool must_start(const struct name *name, const struct instance *owner, dw
 	       owner->handled_at[stored->asked->topic] < since;
 }
 
-static void watch_name(struct fleet *fleet, const struct name *name, const struct process *owner)
+static void watch_name(struct fleet *fleet, const struct name *name)
 {
+	const struct process *owner = owner_of(fleet, server_shard(&fleet->server, name->id));
 	struct sim *sim = fleet->sim;
 	dw_usec bound = LATE + BATCH_WAIT + DW_MILLISECONDS(sim->knobs.hold_ms);
 	dw_usec since = sim->clocks.steady - bound;
 
-	if (!must_start(name, &owner->instance, since) || !apart_must_work(fleet, name->id, since))
+	if (!owner || !must_start(name, &owner->instance, since) ||
+	    !apart_must_work(fleet, name->id, since))
 		return;
 	if (name->stored->due + bound < clocks_wall(sim) && name->stored->since < since &&
 	    name->touched_at < since)
@@ -127,12 +134,15 @@ static void watch_name(struct fleet *fleet, const struct name *name, const struc
 }
 
 /* watch_told: the owner has renewed its leases meanwhile. */
-static void watch_told(const struct fleet *fleet, unsigned shard, const struct process *owner)
+static void watch_told(const struct fleet *fleet, unsigned shard)
 {
+	const struct process *owner = owner_of(fleet, shard);
 	const struct refused *refused = &fleet->refused;
 	dw_usec now = fleet->sim->clocks.steady;
 	dw_usec within = fleet->server.lease * 3 / 10 + DW_SECONDS(3);
 
+	if (!owner)
+		return;
 	if (refused_is(fleet, shard, owner->instance.number) && !owner->heard.failed[shard] &&
 	    refused->since + within < now && is_quiet(fleet, refused->since))
 		broken(fleet->sim, "S4", "nobody was told that shard %u is refused", shard);
@@ -142,12 +152,8 @@ static void watch_told(const struct fleet *fleet, unsigned shard, const struct p
 
 void apart_watch(struct fleet *fleet)
 {
-	const struct process *owner = owner_of(fleet);
-
-	if (!owner || owner->instance.stalled_until > fleet->sim->clocks.steady)
-		return;
 	for (unsigned i = 0; i < fleet->server.shard_count; i++)
-		watch_told(fleet, i, owner);
+		watch_told(fleet, i);
 	for (const struct name *name = fleet->sim->promises.first; name; name = name->next)
-		watch_name(fleet, name, owner);
+		watch_name(fleet, name);
 }

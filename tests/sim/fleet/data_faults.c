@@ -161,7 +161,7 @@ void data_faults_choose(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 	struct data_faults *faults = &fleet->data_faults;
 
-	if (fleet->only_shards)
+	if (fleet->only_shards || sim->peers)
 		return;
 	faults->newer = some(sim, 15);
 	if (!sim->losses || chance(sim, 5000))

@@ -14,7 +14,7 @@
 #include "sim/fleet/refused.h"
 #include "sim/fleet/server.h"
 
-#define PROCESSES 3u /* the last one never owns */
+#define PROCESSES 3u /* the last one owns only as a peer */
 
 struct effect;
 

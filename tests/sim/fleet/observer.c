@@ -5,6 +5,8 @@
 #include "sim/fleet/fleet.h"
 #include "sim/fleet/newer.h"
 
+#define GIVES DW_MILLISECONDS(200) /* one attempt to give a shard may last so long */
+
 static struct observer *observer_of(dw_store *store)
 {
 	return (struct observer *)store;
@@ -134,6 +136,17 @@ static void learn(struct process *process, const dw_op *op)
 		memcpy(knowledge->ended, knowledge->known, sizeof knowledge->ended);
 }
 
+/* given: the engine learns that a shard is another peer's. */
+static void given(struct observer *observer, dw_op *op)
+{
+	if (observer->process->instance.sim->bug == BUG_GIVEN_KEPT) {
+		observer->kept[op->limit] = true;
+		op->status = DW_EBUSY;
+		return;
+	}
+	lose_shard(observer, (unsigned)op->limit);
+}
+
 /* observer_collect: the engine loses the ownership by an answer DW_EFENCED of this term. */
 static dw_op *observer_collect(dw_store *store)
 {
@@ -155,6 +168,8 @@ static dw_op *observer_collect(dw_store *store)
 			note_loss(observer->process);
 		}
 		learn(observer->process, op);
+		if (op->kind == DW_OP_GIVE && op->status == DW_OK)
+			given(observer, op);
 		order_collected(sim, op,
 				terms_is_current(&observer->knowledge.terms, op) &&
 				    (!op->id || is_current(observer->process, op, op->id)));
@@ -224,7 +239,9 @@ static dw_usec observer_lease(const dw_store *store, unsigned shard)
 	const struct observer *observer = const_observer_of(store);
 	dw_usec until = observer->real->type->lease(observer->real, shard);
 
-	if (observer->process->instance.sim->bug == BUG_LATE_START ||
+	if (observer->process->instance.sim->clocks.steady < observer->gives_until)
+		order_forget(observer->process->instance.sim);
+	if (observer->process->instance.sim->bug == BUG_LATE_START || observer->kept[shard] ||
 	    shard_bugs_begin(observer->process->instance.sim))
 		return DW_NEVER;
 	if (until == 0 && observer->process->instance.sim->bug == BUG_BEFORE_WRITTEN)
@@ -279,6 +296,18 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 	return true;
 }
 
+/* observer_surplus: timers of a shard that is about to be given wait. */
+static unsigned observer_surplus(const dw_store *store)
+{
+	const struct observer *observer = const_observer_of(store);
+	struct sim *sim = observer->process->instance.sim;
+	unsigned surplus = observer->real->type->surplus(observer->real);
+
+	if (surplus > 0)
+		observer->process->observer.gives_until = usec_add(sim->clocks.steady, GIVES);
+	return surplus;
+}
+
 void observer_init(struct observer *observer, struct process *process, dw_store *real)
 {
 	*observer = (struct observer){.real = real, .process = process};
@@ -296,6 +325,7 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 					  .trouble = observer_trouble,
 					  .shards = observer_shards,
 					  .shard_of = observer_shard_of,
-					  .take_shard = observer_take_shard};
+					  .take_shard = observer_take_shard,
+					  .surplus = observer_surplus};
 	observer->store.type = &observer->type;
 }

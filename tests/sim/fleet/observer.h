@@ -28,6 +28,8 @@ struct observer {
 	struct process *process;
 	struct knowledge knowledge;
 	bool refused[SHARDS_MAX_SIM]; /* shards of which the engine was told so */
+	dw_usec gives_until;          /* its engine may be giving a shard */
+	bool kept[SHARDS_MAX_SIM];    /* shards that were given, and the engine was not told */
 	struct shard_bugs bugs;
 };
 

@@ -46,6 +46,8 @@ static const struct {
       "item = {STALE, value}\n"
       "\t\t\tend_timer(id, value, DONE, 0, ARGV[5 * k + 5], ARGV[5 * k + 6])"}},
     {BUG_ONCE_TWICE, {"put", "elseif once and is_remembered(id) then", "elseif false then"}},
+    {BUG_TWO_OWNERS,
+     {"acquire", "if is_other or (lease and lease ~= ARGV[8]) then", "if false then"}},
     {BUG_FENCE_EXACT, {"replay", "claim <= (owner and fence or writer)", "claim == writer"}},
     {BUG_ROW_AGAIN,
      {"replay", "local done = tonumber(call('HGET', META, FIELD)) or 0", "local done = 0"}},

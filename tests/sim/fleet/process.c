@@ -72,7 +72,7 @@ dw_store_env process_store_env(struct process *process)
 	struct clock clock = clocks_port(sim);
 
 	return (dw_store_env){.size = sizeof(dw_store_env),
-			      .role = DW_CLIENT,
+			      .role = sim->peers ? DW_PEER : DW_CLIENT,
 			      .token = rng_next(&sim->rng) | 1,
 			      .now = clock.wall,
 			      .now_user = clock.user,
@@ -139,7 +139,8 @@ void process_open(struct process *process)
 	struct engine_env env = instance_env(instance);
 
 	env.role = DW_CLIENT;
-	env.standby = instance->number + 1 < PROCESSES;
+	env.standby = sim->peers || instance->number + 1 < PROCESSES;
+	env.is_peer = sim->peers;
 	env.on_event = on_event;
 	env.on_event_user = fleet;
 	instance->open_at = DW_NEVER;

@@ -132,7 +132,8 @@ static unsigned publish(void *user, struct bytes channel, struct bytes text)
 	struct fleet *fleet = user;
 	unsigned count = 0;
 
-	if (channel.size < 5 || memcmp(channel.at + channel.size - 5, ":wake", 5) != 0)
+	if (channel.size < 5 || (memcmp(channel.at + channel.size - 5, ":wake", 5) != 0 &&
+				 memcmp(channel.at + channel.size - 5, ":free", 5) != 0))
 		return 0; /* nobody listens for messages of queues */
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct connection *subscriber = fleet->processes[i].subscriber;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/redis/core.h"
+#include "timer/transition.h"
 
 /* is_busy returns true if something of the shard is under way, or waits for it. */
 static bool is_busy(const struct redis_store *store, const struct shard *shard)
@@ -27,6 +28,24 @@ static void end(struct redis_store *store, struct shard *shard, int status)
 	answer(store, op, status);
 }
 
+/* refuse_owners answers the operations that wait for the shard and that only its owner may ask
+ * for. */
+static void refuse_owners(struct redis_store *store, struct shard *shard)
+{
+	struct op_queue *waiting = &shard->queues.waiting;
+	dw_op *op = op_queue_take(waiting);
+
+	while (op) {
+		dw_op *next = op->next;
+
+		if (life_permits(op, DW_CLIENT) == DW_OK)
+			op_queue_push(waiting, op);
+		else
+			answer(store, op, DW_EFENCED);
+		op = next;
+	}
+}
+
 /* given is called when the shard is not ours any more. What waits for it goes as a client's. */
 static void given(struct redis_store *store, struct shard *shard)
 {
@@ -35,14 +54,17 @@ static void given(struct redis_store *store, struct shard *shard)
 	shard->channel.handshake = HANDSHAKE_NONE;
 	shard->channel.acked = 0;
 	end(store, shard, DW_OK);
+	refuse_owners(store, shard);
 }
 
-/* keep is called when the shard was not released. */
+/* keep is called when the shard was not released. The engine may have given it up meanwhile, with
+ * another one that was lost; so it hears that the shard is its own. */
 static void keep(struct redis_store *store, struct shard *shard, int status)
 {
 	shard->lease.is_ours = true;
 	shard->channel.handshake = HANDSHAKE_DONE;
 	end(store, shard, status);
+	shard_add(&store->sets.untold, shard->number);
 	shard_mark(store, shard, SHARD_READY);
 }
 

@@ -279,6 +279,7 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 {
 	dw_op *op = op_queue_pop(&request->ops);
 	enum failure failure = call_failed(store, request, reply);
+	bool is_of_shard = reply->kind == REPLY_ERROR && call_is_of_shard(reply);
 
 	call_number_done(request, failure == FAILURE_NONE);
 	request_free(&store->alloc, request);
@@ -286,8 +287,8 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 		gather_begin(store, op);
 	else if (failure == FAILURE_AGAIN)
 		op_queue_push(&store->later.ops, op);
-	else
-		answer(store, op, DW_ESTORE);
+	else /* if only its shard is refused, the next report goes to another one */
+		answer(store, op, is_of_shard ? DW_OK : DW_ESTORE);
 }
 
 static void report_lost(struct redis_store *store, struct redis_request *request)

@@ -99,12 +99,15 @@ static void take(struct redis_store *store, dw_op *op)
 }
 
 /* role_for returns what this store is where the operation works: in the shard of its timer, or in
- * the namespace. */
+ * the namespace. In a shard that is being given away that is not known yet, so everything waits. */
 static dw_role role_for(struct redis_store *store, const dw_op *op)
 {
+	const struct shard *shard;
+
 	if (!write_is_one(op) || !op->id[0])
 		return store->ownership.role;
-	return shard_may_serve(shard_of(store, op->id)) ? DW_OWNER : DW_CLIENT;
+	shard = shard_of(store, op->id);
+	return shard_may_serve(shard) || shard->give.op ? DW_OWNER : DW_CLIENT;
 }
 
 /* permit returns whether the operation is allowed in this role. An operation that the engine made
