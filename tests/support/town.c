@@ -147,6 +147,7 @@ void town_await(struct town *town, const int *counts)
 		for (unsigned i = 0; counts[i] >= 0; i++)
 			is_so = is_so && town_count(town, i) == counts[i];
 	}
+	town_turn(town); /* takes the news of the last shards */
 }
 
 int town_await_op(struct town *town, unsigned member, dw_op *op)

@@ -203,11 +203,6 @@ static int redis_take_shard(dw_store *base, dw_shard_news *ret_news)
 	return cut_off_take(redis_of(base), ret_news);
 }
 
-static unsigned redis_surplus(const dw_store *base)
-{
-	return members_surplus((const struct redis_store *)base);
-}
-
 /* redis_recall gives up operations for which the caller does not want to wait. The owner's own
  * reads get DW_ESTORE; the owner repeats them when the server is back. */
 static void redis_recall(dw_store *base, dw_usec doubt_patience)
@@ -492,7 +487,7 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .shards = redis_shard_count,
 				    .shard_of = redis_shard_of,
 				    .take_shard = redis_take_shard,
-				    .surplus = redis_surplus,
+				    .surplus = members_surplus,
 				    .recall = redis_recall,
 				    .stamp = redis_stamp,
 				    .origin = redis_origin,

@@ -89,20 +89,13 @@ static void members_untold(struct redis_store *store, struct redis_request *requ
 	request_free(&store->alloc, request);
 }
 
+/* The operation is not one of the request's: the reply has items for each member. */
 void member_list_ask(struct redis_store *store, dw_op *op)
 {
-	struct redis_request *request =
-	    request_new(&store->alloc, NULL, members_told, members_untold);
+	int status;
 
-	if (!request) {
-		answer(store, op, DW_ENOMEM);
-		return;
-	}
-	/* It is no operation of the request, because the reply has any number of members. */
-	request->context = op;
 	member_call(store, "", "", "");
-	if (request_send(store, request) != DW_OK) {
-		request_free(&store->alloc, request);
-		answer(store, op, DW_ESTORE);
-	}
+	status = request_post(store, NULL, members_told, members_untold, op);
+	if (status != DW_OK)
+		answer(store, op, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
 }

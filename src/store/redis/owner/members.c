@@ -403,8 +403,9 @@ void members_leave(struct redis_store *store)
 		remove_member(store, store->names.nonce);
 }
 
-unsigned members_surplus(const struct redis_store *store)
+unsigned members_surplus(const dw_store *base)
 {
+	const struct redis_store *store = (const struct redis_store *)base;
 	const struct members *self = &store->ownership.members;
 	unsigned held;
 

@@ -58,9 +58,9 @@ void members_look(struct redis_store *);
 void members_refused(struct redis_store *);
 void members_accepted(struct redis_store *);
 
-/* members_surplus returns how many shards this store should give to others now. members_has_all
- * returns true if it has every shard. */
-unsigned members_surplus(const struct redis_store *);
+/* members_surplus implements dw_store_class.surplus: how many shards this store should give to
+ * others now. members_has_all returns true if it has every shard. */
+unsigned members_surplus(const dw_store *);
 bool members_has_all(const struct redis_store *);
 
 /* members_end answers the OWN that waits. */

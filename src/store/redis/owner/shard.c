@@ -76,7 +76,8 @@ bool shard_take(struct redis_store *store, struct shard *shard)
 	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
 	    (shard_is_shared(store) && !may_take(store, shard)))
 		return false;
-	if (shard->channel.under_way == 0)
+	/* A mark that is set while the shard is acquired would be read when it is ours. */
+	if (shard->channel.under_way == 0 && shard->rebuild.state != REBUILD_ACQUIRING)
 		shard_mark(store, shard, SHARD_SUSPECT);
 	return true;
 }

@@ -97,9 +97,8 @@ struct shard *shard_of(struct redis_store *, const char *id);
 /* shard_is_shared returns true if this store is a peer, which shares the shards with others. */
 bool shard_is_shared(const struct redis_store *);
 
-/* shard_take acquires a shard that the owner does not have, when its commands under way are
- * answered. Returns true if nothing must be sent to the shard until then. A peer takes only shards
- * that it wants. */
+/* shard_take acquires a shard that the owner does not have, or that a peer wants, when its commands
+ * under way are answered. Returns true if nothing must be sent to the shard until then. */
 bool shard_take(struct redis_store *, struct shard *);
 
 /* shard_first returns the first shard that is not cut off. What an owner tells of the whole

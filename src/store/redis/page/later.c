@@ -50,8 +50,8 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready returns true if the shards in use accept changes and none is rebuilt: those that
- * are ours, or all for a barrier. A barrier also needs shards without commands under way. Otherwise,
+/* is_ready returns true if the shards in use accept changes and none is rebuilt: those that are
+ * ours, or all for a barrier. A barrier also needs shards without commands under way. Otherwise,
  * when one of these commands fails, the server refuses the barrier behind it, and a barrier cannot
  * be sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
