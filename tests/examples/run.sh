@@ -476,7 +476,7 @@ redis_reminders_case()
 	start_redis
 	wait "$pid" || die "the reminders failed"
 	pid=
-	check "$timetable" out1 out2
+	check --redis "$timetable" out1 out2
 	redis_kill
 }
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # Checks the output of exam_reminders: of one run, or of several if it was killed and restarted.
 #
-#	tests/support/check_reminders.sh TIMETABLE.csv OUTPUT...
+#	tests/support/check_reminders.sh [--redis] TIMETABLE.csv OUTPUT...
 #
 # Every paper of the timetable must be in some output, and at most once in each. Each output must be
-# in the order of the deadlines, and papers with equal deadlines in the order of the file. A
+# in the order of the deadlines, and papers with equal deadlines in the order of the file. In Redis
+# this is so for papers that are late by 20 ms at most: the claims of others had to wait. A
 # repeated paper must name its attempt. No paper may be early.
 set -euo pipefail
 
-awk '
+waits=1e9
+[[ $1 != --redis ]] || { waits=20; shift; }
+
+awk -v waits=$waits '
 function wrong(text) { print "WRONG: " text; failed++ }
 
 # The unit of a line of the timetable, of which the order is that of the reminders.
@@ -38,8 +42,8 @@ function read_reminder(    text, unit, late, attempt) {
 	sub(/\)$/, "", unit)
 	while (!(unit in row) && (cut = index(unit, "("))) unit = substr(unit, cut + 1)
 	if (!(unit in row)) { wrong("no such paper: " $0); return }
-	if (row[unit] <= last) wrong("out of order, after \"" name[last] "\": " $0)
-	last = row[unit]
+	if (row[unit] <= last && late <= waits) wrong("out of order, after \"" name[last] "\": " $0)
+	if (late <= waits) last = row[unit]
 	if (late < 0) wrong("early: " $0)
 	if (seen[unit]++) {
 		repeated++
