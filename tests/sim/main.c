@@ -209,7 +209,8 @@ static int usage(void)
 		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --peers |\n"
 		"           --outages | --queues | --redis-queues]\n"
 		"--redis: the Redis store on a keyspace in the process; --losses: and "
-		"the server loses data;\n--peers: the processes share the shards;\n--outages: processes with journals, and Redis goes "
+		"the server loses data;\n--peers: the processes share the shards;\n--outages: "
+		"processes with journals, and Redis goes "
 		"away;\n--queues: topics that are queues; --redis-queues: on the Redis store\n");
 	return 2;
 }

@@ -1,5 +1,8 @@
 #include "engine/call/members.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/scope.h"
 #include "engine/call/arguments.h"
 #include "engine/core.h"
@@ -40,6 +43,16 @@ static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 	return count;
 }
 
+/* by_age: the server gives them out in the order in which they are heard of. */
+static int by_age(const void *a, const void *b)
+{
+	const dw_member *one = a, *other = b;
+
+	if (one->since != other->since)
+		return one->since < other->since ? -1 : 1;
+	return strcmp(one->who, other->who);
+}
+
 void members_show(struct engine *engine, const struct call *call)
 {
 	struct member_page shown AT_END(free_page) = {.engine = engine};
@@ -60,6 +73,7 @@ void members_show(struct engine *engine, const struct call *call)
 	}
 	for (const dw_row *row = call->op->rows; row; row = row->next)
 		used += show(row, shown.shards + used, &shown.members[list.count++]);
+	qsort(shown.members, list.count, sizeof *shown.members, by_age);
 	list.members = shown.members;
 	call->on_members(engine->env.handle, DW_OK, &list, call->on_members_user);
 }

@@ -67,19 +67,32 @@ static void begin(struct engine *engine, dw_usec steady)
 
 /* ---- Draining ------------------------------------------------------------------------------ */
 
-/* give_back gives the claims of due timers back, which wait in the list of the shard. */
-static void give_back(struct engine *engine, struct engine_shard *shard)
+/* give_back_of gives back the claims of the list that are of the shard. A put with DW_NEW may be
+ * under way for a timer that stays in its list. */
+static void give_back_of(struct engine *engine, struct timer *first)
 {
-	struct timer *timer = shard->claimed > 0 ? shard->suspended.first : NULL;
-
-	while (timer) {
-		struct timer *next = timer->next;
-
-		/* A put with DW_NEW leaves the timer in the list. */
-		if (timer->state == TIMER_CLAIMED && !timer->busy && !timer->calls)
+	for (struct timer *timer = first, *next; timer; timer = next) {
+		next = timer->next;
+		if (timer->shard == engine->ownership.giving.shard &&
+		    timer->state == TIMER_CLAIMED && !timer->busy && !timer->calls)
 			urgent_give_back(engine, timer);
-		timer = next;
 	}
+}
+
+static void give_back_of_topic(struct topic *topic, void *user)
+{
+	give_back_of(user, topic->ready);
+	give_back_of(user, topic->gathered);
+}
+
+/* give_back gives back what is claimed: due timers wait in the list of the shard, and others in
+ * those of their topics. */
+static void give_back(struct engine *engine, const struct engine_shard *shard)
+{
+	if (shard->claimed == 0)
+		return;
+	give_back_of(engine, shard->suspended.first);
+	topics_each(&engine->topics, give_back_of_topic, engine);
 }
 
 static bool is_quiet(const struct engine_shard *shard)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/call/members.h"
+#include "engine/core.h"
 #include "support/leased.h"
 
 #define TRIED DW_MILLISECONDS(300) /* each shard was tried by then */
@@ -102,6 +103,29 @@ static void claims_are_given_back_first(void **state)
 	leased_tell_shard(&leased, 0, DW_SHARD_OWNED);
 	harness_pass(h, DW_SECONDS(1));
 	assert_int_equal(h->start_count, 1);
+	leased_end(&leased);
+}
+
+/* A slow store is asked for claims long before the deadlines. They are given back, too. */
+static void claims_that_are_not_due_are_given_back(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	for (unsigned i = 1; i < LEASED_SHARDS; i++)
+		leased_tell_shard(&leased, i, DW_SHARD_FOREIGN);
+	for (int i = 0; i < 100; i++)
+		lead_learn(&h->engine->lead, DW_MILLISECONDS(100), 1);
+	for (int i = 0; i < 100; i++) {
+		char id[8] = {'a', (char)('0' + i / 10), (char)('0' + i % 10), '\0'};
+
+		(void)harness_put(h, id, DW_MILLISECONDS(60 + 2 * i));
+	}
+	harness_turn(h);
+	want_fewer(&leased, 1, DW_MILLISECONDS(30));
+	assert_true(leased.asked[DW_OP_RETRY] > 50);
+	assert_true(leased.shards[0].foreign);
 	leased_end(&leased);
 }
 
@@ -303,6 +327,7 @@ int main(void)
 	    cmocka_unit_test(given_shard_leaves_memory_and_others_fire),
 	    cmocka_unit_test(peer_without_a_shard_is_a_client_and_gains_again),
 	    cmocka_unit_test(claims_are_given_back_first),
+	    cmocka_unit_test(claims_that_are_not_due_are_given_back),
 	    cmocka_unit_test(claim_is_not_given_back_beside_another_operation),
 	    cmocka_unit_test(shard_with_a_delivery_is_given_when_that_has_ended),
 	    cmocka_unit_test(timers_start_after_an_attempt_that_failed),
