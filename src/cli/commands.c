@@ -56,9 +56,16 @@ const struct command commands[] = {
     },
     {
 	TEXT_OF_STATS,
-	.summary = "shows the counts and the owner; also: top, and by HTTP serve",
+	.summary = "shows the counts and the owner; also: top, members, serve",
 	.example = "durawheel stats",
 	.run = command_stats,
+    },
+    {
+	TEXT_OF_MEMBERS,
+	.summary = "shows which processes share a namespace, and their shards",
+	.example = "durawheel members",
+	.run = command_members,
+	.is_beside = true,
     },
     {
 	TEXT_OF_TOP,

@@ -27,6 +27,7 @@ int command_journal_list(const struct options *);
 int command_journal_replay(const struct options *);
 int command_journal_drop(const struct options *);
 int command_list(const struct options *);
+int command_members(const struct options *);
 int command_move(const struct options *);
 int command_purge(const struct options *);
 int command_run(const struct options *);

@@ -156,9 +156,14 @@ for file in "$here"/test_*.sh; do
 	. "$file"
 done
 
+declare -A peers=() # of test_redis_peers.sh
+
 tidy() {
 	[ -z "${owner-}" ] || kill -KILL "$owner" 2>/dev/null || true
 	[ -z "${standby-}" ] || kill -KILL "$standby" 2>/dev/null || true
+	for name in "${!peers[@]}"; do
+		kill -KILL "${peers[$name]}" 2>/dev/null || true
+	done
 	redis_kill
 }
 

@@ -105,7 +105,7 @@ test_completion_is_registered() {
 
 test_completion_offers_commands() {
 	offers ''
-	grep -vxE 'push|take|ack|work|top|serve' out | cmp - <(names_of_commands)
+	grep -vxE 'push|take|ack|work|top|members|serve' out | cmp - <(names_of_commands)
 	offers --store sqlite : x.db ca
 	prints cancel
 	offers --store = sqlite : x.db --name a ca

@@ -216,7 +216,7 @@ test_units_of_systemd_are_sound() {
 		echo "systemd-analyze is not installed: the units are not looked at"
 		return
 	fi
-	for unit in durawheel@ durawheel-serve@; do
+	for unit in durawheel@ durawheel-peer@ durawheel-serve@; do
 		sed "/^Documentation=/d
 			s|^\(Exec[A-Za-z]*=\)/[^ ]*/durawheel |\1$(command -v durawheel) |" \
 			"$build/systemd/$unit.service" >"$unit.service"

@@ -65,32 +65,54 @@ static void check_file(struct checked *checked, enum option_id id, const char *p
 			     options_name(id), path));
 }
 
-/* check_journal refuses a journal for a file store, because only Redis can be unreachable. */
-static void check_journal(struct checked *checked, const char *store)
+/* check_redis refuses an option that is given, and that a store in a file does not have. */
+static void check_redis(struct checked *checked, const char *store, enum option_id id)
 {
-	const char *journal = checked->all.value[OPT_JOURNAL];
-
-	if (!journal)
+	if (!checked->all.value[id] || (store && strstr(store, "://")))
 		return;
-	if (!store || !strstr(store, "://")) {
-		point_at(checked, OPT_JOURNAL);
-		count_fault(checked,
-			    complain(EXIT_USAGE, "--journal is for a store in Redis, and this one "
-						 "is a file: leave it out, or write --store "
-						 "redis://HOST"));
+	point_at(checked, id);
+	count_fault(checked, complain(EXIT_USAGE,
+				      "--%s is for a store in Redis, and this one is a file: leave "
+				      "it out, or write --store redis://HOST",
+				      options_name(id)));
+}
+
+/* check_peer refuses what a process that shares its store does not have. */
+static void check_peer(struct checked *checked)
+{
+	static const struct {
+		enum option_id id;
+		const char *reason;
+	} others[] = {
+	    {OPT_STANDBY, "a peer fires beside others, a standby waits until they are gone"},
+	    {OPT_JOURNAL, "only an owner that is alone keeps a journal"},
+	    {OPT_UNTIL_IDLE, "a peer knows only the timers of its own shards"},
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		if (!checked->all.value[OPT_PEER] || !checked->all.value[others[i].id])
+			continue;
+		point_at(checked, checked->config->values[others[i].id] ? others[i].id : OPT_PEER);
+		count_fault(checked, complain(EXIT_USAGE, "--peer and --%s exclude each other: %s",
+					      options_name(others[i].id), others[i].reason));
 	}
-	check_file(checked, OPT_JOURNAL, journal);
 }
 
 static void check_store(struct checked *checked)
 {
 	static const char scheme[] = "sqlite:";
 	const char *given = checked->all.value[OPT_STORE];
+	const char *store = given ? given : getenv("DURAWHEEL_STORE");
 
 	if (given && strncasecmp(given, scheme, strlen(scheme)) == 0)
 		check_file(checked, OPT_STORE, given + strlen(scheme));
-	check_journal(checked, given ? given : getenv("DURAWHEEL_STORE"));
+	/* Only Redis can be away, or be shared. */
+	check_redis(checked, store, OPT_JOURNAL);
+	check_redis(checked, store, OPT_PEER);
+	if (checked->all.value[OPT_JOURNAL])
+		check_file(checked, OPT_JOURNAL, checked->all.value[OPT_JOURNAL]);
 	check_outage(checked);
+	check_peer(checked);
 }
 
 /* check_http refuses options of the web server without --http, and checks the others. */

@@ -90,6 +90,9 @@ static void run_event(dw *d, const dw_event *event, void *user)
 		run_loading_end(&runner->loading);
 		warn_each("%s: standing by", event->message);
 		return;
+	case DW_EVENT_SHARDS:
+		(void)complain(EXIT_DONE, "%s", event->message);
+		return;
 	case DW_EVENT_NO_HANDLER:
 		if (!run_fire_knows(runner, event->topic))
 			tell_event(runner, event);
@@ -262,6 +265,8 @@ static int read_all(struct runner *runner, struct options *options, dw_options *
 	runner->until_idle = options->value[OPT_UNTIL_IDLE] != NULL;
 	if (options->value[OPT_STANDBY])
 		base->role = DW_STANDBY;
+	if (options->value[OPT_PEER])
+		base->role = DW_PEER;
 	if (code == EXIT_DONE)
 		code = outage_read(options, base);
 	if (code == EXIT_DONE)
@@ -327,6 +332,8 @@ static int own(struct runner *runner, const struct options *options, dw_options 
 		return code;
 	if (base.role == DW_STANDBY)
 		(void)complain(code, "standing by");
+	if (base.role == DW_PEER)
+		(void)complain(code, "joining the processes that share the namespace");
 	outbox_open(&runner->outbox);
 	if (options->value[OPT_HTTP])
 		code = open_http(runner, options);

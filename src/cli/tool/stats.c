@@ -1,4 +1,5 @@
-/* durawheel stats: prints the number of timers and the state of the owner. */
+/* durawheel stats: prints the number of timers, the state of the owner, and which peers share the
+ * store. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
+#include "cli/out/members.h"
 #include "cli/out/objects.h"
 #include "cli/out/refused.h"
 #include "cli/session.h"
@@ -14,6 +16,7 @@
 
 struct stats {
 	bool json;
+	json_t *members; /* members_object(); NULL if no processes share the store */
 	int code;
 };
 
@@ -132,7 +135,32 @@ static void print_standby(const dw_store_status *status)
 		print_word("standby", status->standby);
 }
 
-static void print(const dw_store_status *status)
+/* print_members prints a row for each peer, and which shards nobody has. */
+static void print_members(const json_t *object)
+{
+	const json_t *unowned = json_object_get(object, "unowned"), *member;
+	char who[MEMBERS_WHO_SIZE], numbers[MEMBERS_SHARDS_SIZE];
+	char line[sizeof who + sizeof numbers + 64];
+	size_t i;
+
+	json_array_foreach(json_object_get(object, "members"), i, member)
+	{
+		const json_t *shards = json_object_get(member, "shards");
+
+		members_who(member, who);
+		members_shards(shards, numbers);
+		(void)snprintf(line, sizeof line, "%s, shards %s", who,
+			       *numbers ? numbers : "none"); /* the text always fits */
+		print_word("member", line);
+	}
+	if (json_array_size(unowned) == 0)
+		return;
+	members_shards(unowned, numbers);
+	(void)snprintf(line, sizeof line, "shards %s: their timers wait", numbers);
+	print_word("without an owner", line);
+}
+
+static void print(const dw_store_status *status, const json_t *members)
 {
 	table_row_count("pending", status->pending);
 	table_row_count("claimed", status->claimed);
@@ -142,15 +170,22 @@ static void print(const dw_store_status *status)
 	table_row_time("next due", status->next_due);
 	table_row_count("inbox", status->inbox);
 	print_standby(status);
-	print_owner(status);
+	if (*status->owner || !members)
+		print_owner(status);
+	print_members(members);
 }
 
-static int print_json(const dw_store_status *status)
+static int print_json(const dw_store_status *status, json_t *members)
 {
 	struct line line = {0};
+	json_t *object = object_of_status(status);
 	int code = EXIT_DONE;
 
-	if (line_of(&line, object_of_status(status)))
+	if (object && members && json_object_update(object, members) != 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	if (line_of(&line, object))
 		/* session_flush() reports a failed write. */
 		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
@@ -169,13 +204,26 @@ static void stats_answered(dw *d, int status, const dw_store_status *store, void
 		return;
 	}
 	stats->code = EXIT_DONE;
+	members_note_owner(stats->members, store->owner);
 	if (stats->json)
-		stats->code = print_json(store);
+		stats->code = print_json(store, stats->members);
 	else
-		print(store);
+		print(store, stats->members);
+	if (json_array_size(json_object_get(stats->members, "unowned")) > 0)
+		stats->code = EXIT_FAILED;
 	/* The counts leave out a shard that the server refuses. */
 	if (dw_health(d, message) == DW_ESTORE)
 		stats->code = complain(EXIT_STORE, "%s", message);
+}
+
+/* note_members keeps the list. Without one, the command shows what else there is. */
+static void note_members(dw *d, int status, const dw_member_list *list, void *user)
+{
+	struct stats *stats = user;
+
+	(void)d;
+	if (status == DW_OK && list->count > 0)
+		stats->members = members_object(list);
 }
 
 int command_stats(const struct options *options)
@@ -186,10 +234,13 @@ int command_stats(const struct options *options)
 
 	if (status != EXIT_DONE)
 		return status;
+	if (dw_members(d, note_members, &stats) == DW_OK) /* no other store than Redis is shared */
+		(void)session_sync(d);
 	status = dw_get_status(d, stats_answered, &stats);
 	if (status != DW_OK)
 		stats.code = complain(exit_of(status), "%s", why(d, status));
 	else
 		(void)session_sync(d); /* on failure stats.code stays EXIT_STORE */
+	json_decref(stats.members);
 	return session_close(d, stats.code);
 }

@@ -1,0 +1,28 @@
+/* The peers that share a namespace, as JSON, and their shards as words. */
+#ifndef DW_CLI_OUT_MEMBERS_H
+#define DW_CLI_OUT_MEMBERS_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "durawheel/members.h"
+
+/* The longest text of the numbers of shards: "0, 2, 4" and so on to 254. */
+#define MEMBERS_SHARDS_SIZE 1024
+#define MEMBERS_WHO_SIZE 256
+
+/* members_object returns {"members":[...], "shard_count", "unowned":[...]}, or NULL if out of
+ * memory. "unowned" has the shards that no member has; it is empty if there is no member. */
+json_t *members_object(const dw_member_list *);
+
+/* members_note_owner notes that one owner has the whole namespace, and the peers wait for its end:
+ * then no peer has a shard, and none is without an owner. `owner` is that of dw_store_status. */
+void members_note_owner(json_t *object, const char *owner);
+
+/* members_shards writes an array of numbers that grow as "0-3, 7". */
+void members_shards(const json_t *numbers, char ret_text[MEMBERS_SHARDS_SIZE]);
+
+/* members_who writes who a member is, without the version. */
+void members_who(const json_t *member, char ret_text[MEMBERS_WHO_SIZE]);
+
+#endif

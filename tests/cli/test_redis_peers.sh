@@ -1,0 +1,192 @@
+# Several processes share a namespace: run --peer, members, stats.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# peer NAME [OPTION...]: in the background; its lines go to NAME.fired, its messages to NAME.log.
+peer() {
+	local name=$1
+	shift
+	durawheel run --peer "$@" >>"$name.fired" 2>>"$name.log" &
+	peers["$name"]=$!
+}
+
+# stop_peer NAME: it ends with exit code 0.
+stop_peer() {
+	owner=${peers[$1]}
+	unset "peers[$1]"
+	stop_owner
+}
+
+# has_shards COUNT...: the peers have so many shards, in the order in which they joined.
+has_shards() {
+	durawheel members --json >list.json 2>/dev/null || true # 1: a shard moves
+	[ "$(grep -o '"shards":\[[0-9,]*\]' list.json |
+		awk -F '[][]' '{ printf "%d ", split($2, numbers, ",") }')" = "$* " ]
+}
+
+# all_fired COUNT: the peers have fired so many timers together.
+all_fired() {
+	[ "$(cat ./*.fired | wc -l)" = "$1" ]
+}
+
+# add_many COUNT: timers that are due within a second, "N-COUNT".
+add_many() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		echo "{\"id\":\"$i-$1\",\"topic\":\"t\",\"in\":\"$((i * 1000 / $1))ms\"}"
+	done | expect 0 durawheel import
+}
+
+test_redis_peers_share_a_namespace() {
+	on_redis
+	peer one
+	await has_shards 16
+	peer two
+	await has_shards 8 8
+	expect 0 durawheel members
+	grep -q "^WHO  *VERSION  *SINCE  *CLOCK  *SHARDS$" out
+	grep -q ", pid ${peers[one]}  *$(durawheel --version | cut -d ' ' -f 2) " out
+	grep -qE ", pid ${peers[two]} .* [-+][0-9]+[a-z]+ +8: [0-9]" out
+	[ "$(tail -n 1 out)" = '16 shards, 0 without an owner' ]
+	expect 0 durawheel stats
+	[ "$(grep -cE '^member .*, pid [0-9]+, shards [0-9]' out)" = 2 ]
+	lacks 'without an owner' out
+	expect 0 durawheel stats --json
+	grep -qE '"owner_report":.*"members":\[\{"who":.*\],"shard_count":16,"unowned":\[\]\}$' out
+	add_many 300
+	await all_fired 300
+	[ -s one.fired ] && [ -s two.fired ]
+	[ "$(sed 's/,.*//' ./*.fired | sort -u | wc -l)" = 300 ]
+	for name in one two; do
+		grep -q 'joining the processes that share the namespace' $name.log
+		grep -q 'info durawheel: this process shares the store with its peers' $name.log
+		grep -q 'info durawheel: this process has 8 of 16 shards now' $name.log
+		lacks ' \(warn\|error\) ' $name.log
+	done
+	stop_peer one
+	await has_shards 16
+	add_many 200
+	await all_fired 500
+	stop_peer two
+	expect 0 durawheel members
+	prints 'no peers share this namespace'
+	expect 0 durawheel stats
+	grep -q '^owner  *none' out
+}
+
+# Its timers start again at the other peer, which notices that a process of its machine is dead.
+test_redis_peer_that_is_killed() {
+	on_redis
+	peer one
+	peer two
+	await has_shards 8 8
+	add_many 400
+	kill -KILL "${peers[one]}"
+	wait "${peers[one]}" || true
+	unset 'peers[one]'
+	await has_shards 16
+	await has_count pending 0
+	await has_count claimed 0
+	[ "$(sed 's/,.*//' ./*.fired | sort -u | wc -l)" = 400 ]
+	stop_peer two
+}
+
+# A peer waits for an owner to end, and is ready. An owner is refused while peers live.
+test_redis_peer_beside_an_owner() {
+	on_redis
+	start
+	export NOTIFY_SOCKET=$PWD/notify
+	manager "$NOTIFY_SOCKET"
+	peer one
+	hears '^READY=1 STATUS=0 timers; 0 fired'
+	unset NOTIFY_SOCKET
+	await has_shards 0
+	add_many 20
+	await is_counted fired 20
+	expect 0 durawheel members
+	grep -q '^16 shards, 0 without an owner$' out
+	expect 0 durawheel stats
+	grep -qE "^owner +.*, pid $owner, durawheel" out
+	grep -q '^member .*, shards none$' out
+	stop_owner
+	await has_shards 16
+	expect 6 durawheel run
+	says "namespace durawheel is owned by .*, pid ${peers[one]}, .*run --standby"
+	add_many 30
+	await is_counted one.fired 30
+	expect 6 durawheel purge --yes
+	stop_peer one
+	kill "$manager"
+	[ "$(grep -c READY heard)" = 1 ]
+}
+
+# list_peer SHARDS: enters a peer of another machine into the list, with these shards, a hexadecimal
+# number. It stays there for 5 s.
+list_peer() {
+	local now
+	now=$(redis TIME | tr '\n' ' ' | awk '{ printf "%s%06d", $1, $2 }')
+	redis ZADD '{durawheel:00}:o' $((now + 4000000)) far >/dev/null
+	redis HSET '{durawheel:00}:O' far \
+		"$now $1 9 -2500000 9.1.2 - elsewhere, pid 7, durawheel 9.1.2|x" >/dev/null
+}
+
+# misses_shards COMMAND...: it exits with 1.
+misses_shards() {
+	local code=0
+	durawheel "$@" >out 2>err || code=$?
+	[ $code = 1 ]
+}
+
+# shows_unowned: the list of members says which shards nobody has.
+shows_unowned() {
+	list_peer 1ff
+	misses_shards members &&
+		grep -qE '^elsewhere, pid 7 9\.1\.2 .* -2s +9: 0-8; Redis refuses it others$' out &&
+		[ "$(tail -n 1 out)" = '16 shards, 7 without an owner: 9-15' ]
+}
+
+shows_unowned_as_json() {
+	list_peer 8001
+	misses_shards members --json &&
+		grep -q '"clock_us":-2500000,"shards":\[0,15\],"room":9}\],"shard_count":16' out &&
+		grep -q '"unowned":\[1,2,3,4,5,6,7,8,9,10,11,12,13,14\]}$' out
+}
+
+stats_shows_unowned() {
+	list_peer fffe
+	misses_shards stats &&
+		grep -q '^member  *elsewhere, pid 7, shards 1-15$' out &&
+		grep -q '^without an owner shards 0: their timers wait$' out
+}
+
+test_redis_shard_without_an_owner_is_told() {
+	on_redis
+	expect 0 durawheel add --topic t --in 1h
+	expect 0 durawheel members
+	await shows_unowned
+	await shows_unowned_as_json
+	await stats_shows_unowned
+	redis_kill
+	expect 6 durawheel members
+}
+
+test_redis_peer_refuses_what_it_does_not_have() {
+	on_redis
+	expect 2 durawheel run --peer --standby
+	says '--peer and --standby exclude each other: '
+	expect 2 durawheel run --peer --journal "$PWD/j"
+	says '--peer and --journal exclude each other: '
+	expect 2 durawheel run --peer --until-idle
+	says '--peer and --until-idle exclude each other: '
+	printf '%s\n' '[run]' 'peer = yes' "journal = $PWD/j" '[topic t]' 'exec = true' >run.conf
+	expect 2 durawheel run --config run.conf --check
+	says 'run.conf:3: peer and journal exclude each other: '
+	printf '%s\n' '[run]' 'peer = yes' '[topic t]' 'exec = true' >run.conf
+	expect 2 durawheel run --standby --config run.conf --check
+	says 'run.conf:2: peer and standby exclude each other: '
+	expect 0 durawheel run --config run.conf --check
+	expect 2 durawheel run --peer --store "sqlite:$PWD/x.db"
+	says '--peer is for a store in Redis, and this one is a file'
+	expect 0 durawheel add --topic t --in 1h --store "sqlite:$PWD/x.db"
+	expect 2 durawheel members --store "sqlite:$PWD/x.db"
+	says 'only a store in Redis is shared by several processes$'
+}
