@@ -57,6 +57,7 @@
 #include "durawheel/durawheel.h"
 #include "durawheel/ended.h"
 #include "durawheel/journal.h"
+#include "durawheel/members.h"
 #include "durawheel/metrics.h"
 #include "durawheel/select.h"
 #include "durawheel/testing.h"
@@ -624,6 +625,7 @@ using tally_function = std::function<void(const tally &)>; /* called until tally
 /* nullptr: error says why. */
 using ended_function = std::function<void(std::error_code error, const dw_ended *)>;
 using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
+using members_function = std::function<void(std::error_code error, const dw_member_list *)>;
 using check_function = std::function<void(std::error_code error, const dw_check_report *)>;
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -1233,6 +1235,18 @@ class handle
 	std::error_code status(status_function fn)
 	{
 		return look(detail::on_one<dw_store_status>, std::move(fn), dw_get_status);
+	}
+
+	/* members asks which processes share the namespace (options.raw.role = DW_PEER). */
+	std::error_code members(members_function fn)
+	{
+		return look(detail::on_one<dw_member_list>, std::move(fn), dw_members);
+	}
+
+	/* owns returns true if this handle owns the shard of the id now. Its own thread only. */
+	bool owns(std::string_view id) const
+	{
+		return dw_owns(get(), detail::id_string(id).get()) == 1;
 	}
 
 	std::error_code stats(dw_stats &ret_stats) const

@@ -353,6 +353,14 @@ void handle_tells_how_it_is()
 	CHECK(!timers.purge() && !timers.sync(10s) && !timers.stats(stats) && stats.timers == 0);
 }
 
+void file_is_not_shared_and_owned_whole()
+{
+	auto timers = open_test();
+
+	CHECK(timers.members([](auto, auto) {}) == DW_EINVAL);
+	CHECK(timers.owns("a") && timers.owns("b") && !timers.owns(""));
+}
+
 void empty_handle_refuses_every_call()
 {
 	durawheel::handle none;
@@ -372,6 +380,7 @@ void empty_handle_refuses_every_call()
 	CHECK(none.ended("a", [](auto, auto) {}) == DW_EINVAL);
 	CHECK(none.status([](auto, auto) {}) == DW_EINVAL && none.stats(stats) == DW_EINVAL);
 	CHECK(none.check([](auto, auto) {}) == DW_EINVAL);
+	CHECK(none.members([](auto, auto) {}) == DW_EINVAL && !none.owns("a"));
 	CHECK(none.health() == DW_EINVAL && none.metrics(text) == DW_EINVAL && text == "kept");
 	CHECK(none.topic_set("t", {}) == DW_EINVAL && none.topic_pause("t", 0) == DW_EINVAL);
 	CHECK(none.topic_drop("t") == DW_EINVAL && none.topic_list({}, [](auto &) {}) == DW_EINVAL);
@@ -394,6 +403,7 @@ const std::map<std::string, void (*)()> tests = {
     {"queue_is_pushed_taken_and_answered", queue_is_pushed_taken_and_answered},
     {"dead_letters_are_requeued_and_dropped", dead_letters_are_requeued_and_dropped},
     {"handle_tells_how_it_is", handle_tells_how_it_is},
+    {"file_is_not_shared_and_owned_whole", file_is_not_shared_and_owned_whole},
     {"empty_handle_refuses_every_call", empty_handle_refuses_every_call},
 };
 
