@@ -210,17 +210,6 @@ quickstart_case()
 	grep -q 'failed: 2. Build' errors || die "it does not say what failed"
 }
 
-# Replicas join, are killed and stop, and the script itself checks what they have fired.
-replicas_case()
-{
-	"$root/examples/replicas.sh" "$bin/.." >out 2>errors || die "the replicas failed"
-	[[ $(grep -c ', 0 without an owner$' out) -ge 3 ]] || die "the members are not shown"
-	grep -q '^Proved: [0-9]* starts' out || die "nothing is proved"
-	[[ ! -s errors ]] || die "it is not quiet"
-	refused 2 usage: "$root/examples/replicas.sh" a b
-	refused 2 usage: "$bin/replica" unix:///x
-}
-
 usage_case()
 {
 	local reminders=("$bin/exam_reminders" --store memory: --until-idle)

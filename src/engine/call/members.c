@@ -43,8 +43,8 @@ static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 	return count;
 }
 
-/* by_age: the server gives them out in the order in which they are heard of. */
-static int by_age(const void *a, const void *b)
+/* members_by_age: the server gives them out in the order in which they are heard of. */
+static int members_by_age(const void *a, const void *b)
 {
 	const dw_member *one = a, *other = b;
 
@@ -73,7 +73,7 @@ void members_show(struct engine *engine, const struct call *call)
 	}
 	for (const dw_row *row = call->op->rows; row; row = row->next)
 		used += show(row, shown.shards + used, &shown.members[list.count++]);
-	qsort(shown.members, list.count, sizeof *shown.members, by_age);
+	qsort(shown.members, list.count, sizeof *shown.members, members_by_age);
 	list.members = shown.members;
 	call->on_members(engine->env.handle, DW_OK, &list, call->on_members_user);
 }

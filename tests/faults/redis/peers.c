@@ -75,7 +75,8 @@ void peers_killed(struct faults *faults)
 	run_finish(&run);
 }
 
-/* peers_stopped: who wakes up finds that others have its shards, and starts none of their timers. */
+/* peers_stopped: who wakes up finds that others have its shards, and starts none of their
+ * timers. */
 void peers_stopped(struct faults *faults)
 {
 	size_t count = rounds(faults);
