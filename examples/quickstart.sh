@@ -223,8 +223,8 @@ echo "4. Check both outputs"
 if [[ $redis ]]; then
 	echo "Proved: after a kill -9 of the program and one of its redis-server in the middle of"
 	echo "the term, each of $papers reminders was given, none before its time, and those that"
-	echo "were not late in the order of the exams. The program lived through the second kill: it"
-	echo "connected again and went on."
+	echo "were not late in the order of the exams. The program lived through the second kill:"
+	echo "it connected again and went on."
 	echo "5. Take orders, which are to be paid in 3 s, while Redis is away"
 	take_orders
 	echo "Proved: orders and payments of the outage are kept. The two paid orders stay, and the"
