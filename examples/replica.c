@@ -9,6 +9,7 @@
  *
  *	put WHO ID                          the timer is stored
  *	cancelled WHO ID                    it will not start any more
+ *	perhaps WHO ID                      nobody knows whether it was cancelled
  *	start WHO ID ATTEMPT LATE NOW       it starts; both times in us
  *	shards WHO COUNT NOW                it has so many shards now */
 #include <poll.h>
@@ -58,8 +59,8 @@ static void was_put(dw *d, const dw_result *result, void *user)
 			dw_strerror(result->status));
 }
 
-/* was_cancelled: in a shard of another replica, and shortly before the deadline, it can be too
- * late. */
+/* was_cancelled: in a shard of another replica, and shortly before the deadline, it can be too late.
+ * If that replica was killed, nobody may know. */
 static void was_cancelled(dw *d, const dw_result *result, void *user)
 {
 	const struct replica *self = user;
@@ -67,6 +68,8 @@ static void was_cancelled(dw *d, const dw_result *result, void *user)
 	(void)d;
 	if (result->status == DW_OK)
 		printf("cancelled %s %s\n", self->who, result->id);
+	else if (result->status == DW_EUNKNOWN)
+		printf("perhaps %s %s\n", self->who, result->id);
 }
 
 /* add puts a timer into whatever shard its id belongs to, also into one of another replica. */

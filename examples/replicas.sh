@@ -81,11 +81,11 @@ has_started()
 	[[ $(started) -ge $1 ]]
 }
 
-# lost: the timers that were put, and neither cancelled nor started.
+# lost: the timers that were put, and neither cancelled (or perhaps so) nor started.
 lost()
 {
 	awk '$1 == "put" { put[$3] }
-	     $1 == "cancelled" || $1 == "start" { over[$3] }
+	     $1 == "cancelled" || $1 == "perhaps" || $1 == "start" { over[$3] }
 	     END { for (id in put) if (!(id in over)) print id }' "$work"/*.lines
 }
 
