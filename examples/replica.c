@@ -59,8 +59,8 @@ static void was_put(dw *d, const dw_result *result, void *user)
 			dw_strerror(result->status));
 }
 
-/* was_cancelled: in a shard of another replica, and shortly before the deadline, it can be too late.
- * If that replica was killed, nobody may know. */
+/* was_cancelled: in a shard of another replica, and shortly before the deadline, it can be too
+ * late. If that replica was killed, nobody may know. */
 static void was_cancelled(dw *d, const dw_result *result, void *user)
 {
 	const struct replica *self = user;
