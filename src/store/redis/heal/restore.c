@@ -304,7 +304,9 @@ static void stay_client(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
 	shard->channel.handshake = HANDSHAKE_NONE;
-	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
+	/* The shard may have been released after the server had refused us. */
+	if (!shard->share.is_announced)
+		shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
 	if (!shard_is_shared(store))
 		shard_mark(store, shard, SHARD_HANDSHAKE);
 	cut_off_end(store, shard);
@@ -403,7 +405,8 @@ static void reacquire(struct redis_store *store, struct shard *shard, const stru
 	void *incarnation;
 
 	if (shard_is_ours(shard) || !shard_is_shared(store))
-		copies_write(store, shard);
+		shard->share.is_announced = false;
+	copies_write(store, shard);
 	token_add_acquire(store, shard, seen);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)

@@ -359,6 +359,7 @@ void members_look(struct redis_store *store)
 void members_hear(struct redis_store *store, unsigned number)
 {
 	store->shards[number].lease.again_at = 0;
+	store->shards[number].share.is_announced = true;
 	members_look(store);
 }
 

@@ -30,6 +30,7 @@ struct members {
 
 /* What is known of one shard. */
 struct shard_share {
+	bool is_announced; /* it was given away since this store has asked for it last */
 	dw_usec
 	    free_since; /* no peer of the list has it since then (steady clock); 0: one has it */
 };
