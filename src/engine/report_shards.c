@@ -51,9 +51,10 @@ size_t report_shards(const struct engine *engine, char *text, size_t used)
 	for (unsigned i = 0; i < shards->count; i++)
 		owned += shards->all[i].owned && !shards->all[i].refused;
 	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
-				 ",\"shards\":%u,\"shards_owned\":%u,\"shards_refused\":%u"
-				 ",\"refused\":[",
-				 shards->count, owned, shards->refused); /* always fits */
+				 ",\"peer\":%u,\"shards\":%u,\"shards_owned\":%u"
+				 ",\"shards_refused\":%u,\"refused\":[",
+				 (unsigned)engine->env.is_peer, shards->count, owned,
+				 shards->refused); /* always fits */
 	for (unsigned i = 0; i < shards->count && told < TOLD_MAX; i++) {
 		if (!shards->all[i].refused)
 			continue;

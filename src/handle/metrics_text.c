@@ -190,10 +190,10 @@ static void put_figures(struct metrics_lines *out, const char *report)
 }
 
 /* put_shards shows nothing for an owner whose version does not tell it. What the owner neither
- * fires nor is refused has no owner that tells so. */
+ * fires nor is refused has no owner that tells so. A peer does not know whether others have it. */
 static void put_shards(struct metrics_lines *out, const char *report)
 {
-	int64_t all, owned = 0, refused = 0;
+	int64_t all, owned = 0, refused = 0, peer = 0;
 
 	if (!number_of(report, "shards", &all))
 		return;
@@ -204,7 +204,10 @@ static void put_shards(struct metrics_lines *out, const char *report)
 			"owner.");
 	put_line(out, "durawheel_shards{state=\"owned\"} %" PRId64 "\n", owned);
 	put_line(out, "durawheel_shards{state=\"refused\"} %" PRId64 "\n", refused);
-	put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n", all - owned - refused);
+	(void)number_of(report, "peer", &peer); /* or 0 */
+	if (!peer)
+		put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n",
+			 all - owned - refused);
 }
 
 static void put_histogram(struct metrics_lines *out, const char *report, const char *key,
