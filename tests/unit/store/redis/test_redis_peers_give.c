@@ -93,6 +93,8 @@ static void an_emptied_shard_is_not_given_but_restored(void **state)
 	AWAIT(&town, 16);
 	assert_int_equal(town_ask(&town, 0, ask_get(town_id(3))), DW_OK);
 	assert_int_equal(town.members[0].lost, 0);
+	town_leave(&town, 0); /* answers it */
+	ask_free(scan);
 }
 
 /* ---- A lost answer ------------------------------------------------------------------------- */
