@@ -372,9 +372,9 @@ test_exec_stopped_by_the_same_signal_twice_waits() {
 	is_counted fired 1
 }
 
-# has_read_its_signals: none is pending for the process.
+# has_read_its_signals: none is pending for the process, or it has ended.
 has_read_its_signals() {
-	grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$owner/status"
+	! kill -0 "$owner" 2>/dev/null || grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$owner/status"
 }
 
 test_exec_stopped_is_patient_for_so_long() {
