@@ -90,7 +90,7 @@ contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgco
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
 	share/man/man7/durawheel.7.gz \
-	lib/systemd/system/durawheel{,-serve}@.service
+	lib/systemd/system/durawheel{,-peer,-serve}@.service
 mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f |
 	grep -vE '/(grafana|prometheus)/')
 has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
