@@ -63,3 +63,10 @@ test_check_names_what_is_damaged() {
 	pattern='{"id":"broken","generation":[0-9]*,"what":"[^"]*"}'
 	grep -q '"flaw_count":1,"flaws":\['"$pattern"'\],' out
 }
+
+# Of two functions with one name, the later one would silently replace the other.
+test_no_function_is_defined_twice() {
+	local twice
+	twice=$(cat "$here/run.sh" "$here"/test_*.sh | grep -oE '^[a-z_0-9]+\(\)' | sort | uniq -d)
+	[ -z "$twice" ] || fail "defined twice: $twice"
+}
