@@ -76,6 +76,12 @@ await() {
 	exec {nothing}<&-
 }
 
+# scaled N: DW_TEST_SCALE percent of N, at least 1.
+scaled() {
+	local part=$(($1 * ${DW_TEST_SCALE:-100} / 100))
+	echo $((part > 0 ? part : 1))
+}
+
 # of_idle SECONDS: a limit that holds on an idle machine; a busy one gets as many times longer as it
 # has tasks for each processor.
 of_idle() {

@@ -265,9 +265,11 @@ has_no_children() {
 }
 
 test_exec_leaves_no_zombie() {
-	many 200 | durawheel import
+	local timers
+	timers=$(scaled 200)
+	many "$timers" | durawheel import
 	start --exec '(sleep 0.01 &)'
-	await is_counted fired 200
+	await is_counted fired "$timers"
 	await has_no_children
 	stop_owner
 }
@@ -358,8 +360,8 @@ test_exec_stopped_by_the_same_signal_a_little_later_ends_what_runs() {
 
 # A terminal may send it twice. On a busy machine the second one is read too late to be the same.
 test_exec_stopped_by_the_same_signal_twice_waits() {
-	due a
 	for ((try = 0; try < 30; try++)); do
+		due a # a new timer, without pauses after the retries of the last one
 		stopping
 		kill -TERM "$owner"
 		await has_read_its_signals

@@ -225,8 +225,10 @@ test_redis_settings_key_of_another_shard() {
 # The claims of one topic are answered one after the other. Those that are due at once fill batches
 # all the same.
 test_redis_batch_waits_for_claims() {
+	local run runs
+	runs=$(scaled 20)
 	on_redis
-	for run in {1..20}; do
+	for ((run = 1; run <= runs; run++)); do
 		add_due 200
 		rm -f counts
 		expect 0 durawheel run --batch 50 --until-idle --exec \

@@ -375,7 +375,9 @@ test_stats_counts_the_dead() {
 
 # Commands that find no file yet make it, and whoever comes second must find it whole.
 test_commands_make_the_file_at_the_same_time() {
-	for round in {1..30}; do
+	local round rounds
+	rounds=$(scaled 30)
+	for ((round = 1; round <= rounds; round++)); do
 		export DURAWHEEL_STORE=sqlite:new$round.db
 		commands=()
 		for id in a b c; do
