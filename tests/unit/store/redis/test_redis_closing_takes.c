@@ -87,7 +87,7 @@ static void turn(dw *a, dw *b)
 {
 	struct pollfd ready[] = {{dw_fd(a), POLLIN, 0}, {b ? dw_fd(b) : -1, POLLIN, 0}};
 
-	(void)poll(ready, 2, 5);
+	(void)poll(ready, 2, 20);
 	assert_int_equal(dw_turn(a), DW_OK);
 	if (b)
 		assert_int_equal(dw_turn(b), DW_OK);
@@ -102,6 +102,16 @@ static void turn(dw *a, dw *b)
 			turn(a, b);                                                                \
 		}                                                                                  \
 	} while (0)
+
+/* rest: what closes the connection is not asked for again at once, which would keep a processor
+ * busy. */
+static void rest(dw *a, dw *b)
+{
+	dw_usec until = dw_now(a) + DW_MILLISECONDS(100);
+
+	while (dw_now(a) < until)
+		turn(a, b);
+}
 
 /* limit_replies: the most bytes of replies that may wait for one client; "0": no limit. */
 static void limit_replies(const char *limit)
@@ -262,8 +272,10 @@ static void take_that_is_lost_is_told(void **state)
 		assert_non_null(strstr(seen.message, "queue q: "));
 	assert_int_equal(count_hidden(owner), 6);
 	push_messages(owner, 10, 15000);
-	while (seen.rows < 10)
+	while (seen.rows < 10) {
+		rest(owner, client);
 		(void)take_once(owner, client);
+	}
 	close_both(owner, client);
 }
 
@@ -340,8 +352,9 @@ static void dead_message_over_a_limit_stays(void **state)
 	assert_int_equal(count_hidden(owner), 1);
 	limit_replies("0");
 	do {
+		rest(owner, client);
 		answer_all(owner, client, DW_DEAD, 1);
-	} while (seen.results[0] == DW_ELIMIT); /* it is not asked for again at once */
+	} while (seen.results[0] == DW_ELIMIT);
 	assert_int_equal(seen.results[0], DW_OK);
 	assert_int_equal(seen.dead, 4);
 	assert_int_equal(count_hidden(owner), 0);
