@@ -2,12 +2,13 @@
 # Every test of durawheel, from nothing.
 #
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
-#	                        errors and runs everything: as it is, optimized, under the
-#	                        sanitizers, without SQLite, as packages; 10 to 15 minutes on
-#	                        2 cores, as these are loaded by others
+#	                        errors and runs the short series: as it is, under the
+#	                        sanitizers, optimized, without SQLite, as packages; about
+#	                        12 minutes on 2 idle cores
 #	tests/run.sh --quick    one build and its tests
-#	tests/run.sh --all      the long series, too: more seeds, more kills, valgrind, the
-#	                        benchmarks
+#	tests/run.sh --all      every test in every build that can run it, and the long series:
+#	                        the tests that slow.txt calls long, more seeds, more kills,
+#	                        valgrind, the benchmarks
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
 # failed the last lines are shown, its whole output is in build/tests/STEP.log; what each failed
@@ -30,58 +31,83 @@ release=(-DDW_TEST_OPTIONS=-O1 -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'
 sanitizer=(-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g1'
 	-DDW_TEST_OPTIONS=-O0)
 plain=() # for tsan
-tests_at_once=$((3 * jobs)) # most of them wait for a deadline or an answer
+tests_at_once=$((5 * jobs)) # most of them wait for a deadline or an answer
 passed=0
 failed=0
 
 # ---- What each build runs ------------------------------------------------------------------
-# debug: the simulator is left out, because release answers it faster.
-debug_scale=30
-debug_tests=(-E '^sim(_|$)')
+# A test runs in the short series, or tests/slow.txt calls it long; the step `series` checks that. A
+# build runs what can differ in it. NAME_scale is the percentage of the random operations.
+all_builds=(debug asan release tsan no_sqlite)
 
-# release: what depends on optimization and on nothing else: the simulator, the contract of stores,
-# the wheel, and how many instructions a timer costs.
-release_scale=30
-release_tests=(-R '^(sim|test_contract_(memory|table|sqlite)$|test_wheel|bench_path)')
+short_series()
+{
+	# debug: what starts programs: the command, the examples, the lint, the crashes. The unit
+	# tests are left out, because asan runs the same code and sees more. The simulator is left
+	# out, because release answers it faster.
+	debug_scale=30
+	debug_tests=(-LE '^long$' -E '^(sim(_|$)|test_)')
 
-# asan: the command's tests that only look at many texts are left out, and those that start hundreds
-# of commands or sweep over tens of thousands of timers: others go through the same code. The page
-# in a browser is left out, because the server's side of it answers the other tests of http, too.
-# The self-tests of the simulator are left out, because their bugs are planted in the simulator.
-asan_scale=12
-asan_without='^http_page|selftest|^cli_(redis|exec|import|run|man|completion|help|every_command'
-asan_without+='|config_a_slow|what_is_no_number|cancel_(selection|stream|goes)|killed_sweep)'
-asan_tests=(-LE 'lint|abi|consumer|crash' -E "$asan_without")
+	# asan: the unit tests, the simulator, the server against hostile requests, and of the
+	# command what reads bytes of others, and one test of each larger part. An ASan program
+	# takes nine times as long to start. Four unit tests that take long are left out, because
+	# release or tsan runs them.
+	asan_scale=4
+	asan_tests=(-LE '^long$' -R "^(test_|exceptions_|http_attack_|sim|cli_($asan_command)\$)"
+		-E 'selftest|sim_usage|test_(contract_sqlite|locales|redis_shape|wheel_memory)$')
 
-# tsan: what has one thread is left out: the wheel, the simulator, the Redis store, damaged files,
-# the command, and the owners and clients of the crashes on Redis. So is a test that forks beside a
-# thread, which tsan does not support, and full disks, which fail calls of one thread. The examples
-# and cxx_calls are left out, because cxx and the unit tests make the same calls from threads.
-tsan_scale=10
-tsan_alone='wheel|state_table|crash_(redis|cancel|.*_disk)|replay_killed|redis_scripts'
-tsan_alone+='|test_(api_drive|bad_.*|calendar_.*|contract_(memory|redis|table)|crashes_sqlite|crc'
-tsan_alone+='|dead(_limit)?|engine_.*|event|message|newer_redis|redis_([^l].*|layout|lease'
-tsan_alone+='|link_time|listener)|rule(_.*)?|settings_text|spread|sqlite_flips|store_sqlite_damage'
-tsan_alone+='|history|loop|record|rng|standby|topic|usec|utf8|when|whole|zone_file)$'
-tsan_tests=(-LE 'lint|abi|consumer|cli|http|sim|examples|cxx_calls' -E "$tsan_alone")
+	# release: what depends on optimization or has many random operations: the simulator, the
+	# contract of stores, the wheel, the calendar, what reads damaged bytes, and how many
+	# instructions a timer costs.
+	release_scale=30
+	release_tests=(-LE '^long$' -R "^(sim|bench_path|test_($many_operations)\$)")
+
+	# tsan: what has threads: workers, calls of other threads, the SQLite store, journals, the
+	# connection to Redis.
+	tsan_scale=10
+	tsan_tests=(-LE '^long$' -R "^(exceptions_|test_($threads)\$)")
+
+	# no_sqlite: what asks for the missing stores, and what is installed.
+	no_sqlite_tests=(-R "^(test_($without_stores)|consumer_(pkgconfig|readme))\$")
+}
+
+asan_command='config_that_is_(hostile|mutated).*|dead_list_has_pages_and_topics'
+asan_command+='|top_shows_hostile_names|names_do_not_turn_the_text|copy_.*_is_the_same'
+asan_command+='|a_damaged_timer_is_told_and_can_be_cancelled|completion_offers_commands'
+asan_command+='|add_same_rule_keeps_its_occurrence|ended_is_told_of_each_kind'
+asan_command+='|list_has_as_many_pages_as_needed|why_a_closed_stderr_ends_no_run'
+asan_command+='|work_runs_a_command_for_each_batch|topic_set_changes_what_it_names'
+many_operations='contract_(memory|table|sqlite)|wheel.*|calendar_.*|state_table'
+many_operations+='|crashes_sqlite|sqlite_flips|redis_(keyspace|scripts|reply|shape)'
+threads='bulk|close_sqlite|contract_sqlite|crowds|fork|identity|locales|metrics_sqlite|modes|order'
+threads+='|journal_(disk_sqlite|fire|hold|merge|parts|takeover)|out_of_memory_(calls|restart)'
+threads+='|posted_max|queue_answers|queues_sqlite_redis|redis_link(_server)?|rules'
+threads+='|sqlite_(existing|index|locker|messages|mount|reads)|standby_sqlite'
+threads+='|store_sqlite(_files|_full|_gone|_log|_share|_wake)?|testing'
+threads+='|threads(_ends)?|topics|workers(_restart)?'
+without_stores='api|modes|crowds|state_table|out_of_memory.*|contract_memory'
 
 # valgrind, in --all: what waits for a redis-server mostly, and has limits to that, is left out, and
 # what is very many of the same. ASan sees them.
 not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut'
 not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|shape)'
 
-# no_sqlite: only what asks for the missing stores and what is installed differ from debug; the rest
-# is left out, because it is the same code.
-no_sqlite_other='test_(api|modes|crowds|state_table|out_of_memory.*|contract_memory)'
-no_sqlite_tests=(-LE 'lint|cli|crash' -R "^($no_sqlite_other|consumer_(pkgconfig|cmake|readme))\$")
+# quick_series: debug is the only build.
+quick_series()
+{
+	debug_tests=(-LE '^long$' -E '^sim(_|$)')
+}
 
-# whole_series: --all leaves out only what a build cannot run or has no reason to.
+# whole_series: --all leaves out only what a build cannot run or has no reason to: what has one
+# thread tells tsan nothing, and tsan does not support a test that forks beside a thread.
 whole_series()
 {
 	debug_scale=100
+	debug_tests=(-E '^sim(_|$)')
+	asan_scale=12
+	asan_tests=(-LE 'lint|abi|consumer|crash' -E 'cli_(redis|exec|import|run)|selftest')
 	release_scale=40
 	release_tests=(-LE 'lint|abi|cli|consumer|crash|http')
-	asan_tests=(-LE 'lint|abi|consumer|crash' -E 'cli_(redis|exec|import|run)|selftest')
 	tsan_alone='wheel|state_table|crash_(redis|cancel)|replay_killed'
 	tsan_alone+='|redis_(scripts|model|mend|layout|one|open|ou|gather|reply|where)'
 	tsan_alone+='|test_(api_drive|bad_.*|calendar_.*|contract_(memory|table)|crashes_sqlite|crc'
@@ -89,6 +115,46 @@ whole_series()
 	tsan_alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	tsan_tests=(-LE 'lint|abi|consumer|cli|http|sim' -E "$tsan_alone")
 	no_sqlite_tests=(-LE 'lint|cli|crash')
+}
+
+# names_of NAME [CTEST-OPTION...]: those tests of build/tests/NAME.
+names_of()
+{
+	ctest --test-dir "$builds/$1" -N "${@:2}" | sed -n 's/^ *Test *#[0-9]*: //p'
+}
+
+# chosen: lines "BUILD TEST", what each build runs.
+chosen()
+{
+	local name
+	for name in "${all_builds[@]}"; do
+		local -n tests_of=${name}_tests
+		names_of "$name" "${tests_of[@]}" | sed "s/^/$name /"
+	done | sort
+}
+
+# series: no test is in neither series, --all runs all that the short series runs, and slow.txt
+# names tests.
+series()
+{
+	local all long short whole
+	all=$(for name in "${all_builds[@]}"; do names_of "$name"; done | sort -u)
+	long=$(for name in "${all_builds[@]}"; do names_of "$name" -L '^long$'; done | sort -u)
+	short=$(short_series && chosen)
+	whole=$(short_series && whole_series && chosen)
+	{
+		{ echo "$long" && cut -d ' ' -f 2 <<<"$short"; } | sort -u |
+			comm -13 - <(echo "$all") |
+			sed 's/$/: runs in no build, and is not long in slow.txt/'
+		cut -d ' ' -f 2 <<<"$whole" | sort -u | comm -13 - <(echo "$all") |
+			sed 's/$/: --all does not run it/'
+		comm -23 <(echo "$short") <(echo "$whole") | sed 's/$/: --all does not run it/'
+		grep -o '^[a-z][a-z_0-9]*' "$root/tests/slow.txt" | sort |
+			comm -23 - <(echo "$all") | sed 's/$/: stands in slow.txt, and is no test/'
+	} >"$builds/series"
+	cat "$builds/series"
+	[[ -s $builds/series ]] && return 1
+	echo "$(wc -l <<<"$all") tests, $(wc -w <<<"$long") of them long"
 }
 
 # ---- How they are run ----------------------------------------------------------------------
@@ -169,31 +235,39 @@ step()
 	count_results "$log" "$status"
 }
 
-# programs_of NAME: what the tests of build/tests/NAME start, which ctest does not say before it is
+# started_by NAME: what the tests of build/tests/NAME start, which ctest does not say before it is
 # built. A test that is given the whole build needs the libraries and the command, and one that is
 # given the folder of the examples all of them.
-programs_of()
+started_by()
 {
 	local folder=$builds/$1
 	local -n tests_of=$1_tests
-	LC_ALL=C comm -12 \
-		<(find "$folder" -name CTestTestfile.cmake -exec grep -h '^add_test(' {} + |
-			awk -F '"' -v folder="$folder/" '
-				NR == FNR { sub(/.*: /, ""); wanted[$0]; next }
-				{ split($1, name, /\[=\[|\]=\]/) }
-				!(name[2] in wanted) { next }
-				{
-					for (i = 2; i <= NF; i += 2)
-						if (index($i "/", folder) == 1)
-							print substr($i, length(folder) + 1)
-				}' <(ctest --test-dir "$folder" -N "${tests_of[@]}") - |
-			sed -e 's|^$|src/all|' -e 's|^examples$|&/all|' | LC_ALL=C sort -u) \
-		<(ninja -C "$folder" -t targets all | cut -d : -f 1 | LC_ALL=C sort -u)
+	find "$folder" -name CTestTestfile.cmake -exec grep -h '^add_test(' {} + |
+		awk -F '"' -v folder="$folder/" '
+			NR == FNR { wanted[$0]; next }
+			{ split($1, name, /\[=\[|\]=\]/) }
+			!(name[2] in wanted) { next }
+			{
+				for (i = 2; i <= NF; i += 2)
+					if (index($i "/", folder) == 1)
+						print substr($i, length(folder) + 1)
+			}' <(names_of "$1" "${tests_of[@]}") - |
+		sed -e 's|^$|src/all|' -e 's|^examples$|&/all|'
 }
 
-# build NAME: in build/tests/NAME, once at a time; of all but debug only the programs that its tests
-# start. debug is a little optimized, or valgrind takes twice as long on it; no_sqlite is
-# not.
+# programs_of NAME: what of build/tests/NAME the short series needs. The lint looks at the objects
+# of the simulator, and no other build compiles the benchmarks.
+programs_of()
+{
+	{
+		started_by "$1"
+		[[ $1 != debug ]] || printf '%s\n' sim tests/bench/all
+	} | LC_ALL=C sort -u | LC_ALL=C comm -12 - \
+		<(ninja -C "$builds/$1" -t targets all | cut -d : -f 1 | LC_ALL=C sort -u)
+}
+
+# build NAME: in build/tests/NAME, once at a time; for the short series only the programs that its
+# tests start. debug is a little optimized, or valgrind takes twice as long on it; no_sqlite is not.
 build()
 {
 	local preset=$1 options=() programs=(all)
@@ -204,7 +278,7 @@ build()
 	no_sqlite)
 		preset=debug
 		options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DDW_WITH_HTTP=OFF
-			-DCMAKE_C_FLAGS_DEBUG=-g1)
+			-DCMAKE_C_FLAGS_DEBUG=-O0)
 		;;
 	esac
 	(
@@ -212,7 +286,7 @@ build()
 		cd "$root" || exit
 		cmake --preset "$preset" -B "$builds/$1" "${options_of_all[@]}" "${options[@]}" ||
 			exit
-		[[ $1 == debug || $mode == --all ]] || mapfile -t programs < <(programs_of "$1")
+		[[ -n $mode ]] || mapfile -t programs < <(programs_of "$1")
 		cmake --build "$builds/$1" -j "$jobs" --target "${programs[@]}"
 	) 9>"$builds/$1.lock"
 }
@@ -236,7 +310,8 @@ run_tests()
 		--output-on-failure --no-tests=error "${@:3}"
 }
 
-# in_memory: what follows keeps its files there; debug has shown what a disk does to the tests.
+# in_memory: what follows keeps its files there; debug and asan have shown what a disk does to the
+# tests.
 in_memory()
 {
 	local free folder
@@ -265,7 +340,7 @@ headers()
 debug()
 {
 	build debug || return 1
-	[[ $mode == --quick ]] || build_ahead release asan tsan no_sqlite &
+	[[ $mode == --quick ]] || build_ahead asan release tsan no_sqlite &
 	run_tests debug $debug_scale "${debug_tests[@]}"
 }
 
@@ -377,19 +452,25 @@ case $mode in
 *) usage >&2 && exit 2 ;;
 esac
 [[ $# -le 1 ]] || { usage >&2 && exit 2; }
+short_series
+[[ $mode != --quick ]] || quick_series
 [[ $mode != --all ]] || whole_series
 
 "$root/tests/support/install.sh" build test redis
-mkdir -p "$builds"
+mkdir -p "$builds/bin"
 : >"$builds/failed_tests.log"
+# python3 may be a script that looks for the right python3, which takes longer than most tests.
+ln -sf "$(python3 -c 'import sys; print(sys.executable)')" "$builds/bin/python3"
+PATH=$builds/bin:$PATH
 step headers headers
 step debug debug
 if [[ $mode != --quick ]]; then
+	step asan asan
 	in_memory
 	step release release
-	step asan asan
 	step tsan tsan
 	step no_sqlite no_sqlite
+	step series series
 	step packages packages
 fi
 if [[ $mode == --all ]]; then
