@@ -5,7 +5,7 @@
  *	value.c      a timer as bytes;  rows.c  lists of timers;  script.h  lua/, in the program
  *	shard.c      one shard: its keys, and which ids belong to it
  *	log.c        warnings for the program's log
- *	pipeline.c   the connection: commands out, replies in
+ *	node.c       a server and its connection: commands out, replies in
  *	tombstone.c  ids whose deletion was seen in the last minute
  *	script_call.c  calls of the scripts, and what a refusal means
  *	rights.c     does the server let us run scripts?
@@ -100,9 +100,8 @@ struct redis_store {
 	unsigned shard_count; /* 0 while the number is unknown */
 	struct shard *shards;
 	struct shard_sets sets;
-	struct pipeline pipeline;
-	struct scripts scripts;
-	struct server_clock clock;
+	struct node node;         /* the server; each shard names it, too */
+	struct redis_draft draft; /* for all nodes */
 	struct completion completion;
 	struct layout layout;
 	struct batch batch;

@@ -48,13 +48,13 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->store.type = &redis_class;
 	store->env = *env;
 	store->alloc = alloc;
-	store->pipeline.link = link;
-	store->pipeline.words.alloc = alloc;
+	store->node.link = link;
+	store->draft.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
 	store->ownership.members.room = SHARDS_MAX;
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;
-	store->pipeline.down_since = env->steady(env->steady_user);
+	store->node.down_since = env->steady(env->steady_user);
 	set_names(&store->names, env);
 	*ret_store = store;
 	return DW_OK;
@@ -72,7 +72,7 @@ static int fail(char *message, int status, const char *words)
 static int unreachable(struct redis_store *store, char *message)
 {
 	bool fatal;
-	const char *trouble = link_trouble(store->pipeline.link, &fatal);
+	const char *trouble = link_trouble(store->node.link, &fatal);
 
 	if (trouble[0])
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* long words are cut */
@@ -103,8 +103,8 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	do {
 		store->now = store->env.steady(store->env.steady_user);
 		redis_work(store);
-		(void)link_trouble(store->pipeline.link, &fatal);
-		if (store->pipeline.connection)
+		(void)link_trouble(store->node.link, &fatal);
+		if (store->node.connection)
 			return DW_OK;
 	} while (!fatal && redis_wait(store, until));
 	return unreachable(store, message);
@@ -139,7 +139,7 @@ static void tell_new(struct redis_store *store)
  * later. It does not open if the server does not know the commands. */
 static bool is_refused(const struct redis_store *store)
 {
-	const struct scripts *scripts = &store->scripts;
+	const struct scripts *scripts = &store->node.scripts;
 
 	return scripts->missing[0] && (scripts->is_unknown || !store->env.may_be_away);
 }
@@ -158,7 +158,7 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	if (status == DW_ENOMEM)
 		return status;
 	if (is_refused(store))
-		return fail(message, DW_ESTORE, store->scripts.missing);
+		return fail(message, DW_ESTORE, store->node.scripts.missing);
 	if (status != DW_OK && !layout->words[0])
 		return unreachable(store, message);
 	if (status != DW_OK)
@@ -203,7 +203,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		}
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
-		while (store->pipeline.under_way.first && redis_wait(store, until))
+		while (store->node.under_way.first && redis_wait(store, until))
 			redis_wire(store); /* send the commands that give the leases back */
 		if (is_young(store) && store->env.may_be_away)
 			return DW_OK; /* as a client; it asks for the ownership again */
@@ -227,7 +227,7 @@ static int open_away(struct redis_store *store)
 /* open_descriptors opens what the store needs before it has a connection. */
 static int open_descriptors(struct redis_store *store, char *message)
 {
-	int status = link_open(store, NULL, &store->pipeline.link);
+	int status = link_open(store, NULL, &store->node.link);
 
 	if (status == DW_OK) {
 		store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
@@ -248,7 +248,7 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 		status = open_descriptors(store, message);
 	if (status != DW_OK)
 		return status;
-	wake_channel_watch(&store->wake, link_descriptor(store->pipeline.link));
+	wake_channel_watch(&store->wake, link_descriptor(store->node.link));
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
 	status = await_connection(store, until, message);

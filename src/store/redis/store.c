@@ -30,12 +30,12 @@ static dw_usec steady(const struct redis_store *store)
  * the connection first, because the commands under way were sent to the old shards. */
 static void take_other_count(struct redis_store *store)
 {
-	if (store->pipeline.under_way.first || store->scans) {
-		link_drop(store->pipeline.link,
+	if (store->node.under_way.first || store->scans) {
+		link_drop(store->node.link,
 			  "the namespace was recreated with another number of shards");
-		pipeline_watch(store);
+		node_watch(store, &store->node);
 	}
-	if (!store->pipeline.under_way.first)
+	if (!store->node.under_way.first)
 		reshard(store);
 }
 
@@ -71,11 +71,11 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 
 static void act_on_connection(struct redis_store *store)
 {
-	bool came_up = store->pipeline.came_up;
+	bool came_up = store->node.came_up;
 
-	if (store->pipeline.went_down)
+	if (store->node.went_down)
 		reshard(store);
-	store->pipeline.went_down = store->pipeline.came_up = false;
+	store->node.went_down = store->node.came_up = false;
 	if (!came_up || store->ownership.role != DW_OWNER)
 		return;
 	token_connected(store);
@@ -88,7 +88,7 @@ void redis_wire(struct redis_store *store)
 {
 	const struct shard_set *marked = &store->sets.marked;
 
-	pipeline_wire(store);
+	node_wire(store, &store->node);
 	if (store->shards && store->shards[0].marks & SHARD_OTHER_COUNT)
 		take_other_count(store);
 	act_on_connection(store);
@@ -222,16 +222,17 @@ static void redis_recall(dw_store *base, dw_usec doubt_patience)
 static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 {
 	struct redis_store *store = redis_of(base);
-	const struct shard *shard = shard_of(store, id);
+	struct shard *shard = shard_of(store, id);
+	struct server_clock *clock = &shard->node->clock;
 
 	store->now = steady(store);
 	replay->fence = shard_is_ours(shard) ? shard->lease.fence : 0;
 	replay->jump = shard->lease.jump;
 	replay->step = shard->lease.step;
-	if (clock_is_known(&store->clock)) {
-		if (store->clock.floor < shard->lease.high)
-			store->clock.floor = shard->lease.high;
-		replay->floor = clock_version(store);
+	if (clock_is_known(clock)) {
+		if (clock->floor < shard->lease.high)
+			clock->floor = shard->lease.high;
+		replay->floor = clock_version(store, shard->node);
 	} else {
 		replay->floor = (uint64_t)usec_max(store->env.now(store->env.now_user), 0);
 		replay->flags |= DW_REPLAY_UNSURE;
@@ -246,7 +247,7 @@ static void redis_reread(dw_store *base)
 static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
-	const struct server_clock *clock = &store->clock;
+	const struct server_clock *clock = &store->node.clock;
 	const struct shard *first = store->shards;
 	const char *era =
 	    first && shard_is_ours(first) ? first->lease.incarnation : store->layout.era;
@@ -283,26 +284,26 @@ static bool has_waiting(const struct redis_store *store)
 
 /* trouble_at returns when a lost connection is reported. A connection that comes back before that
  * is not reported, because its commands are sent again. */
-static dw_usec trouble_at(const struct pipeline *pipeline)
+static dw_usec trouble_at(const struct node *node)
 {
-	return pipeline->connection ? DW_NEVER : usec_add(pipeline->down_since, TROUBLE_AFTER);
+	return node->connection ? DW_NEVER : usec_add(node->down_since, TROUBLE_AFTER);
 }
 
 static int trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
 	bool fatal;
-	const char *why = link_trouble(store->pipeline.link, &fatal);
+	const char *why = link_trouble(store->node.link, &fatal);
 
-	if (store->pipeline.connection && !why[0] && cut_off_all(store)) {
+	if (store->node.connection && !why[0] && cut_off_all(store)) {
 		(void)snprintf(ret_words, size, "%s", cut_off_all(store));
 		return DW_ESTORE;
 	}
-	if (store->pipeline.connection && !why[0]) {
-		if (store->now < usec_add(store->scripts.refused_at, REFUSAL_AGE))
-			(void)snprintf(ret_words, size, "%s", store->scripts.refusal);
+	if (store->node.connection && !why[0]) {
+		if (store->now < usec_add(store->node.scripts.refused_at, REFUSAL_AGE))
+			(void)snprintf(ret_words, size, "%s", store->node.scripts.refusal);
 		return store->now < store->sets.may_pass_until ? (int)DW_EUNKNOWN : DW_OK;
 	}
-	if (!store->pipeline.connection && store->now < trouble_at(&store->pipeline))
+	if (!store->node.connection && store->now < trouble_at(&store->node))
 		return DW_EUNKNOWN;
 	/* Long words are cut. */
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection");
@@ -311,11 +312,11 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 
 static dw_usec store_due(const struct redis_store *store)
 {
-	dw_usec at = link_due(store->pipeline.link);
+	dw_usec at = link_due(store->node.link);
 
-	if (store->now < trouble_at(&store->pipeline))
-		at = usec_min(at, trouble_at(&store->pipeline));
-	if (store->pipeline.more)
+	if (store->now < trouble_at(&store->node))
+		at = usec_min(at, trouble_at(&store->node));
+	if (store->node.more)
 		return store->now;
 	at = usec_min(at, wake_channel_due(&store->wake));
 	if (store->later.consumers.link)
@@ -420,14 +421,14 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		lease_give_back(store);
 	session_end(store);
 	redis_wire(store);
-	while (store->pipeline.connection && store->pipeline.under_way.first) {
+	while (store->node.connection && store->node.under_way.first) {
 		if (!redis_wait(store, until))
 			break;
 		redis_work(store);
 		end_unsent(store); /* refused operations would be sent again; answer them instead */
 	}
 	end_unsent(store);
-	return store->pipeline.under_way.first ? DW_ETIMEOUT : DW_OK;
+	return store->node.under_way.first ? DW_ETIMEOUT : DW_OK;
 }
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -441,9 +442,9 @@ void redis_free(dw_store *base)
 
 	store->stopped = true;
 	/* This marks the connection as down, so that no lost request sends anything. */
-	store->pipeline.connection = 0;
-	while ((request = store->pipeline.under_way.first)) {
-		store->pipeline.under_way.first = request->next;
+	store->node.connection = 0;
+	while ((request = store->node.under_way.first)) {
+		store->node.under_way.first = request->next;
 		request->lost(store, request);
 	}
 	end_unsent(store);
@@ -452,11 +453,11 @@ void redis_free(dw_store *base)
 		op_free(&alloc, op);
 	redis_topics_free(store);
 	shards_free(store, store->shards, store->shard_count);
-	link_free(store->pipeline.link);
+	link_free(store->node.link);
 	wake_channel_free(&store->wake);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);
-	command_free(&store->pipeline.words);
+	command_free(&store->draft.words);
 	alloc_free(&alloc, store);
 }
 

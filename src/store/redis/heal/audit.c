@@ -125,17 +125,17 @@ static void ask(struct redis_store *store, struct shard *shard)
 	struct audit_place *place = &shard->audited;
 	size_t page = suspect_rows(store, page_of(store));
 
-	if (suspect_page_fails(&store->pipeline, &place->suspect)) {
+	if (suspect_page_fails(&store->node, &place->suspect)) {
 		place->blind = true;
 		place->rests_until = usec_add(store->now, REST);
 	}
-	call_begin(&store->pipeline, SCRIPT_PAGE, shard);
-	command_text(&store->pipeline.words, "+");
-	command_number(&store->pipeline.words, (int64_t)page);
-	command_text(&store->pipeline.words, place->score);
-	command_text(&store->pipeline.words, place->id);
+	call_begin(&store->draft, SCRIPT_PAGE, shard);
+	command_text(&store->draft.words, "+");
+	command_number(&store->draft.words, (int64_t)page);
+	command_text(&store->draft.words, place->score);
+	command_text(&store->draft.words, place->id);
 	if (place->blind)
-		walk_add_blind(&store->pipeline.words);
+		walk_add_blind(&store->draft.words);
 	if (request_post(store, shard, audit_page_answered, audit_page_lost,
 			 (void *)(uintptr_t)page) == DW_OK)
 		store->audit.left++;

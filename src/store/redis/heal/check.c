@@ -410,10 +410,10 @@ static void check_page_answered(struct redis_store *store, struct redis_request 
 static void add_queue_question(struct redis_store *store, const struct store_check *check,
 			       const struct shard *shard, struct queue_room *room)
 {
-	call_begin_rare(&store->pipeline, SCRIPT_QUEUE_CHECK, shard);
+	call_begin_rare(&store->draft, SCRIPT_QUEUE_CHECK, shard);
 	queue_call_add_keys(store, SCRIPT_QUEUE_CHECK, shard, check->queues.first->id, room);
-	command_text(&store->pipeline.words, check->place.score);
-	command_number(&store->pipeline.words, (int64_t)check->page);
+	command_text(&store->draft.words, check->place.score);
+	command_number(&store->draft.words, (int64_t)check->page);
 }
 
 /* add_question writes the command for the next page of the stage. The room is needed until the
@@ -421,16 +421,16 @@ static void add_queue_question(struct redis_store *store, const struct store_che
 static void add_question(struct redis_store *store, const struct store_check *check,
 			 const struct shard *shard, struct queue_room *room)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
 	switch (check->stage) {
 	case STAGE_TYPES:
-		call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
+		call_begin_rare(&store->draft, SCRIPT_TYPES, shard);
 		return;
 	case STAGE_VALUES:
 	case STAGE_ENDS:
 	case STAGE_UNTILS:
-		call_begin_rare(&store->pipeline, SCRIPT_ORPHANS, shard);
+		call_begin_rare(&store->draft, SCRIPT_ORPHANS, shard);
 		command_text(words, check->stage == STAGE_VALUES ? "h"
 				    : check->stage == STAGE_ENDS ? "E"
 								 : "x");
@@ -440,7 +440,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		walk_letters(store, shard, check->page, &check->place);
 		return;
 	case STAGE_INBOX:
-		command_begin(&store->pipeline, COMMAND_ZCARD);
+		command_begin(&store->draft, COMMAND_ZCARD);
 		command_bytes(words, shard->keys.name[KEY_INBOX], shard->keys.size[KEY_INBOX]);
 		return;
 	case STAGE_QUEUES:
@@ -454,7 +454,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', check->page,
 			    &check->place);
 		command_text(words, "s");
-		store->pipeline.shape = shape_of(COMMAND_PAGE_SCORES);
+		store->draft.shape = shape_of(COMMAND_PAGE_SCORES);
 	}
 }
 
@@ -476,7 +476,7 @@ static void next_page(struct redis_store *store, struct store_check *check)
 	check->page = suspect_rows(store, PAGE);
 	add_question(store, check, shard, &room);
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
-	if (status != DW_OK && !store->pipeline.connection)
+	if (status != DW_OK && !shard->node->connection)
 		begin_anew(store, check);
 	else if (status != DW_OK)
 		end(store, check, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);

@@ -28,7 +28,7 @@ bool cut_off_type_differs(const struct reply *reply, unsigned key, char *ret_wor
 int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
 		request_lost *lost, void *context)
 {
-	call_begin_rare(&store->pipeline, SCRIPT_TYPES, shard);
+	call_begin_rare(&store->draft, SCRIPT_TYPES, shard);
 	return request_post(store, shard, answered, lost, context);
 }
 
@@ -97,7 +97,7 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 /* learn_refusal takes the reply of a server that refused types.lua. */
 static bool learn_refusal(struct redis_store *store, struct shard *shard, const struct reply *error)
 {
-	if (!call_is_of_shard(error) || pipeline_refuses(&store->pipeline))
+	if (!call_is_of_shard(error) || node_refuses(shard->node))
 		return shard->cut.state == CUT_OFF;
 	if (shard->cut.refused_since == 0)
 		shard->cut.refused_since = store->now;
@@ -218,7 +218,7 @@ bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 
 static bool can_look(const struct redis_store *store)
 {
-	return store->pipeline.connection && !store->stopped;
+	return store->node.connection && !store->stopped;
 }
 
 dw_usec cut_off_due(const struct redis_store *store)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "durawheel/store.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 
 #define CUT_OFF_WORDS 200
 

@@ -109,9 +109,9 @@ static void add_page(struct redis_store *store, const struct shard *shard)
 {
 	const struct repair *repair = &store->repair;
 
-	call_begin(&store->pipeline, SCRIPT_ORPHANS, shard);
-	command_text(&store->pipeline.words, repair->stage == REPAIR_ENTRIES ? "z" : "h");
-	command_text(&store->pipeline.words, repair->cursor[0] ? repair->cursor : "0");
+	call_begin(&store->draft, SCRIPT_ORPHANS, shard);
+	command_text(&store->draft.words, repair->stage == REPAIR_ENTRIES ? "z" : "h");
+	command_text(&store->draft.words, repair->cursor[0] ? repair->cursor : "0");
 }
 
 static void repair_page_answered(struct redis_store *store, struct redis_request *request,
@@ -139,7 +139,7 @@ static void repair_page_lost(struct redis_store *store, struct redis_request *re
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->ownership.role == DW_OWNER && store->pipeline.connection && !store->stopped &&
+	return store->ownership.role == DW_OWNER && store->node.connection && !store->stopped &&
 	       !store->repair.under_way;
 }
 

@@ -363,7 +363,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 		return;
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
 	    token_take(&store->sets, shard, reply)) {
-		clock_learn(store, reply_number(&reply->items[4]));
+		clock_learn(store, shard->node, reply_number(&reply->items[4]));
 		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);
 		reacquired(store, shard, sent, strcmp(incarnation, shard->lease.incarnation) == 0);

@@ -44,9 +44,9 @@ void walk_add_blind(struct redis_command *words)
 void walk_timers(struct redis_store *store, const struct shard *shard, char sign, size_t count,
 		 const struct walk_place *place)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
-	call_begin(&store->pipeline, SCRIPT_PAGE, shard);
+	call_begin(&store->draft, SCRIPT_PAGE, shard);
 	command_text(words, sign == '+' ? "+" : "-");
 	command_number(words, (int64_t)count);
 	add_place(words, place);
@@ -55,7 +55,7 @@ void walk_timers(struct redis_store *store, const struct shard *shard, char sign
 void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
 		  const struct walk_place *place)
 {
-	call_begin_rare(&store->pipeline, SCRIPT_DEAD_PAGE, shard);
-	add_place(&store->pipeline.words, place);
-	command_number(&store->pipeline.words, (int64_t)count);
+	call_begin_rare(&store->draft, SCRIPT_DEAD_PAGE, shard);
+	add_place(&store->draft.words, place);
+	command_number(&store->draft.words, (int64_t)count);
 }

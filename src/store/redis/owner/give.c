@@ -115,9 +115,9 @@ static void give_lost(struct redis_store *store, struct redis_request *request)
 
 static int send_release(struct redis_store *store, struct shard *shard)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
-	call_begin_rare(&store->pipeline, SCRIPT_RELEASE, shard);
+	call_begin_rare(&store->draft, SCRIPT_RELEASE, shard);
 	command_text(words, shard->lease.token);
 	command_text(words, "");
 	command_text(words, shard->lease.incarnation);
@@ -212,7 +212,7 @@ void give_work(struct redis_store *store)
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		if (store->pipeline.connection && !shard->give.is_asked &&
+		if (shard->node->connection && !shard->give.is_asked &&
 		    store->now >= shard->channel.pause_until)
 			ask_fate(store, shard);
 	}

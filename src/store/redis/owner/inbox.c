@@ -151,7 +151,7 @@ static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
 {
 	if (store->now >= inbox->unread_until)
 		inbox->unread = 0;
-	if (!suspect_page_fails(&store->pipeline, &inbox->suspect))
+	if (!suspect_page_fails(&store->node, &inbox->suspect))
 		return;
 	suspect_tell_row(store, "");
 	inbox->unread++;
@@ -165,10 +165,10 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 	pass_by(store, &shard->inbox);
 	if (shard->inbox.unread > 0)
 		store->inbox.is_whole = false;
-	call_begin(&store->pipeline, SCRIPT_INBOX, shard);
+	call_begin(&store->draft, SCRIPT_INBOX, shard);
 	call_guard(store, shard, 0);
-	command_number(&store->pipeline.words, (int64_t)limit);
-	command_number(&store->pipeline.words, shard->inbox.unread);
+	command_number(&store->draft.words, (int64_t)limit);
+	command_number(&store->draft.words, shard->inbox.unread);
 	if (request_post(store, shard, inbox_answered, inbox_lost, (void *)(uintptr_t)limit) !=
 	    DW_OK)
 		return;
@@ -203,7 +203,7 @@ static void tell_topics(struct redis_store *store)
 
 void inbox_work(struct redis_store *store)
 {
-	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->pipeline.connection ||
+	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->node.connection ||
 	    store->inbox.left > 0)
 		return;
 	if (store->later.topics.has_changed || store->wake.has_topics) {

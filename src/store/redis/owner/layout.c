@@ -152,9 +152,9 @@ void layout_ask_era(struct redis_store *store)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(&store->pipeline, COMMAND_HGET);
-	command_text(&store->pipeline.words, key);
-	command_text(&store->pipeline.words, "era");
+	command_begin(&store->draft, COMMAND_HGET);
+	command_text(&store->draft.words, key);
+	command_text(&store->draft.words, "era");
 	/* If this fails, the incarnation stays unknown. */
 	(void)request_post(store, NULL, era_answered, era_lost, NULL);
 }
@@ -165,12 +165,12 @@ int layout_ask(struct redis_store *store)
 	char key[96];
 	int status;
 
-	if (layout->is_asked || !store->pipeline.connection || store->now < layout->pause_until)
+	if (layout->is_asked || !store->node.connection || store->now < layout->pause_until)
 		return DW_OK;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(&store->pipeline, COMMAND_HGET);
-	command_text(&store->pipeline.words, key);
-	command_text(&store->pipeline.words, "shards");
+	command_begin(&store->draft, COMMAND_HGET);
+	command_text(&store->draft.words, key);
+	command_text(&store->draft.words, "shards");
 	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
 	layout->is_answered = false;
 	layout->is_asked = status == DW_OK;
@@ -249,10 +249,10 @@ static void correct(struct redis_store *store, unsigned shard)
 	char key[96];
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
-	command_begin(&store->pipeline, COMMAND_HSET);
-	command_text(&store->pipeline.words, key);
-	command_text(&store->pipeline.words, "shards");
-	command_number(&store->pipeline.words, store->shard_count);
+	command_begin(&store->draft, COMMAND_HSET);
+	command_text(&store->draft.words, key);
+	command_text(&store->draft.words, "shards");
+	command_number(&store->draft.words, store->shard_count);
 	(void)request_post(store, NULL, correction_answered, correction_lost, NULL);
 }
 

@@ -49,16 +49,16 @@ static void release(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.fence == 0)
 		return;
-	call_begin_rare(&store->pipeline, SCRIPT_RELEASE, shard);
-	command_text(&store->pipeline.words, shard->lease.token);
+	call_begin_rare(&store->draft, SCRIPT_RELEASE, shard);
+	command_text(&store->draft.words, shard->lease.token);
 	if (shard->lease.newer)
-		command_unsigned(&store->pipeline.words, shard->lease.newer);
+		command_unsigned(&store->draft.words, shard->lease.newer);
 	else
-		command_text(&store->pipeline.words, "");
-	command_text(&store->pipeline.words, "");
-	command_text(&store->pipeline.words, "");
-	command_text(&store->pipeline.words, "");
-	command_text(&store->pipeline.words, store->names.free);
+		command_text(&store->draft.words, "");
+	command_text(&store->draft.words, "");
+	command_text(&store->draft.words, "");
+	command_text(&store->draft.words, "");
+	command_text(&store->draft.words, store->names.free);
 	(void)request_post(store, shard, release_answered, release_lost, NULL);
 	shard->lease.fence = 0;
 	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
@@ -163,7 +163,7 @@ static void acquire_looked(struct redis_store *store, struct redis_request *requ
 		acquire_shard(store, shard, &nothing);
 	} else {
 		note_passing(&store->ownership, reply_passes(reply));
-		refuse(&store->ownership, DW_ESTORE, store->scripts.refusal);
+		refuse(&store->ownership, DW_ESTORE, store->node.scripts.refusal);
 	}
 	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
@@ -250,9 +250,10 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	} else if (failure != FAILURE_NONE) {
 		note_passing(&store->ownership, reply_passes(reply));
 		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
-		       reply->kind == REPLY_ERROR ? store->scripts.refusal : "the server refuses");
+		       reply->kind == REPLY_ERROR ? shard->node->scripts.refusal
+						  : "the server refuses");
 	} else if (reply_is(&reply->items[0], "OK") && token_take(&store->sets, shard, reply)) {
-		clock_learn(store, reply_number(&reply->items[4]));
+		clock_learn(store, shard->node, reply_number(&reply->items[4]));
 		token_extend(store, shard, request->sent);
 		next_shards(store, shard);
 	} else if (reply_is(&reply->items[0], "HELD")) {
@@ -291,8 +292,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 {
 	struct acquisition *acquisition = &store->ownership.acquisition;
 
-	if (op && (store->ownership.role == DW_OWNER || acquisition->active ||
-		   !store->pipeline.connection)) {
+	if (op &&
+	    (store->ownership.role == DW_OWNER || acquisition->active || !store->node.connection)) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : acquisition->active             ? DW_EBUSY
@@ -331,7 +332,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
 		/* The lease stays as it is. The next renewal comes long before it is over. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
-		clock_learn(store, reply_number(&reply->items[3]));
+		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
 		if (reply_number(&reply->items[4]) > 0)
@@ -361,11 +362,11 @@ void lease_renew(struct redis_store *store, struct shard *shard)
 {
 	if (shard->lease.is_renewing)
 		return;
-	call_begin(&store->pipeline, SCRIPT_RENEW, shard);
-	command_text(&store->pipeline.words, shard->lease.token);
-	command_text(&store->pipeline.words, shard->lease.token);
-	command_number(&store->pipeline.words, store->ownership.lease / 1000);
-	command_text(&store->pipeline.words, shard->lease.incarnation);
+	call_begin(&store->draft, SCRIPT_RENEW, shard);
+	command_text(&store->draft.words, shard->lease.token);
+	command_text(&store->draft.words, shard->lease.token);
+	command_number(&store->draft.words, store->ownership.lease / 1000);
+	command_text(&store->draft.words, shard->lease.incarnation);
 	shard->lease.is_renewing =
 	    request_post(store, shard, renewal_answered, renewal_lost, NULL) == DW_OK;
 }
@@ -390,11 +391,9 @@ void lease_work(struct redis_store *store)
 	    store->now < store->ownership.renew_at)
 		return;
 	store->ownership.renew_at = usec_add(store->now, store->ownership.lease * 3 / 10);
-	for (unsigned i = 0; store->pipeline.connection && i < store->shard_count; i++) {
-		struct shard *shard = &store->shards[i];
-
-		renew_shard(store, shard);
-	}
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (store->shards[i].node->connection)
+			renew_shard(store, &store->shards[i]);
 }
 
 void lease_mended(struct redis_store *store, struct shard *shard)
@@ -411,7 +410,7 @@ void lease_lose(struct redis_store *store, struct shard *shard)
 {
 	shard->lease.is_ours = false;
 	refuse_fenced_all(store, shard);
-	if (store->pipeline.connection && shard->channel.handshake == HANDSHAKE_DONE)
+	if (shard->node->connection && shard->channel.handshake == HANDSHAKE_DONE)
 		release(store, shard);
 	token_forget(shard);
 	shard->channel.handshake = HANDSHAKE_NONE;
@@ -420,6 +419,7 @@ void lease_lose(struct redis_store *store, struct shard *shard)
 
 void lease_give_back(struct redis_store *store)
 {
-	for (unsigned i = 0; store->pipeline.connection && i < store->shard_count; i++)
-		release(store, &store->shards[i]);
+	for (unsigned i = 0; i < store->shard_count; i++)
+		if (store->shards[i].node->connection)
+			release(store, &store->shards[i]);
 }

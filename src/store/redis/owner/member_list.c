@@ -39,10 +39,10 @@ void member_list_read(const struct reply *reply, struct member_list *list)
 
 void member_call(struct redis_store *store, const char *how, const char *name, const char *record)
 {
-	call_begin_rare(&store->pipeline, SCRIPT_MEMBER, &store->shards[0]);
-	command_text(&store->pipeline.words, how);
-	command_text(&store->pipeline.words, name);
-	command_text(&store->pipeline.words, record);
+	call_begin_rare(&store->draft, SCRIPT_MEMBER, &store->shards[0]);
+	command_text(&store->draft.words, how);
+	command_text(&store->draft.words, name);
+	command_text(&store->draft.words, record);
 }
 
 /* ---- Telling ------------------------------------------------------------------------------- */

@@ -233,7 +233,7 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	dw_usec now = reply_number(&reply->items[1]);
 	struct member_list list;
 
-	clock_learn(store, now);
+	clock_learn(store, store->shards[0].node, now);
 	note_clock(store, now, sent);
 	if (self->since == 0) {
 		self->since = now;
@@ -315,7 +315,7 @@ static bool is_laid_out(struct redis_store *store)
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->ownership.members.is_in && !store->stopped && store->pipeline.connection;
+	return store->ownership.members.is_in && !store->stopped && store->node.connection;
 }
 
 void members_work(struct redis_store *store)
@@ -369,7 +369,7 @@ void members_own(struct redis_store *store, dw_op *op)
 {
 	struct members *self = &store->ownership.members;
 
-	if (store->ownership.role == DW_OWNER || self->own || !store->pipeline.connection) {
+	if (store->ownership.role == DW_OWNER || self->own || !store->node.connection) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : self->own                       ? DW_EBUSY
@@ -400,7 +400,7 @@ void members_leave(struct redis_store *store)
 		return;
 	store->ownership.members.is_in = false;
 	store->sets.wanted = (struct shard_set){0};
-	if (store->pipeline.connection)
+	if (store->node.connection)
 		remove_member(store, store->names.nonce);
 }
 

@@ -76,7 +76,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		ask_again(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		mark = (uint64_t)reply_number(&reply->items[1]);
-		clock_learn(store, reply_number(&reply->items[3]));
+		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
 		token_of(store, shard, shard->lease.token);
@@ -105,11 +105,11 @@ int handshake_ask(struct redis_store *store, struct shard *shard, request_answer
 		  request_lost *lost)
 {
 	token_of(store, shard, store->names.token);
-	call_begin(&store->pipeline, SCRIPT_RENEW, shard);
-	command_text(&store->pipeline.words, shard->lease.token);
-	command_text(&store->pipeline.words, store->names.token);
-	command_number(&store->pipeline.words, store->ownership.lease / 1000);
-	command_text(&store->pipeline.words, shard->lease.incarnation);
+	call_begin(&store->draft, SCRIPT_RENEW, shard);
+	command_text(&store->draft.words, shard->lease.token);
+	command_text(&store->draft.words, store->names.token);
+	command_number(&store->draft.words, store->ownership.lease / 1000);
+	command_text(&store->draft.words, shard->lease.incarnation);
 	return request_post(store, shard, answered, lost, NULL);
 }
 
@@ -176,7 +176,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	if (shard_is_ours(shard)) {
 		/* This store became the owner meanwhile. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
-		clock_learn(store, reply_number(&reply->items[3]));
+		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply))
 			forget_session(store, shard);
 		shard->session.connection = store->names.connections;
@@ -200,15 +200,14 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	bool fixes = shard->session.fixes;
 
 	shard->session.fixes = false;
-	call_begin_rare(&store->pipeline, SCRIPT_SESSION, shard);
-	command_number(&store->pipeline.words, (int64_t)store->names.connections);
-	command_number(&store->pipeline.words, SESSION_TTL / 1000);
-	command_number(&store->pipeline.words, store->shard_count);
-	command_text(&store->pipeline.words, fixes ? "1" : "");
+	call_begin_rare(&store->draft, SCRIPT_SESSION, shard);
+	command_number(&store->draft.words, (int64_t)store->names.connections);
+	command_number(&store->draft.words, SESSION_TTL / 1000);
+	command_number(&store->draft.words, store->shard_count);
+	command_text(&store->draft.words, fixes ? "1" : "");
 	/* That of the first shard: an owner may have fewer shards than we think. */
-	command_text(&store->pipeline.words, store->shards[0].keys.name[NAME_WAKE]);
-	command_bytes(&store->pipeline.words, store->names.holder,
-		      strcspn(store->names.holder, "|"));
+	command_text(&store->draft.words, store->shards[0].keys.name[NAME_WAKE]);
+	command_bytes(&store->draft.words, store->names.holder, strcspn(store->names.holder, "|"));
 	return request_post(store, shard, client_handshake_answered, handshake_lost, NULL);
 }
 
@@ -216,7 +215,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 {
 	bool owner = shard_is_ours(shard);
 
-	if (!store->pipeline.connection || store->now < shard->channel.pause_until ||
+	if (!shard->node->connection || store->now < shard->channel.pause_until ||
 	    shard->cut.state == CUT_OFF || shard->give.op || shard_take(store, shard))
 		return;
 	if (owner && token_is_forgotten(store, shard)) {
@@ -248,8 +247,8 @@ void session_end(struct redis_store *store)
 
 		if (shard->session.connection == 0)
 			continue;
-		command_begin(&store->pipeline, COMMAND_UNLINK);
-		command_bytes(&store->pipeline.words, shard->keys.name[KEY_SESSION],
+		command_begin(&store->draft, COMMAND_UNLINK);
+		command_bytes(&store->draft.words, shard->keys.name[KEY_SESSION],
 			      shard->keys.size[KEY_SESSION]);
 		(void)request_post(store, NULL, session_unlinked, handshake_lost, NULL);
 		shard->session.connection = 0;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 
 #define SESSION_TTL DW_HOURS(1)
 

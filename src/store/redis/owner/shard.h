@@ -13,7 +13,7 @@
 #include "store/redis/owner/layout.h"
 #include "store/redis/owner/lease.h"
 #include "store/redis/owner/members.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 #include "store/redis/wire/script.h"
 #include "store/redis/heal/repair.h"
 #include "store/redis/heal/restore.h"
@@ -34,8 +34,7 @@ enum shard_mark {
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
-	/* The server takes commands, and the lease was renewed -> cut_off. */
-	SHARD_OURS = 1 << 10
+	SHARD_OURS = 1 << 10       /* and the lease was renewed -> cut_off */
 };
 
 /* A set of shards, by number. */
@@ -74,7 +73,8 @@ struct shard {
 	unsigned marks;               /* a sum of SHARD_ marks */
 	uint64_t dead_count;          /* dead letters, as the server counted them last */
 	struct shard_keys keys;       /* shard.h */
-	struct channel channel;       /* pipeline.h */
+	struct node *node;            /* the server that has the shard */
+	struct channel channel;       /* node.h */
 	struct shard_lease lease;     /* token.h */
 	struct shard_cut cut;         /* cut_off.h */
 	struct shard_share share;     /* members.h */

@@ -16,22 +16,27 @@
 /* clock_learn assumes that the reply took no time, so that this clock is never ahead of the
  * server's. A version ahead of the server's clock could be given twice: the server might lose the
  * first one, and give it again. */
-void clock_learn(struct redis_store *store, int64_t server_time)
+void clock_learn(const struct redis_store *store, struct node *node, int64_t server_time)
 {
-	store->clock.time = server_time;
-	store->clock.at = store->now;
+	node->clock.time = server_time;
+	node->clock.at = store->now;
+}
+
+uint64_t clock_latest(const struct server_clock *clock, dw_usec now)
+{
+	dw_usec time = usec_add(clock->time, usec_sub(now, clock->at));
+
+	return time > 0 && (uint64_t)time > clock->floor ? (uint64_t)time : clock->floor;
 }
 
 /* clock_version returns a floor for the version of the next timer. The server makes versions from
  * its own clock, and the floor keeps them in the order of the calls over all shards. Each shard
  * rounds up to the next version that belongs to it, so the floor grows by the number of shards. */
-uint64_t clock_version(struct redis_store *store)
+uint64_t clock_version(const struct redis_store *store, struct node *node)
 {
-	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
-	uint64_t next = store->clock.floor + store->shard_count;
-
-	store->clock.floor = now > 0 && (uint64_t)now > next ? (uint64_t)now : next;
-	return store->clock.floor;
+	node->clock.floor += store->shard_count;
+	node->clock.floor = clock_latest(&node->clock, store->now);
+	return node->clock.floor;
 }
 
 /* end_of returns when a lease ends for us. It counts from the time at which the command was sent,
@@ -45,7 +50,7 @@ static dw_usec end_of(const struct redis_ownership *ownership, dw_usec sent)
 
 void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 {
-	const struct link_server *server = link_server(store->pipeline.link);
+	const struct link_server *server = link_server(shard->node->link);
 
 	shard->lease.until = end_of(&store->ownership, sent);
 	shard->lease.away = 0;
@@ -72,7 +77,7 @@ bool token_is_over(const struct redis_store *store, const struct shard *shard)
 
 void token_connected(struct redis_store *store)
 {
-	const struct link_server *server = link_server(store->pipeline.link);
+	const struct link_server *server = link_server(store->node.link);
 
 	for (unsigned i = 0; server && i < store->shard_count; i++) {
 		struct shard_lease *lease = &store->shards[i].lease;
@@ -85,7 +90,7 @@ void token_connected(struct redis_store *store)
 
 bool token_is_forgotten(const struct redis_store *store, const struct shard *shard)
 {
-	const struct link_server *server = link_server(store->pipeline.link);
+	const struct link_server *server = link_server(shard->node->link);
 	const char *last = shard->lease.server;
 
 	return token_is_over(store, shard) && server && server->id[0] && last[0] &&
@@ -193,10 +198,10 @@ static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 
 /* add_server adds which process the server is, and for how long it is known to be up. If nobody
  * else can have had the shard, that does not matter. */
-static void add_server(struct redis_store *store, bool has_proof)
+static void add_server(struct redis_store *store, const struct shard *shard, bool has_proof)
 {
-	const struct link_server *server = link_server(store->pipeline.link);
-	struct redis_command *words = &store->pipeline.words;
+	const struct link_server *server = link_server(shard->node->link);
+	struct redis_command *words = &store->draft.words;
 
 	command_text(words, server ? server->id : "");
 	if (has_proof || !server)
@@ -208,13 +213,13 @@ static void add_server(struct redis_store *store, bool has_proof)
 void token_add_acquire(struct redis_store *store, struct shard *shard,
 		       const struct token_seen *seen)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
-	call_begin_rare(&store->pipeline, SCRIPT_ACQUIRE, shard);
+	call_begin_rare(&store->draft, SCRIPT_ACQUIRE, shard);
 	command_text(words, store->names.nonce);
 	command_number(words, (int64_t)store->names.connections);
 	command_number(words, store->ownership.lease / 1000);
-	command_unsigned(words, floor_of(&store->clock, shard));
+	command_unsigned(words, floor_of(&shard->node->clock, shard));
 	command_text(words, store->names.holder);
 	command_number(words, store->shard_count);
 	/* The name of a new incarnation is this store's nonce and a count. */
@@ -228,7 +233,8 @@ void token_add_acquire(struct redis_store *store, struct shard *shard,
 	command_text(words, store->env.fires ? "1" : "");
 	command_text(words, store->ownership.acquisition.op ? "1" : "");
 	command_unsigned(words, seen->fence);
-	add_server(store, seen->is_ours || (shard_is_ours(shard) && !token_is_over(store, shard)));
+	add_server(store, shard,
+		   seen->is_ours || (shard_is_ours(shard) && !token_is_over(store, shard)));
 	shard->lease.asking =
 	    (struct token_ask){store->names.incarnations, end_of(&store->ownership, store->now)};
 }

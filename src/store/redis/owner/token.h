@@ -6,6 +6,7 @@
 
 #include "durawheel/store.h"
 #include "redis/reply.h"
+#include "store/redis/wire/node.h"
 
 struct shard_sets;
 struct redis_store;
@@ -27,12 +28,6 @@ struct names {
 	char token[TOKEN_SIZE]; /* room for the token in the command that is being made */
 	char incarnation
 	    [INCARNATION_SIZE]; /* room for the incarnation in the command that is being made */
-};
-
-struct server_clock {
-	dw_usec time;   /* the server's clock at the moment `at` */
-	dw_usec at;     /* the same moment on our steady clock */
-	uint64_t floor; /* the highest version that was asked for or seen */
 };
 
 /* An acquisition: the number of its incarnation, and when the lease that it asks for ends at the
@@ -70,7 +65,7 @@ struct shard_lease {
 };
 
 /* clock_learn takes the server's time from a reply. */
-void clock_learn(struct redis_store *, int64_t server_time);
+void clock_learn(const struct redis_store *, struct node *, int64_t server_time);
 
 /* clock_is_known returns true if a reply has told the server's time. */
 static inline bool clock_is_known(const struct server_clock *clock)
@@ -78,8 +73,10 @@ static inline bool clock_is_known(const struct server_clock *clock)
 	return clock->time != 0;
 }
 
-/* clock_version returns the next version for a timer that a command stores. */
-uint64_t clock_version(struct redis_store *);
+/* clock_latest returns the latest version that the server can have given, as far as is known.
+ * clock_version returns the next version for a timer that a command stores there. */
+uint64_t clock_latest(const struct server_clock *, dw_usec now);
+uint64_t clock_version(const struct redis_store *, struct node *);
 
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
  * token_until returns until when timers of the shard may start, or INT64_MIN if it is not ours, or

@@ -49,8 +49,8 @@ int ends_send(struct redis_store *store, dw_op *op)
 {
 	bool is_end = op->kind == DW_OP_ENDED;
 
-	call_begin_rare(&store->pipeline, is_end ? SCRIPT_ENDED : SCRIPT_DEAD_OF,
+	call_begin_rare(&store->draft, is_end ? SCRIPT_ENDED : SCRIPT_DEAD_OF,
 			shard_of(store, op->id));
-	command_text(&store->pipeline.words, op->id);
+	command_text(&store->draft.words, op->id);
 	return request_post(store, NULL, ends_answered, ends_lost, op) == DW_OK ? DW_OK : DW_ESTORE;
 }

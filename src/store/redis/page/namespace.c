@@ -60,7 +60,7 @@ static void part_lost(struct redis_store *store, struct redis_request *request)
 {
 	struct gather *gather = request->context;
 
-	if (gather->op->kind == DW_OP_STATUS && !store->pipeline.connection)
+	if (gather->op->kind == DW_OP_STATUS && !store->node.connection)
 		gather->again = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);
@@ -230,7 +230,7 @@ static void purge_queues(struct redis_store *store, struct gather *gather, struc
 		if (count == 0)
 			return;
 		queue_call_begin_topics(store, SCRIPT_QUEUE_PURGE, shard, topics, count);
-		command_text(&store->pipeline.words, shard->lease.token);
+		command_text(&store->draft.words, shard->lease.token);
 		gather->left++;
 		if (request_post(store, shard, queues_answered, queues_lost, gather) != DW_OK) {
 			gather->left--; /* the caller's part is left */
@@ -322,10 +322,10 @@ static void begin_report(struct redis_store *store, dw_op *op)
 		return;
 	}
 	request->number = shard->channel.next;
-	call_begin_rare(&store->pipeline, SCRIPT_REPORT, shard);
+	call_begin_rare(&store->draft, SCRIPT_REPORT, shard);
 	call_guard(store, shard, request->number);
-	command_bytes(&store->pipeline.words, op->body, op->body_size);
-	command_number(&store->pipeline.words, store->env.now(store->env.now_user));
+	command_bytes(&store->draft.words, op->body, op->body_size);
+	command_number(&store->draft.words, store->env.now(store->env.now_user));
 	if (request_send(store, request) != DW_OK) {
 		request_free(&store->alloc, request);
 		answer(store, op, DW_ESTORE);
@@ -341,22 +341,22 @@ static void words_of(struct redis_store *store, const dw_op *op, struct shard *s
 {
 	switch (op->kind) {
 	case DW_OP_REPORT:
-		call_begin_rare(&store->pipeline, SCRIPT_FORGET, shard);
+		call_begin_rare(&store->draft, SCRIPT_FORGET, shard);
 		call_guard(store, shard, number);
 		batch_add_forget(store, shard);
 		return;
 	case DW_OP_PURGE:
-		call_begin_rare(&store->pipeline, SCRIPT_PURGE, shard);
+		call_begin_rare(&store->draft, SCRIPT_PURGE, shard);
 		call_guard(store, shard, number);
 		return;
 	case DW_OP_DROP:
-		call_begin_rare(&store->pipeline, SCRIPT_DROP, shard);
+		call_begin_rare(&store->draft, SCRIPT_DROP, shard);
 		call_guard(store, shard, number);
-		command_text(&store->pipeline.words, "");
-		command_number(&store->pipeline.words, 0);
+		command_text(&store->draft.words, "");
+		command_number(&store->draft.words, 0);
 		return;
 	default:
-		call_begin_rare(&store->pipeline, SCRIPT_STATUS, shard);
+		call_begin_rare(&store->draft, SCRIPT_STATUS, shard);
 	}
 }
 

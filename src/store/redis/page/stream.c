@@ -282,7 +282,7 @@ static void add_filter(struct redis_command *words, const struct stream *stream)
  * read; any other scan fails. */
 static bool look_ahead(struct redis_store *store, struct stream *stream)
 {
-	if (!suspect_page_fails(&store->pipeline, &stream->suspect))
+	if (!suspect_page_fails(&store->node, &stream->suspect))
 		return true;
 	stream->blind = stream->scan->skips;
 	if (stream->blind)
@@ -298,7 +298,7 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		skip(stream);
 		return;
 	}
-	if (!store->pipeline.connection || store->now < stream->shard->channel.pause_until ||
+	if (!stream->shard->node->connection || store->now < stream->shard->channel.pause_until ||
 	    !look_ahead(store, stream))
 		return;
 	stream->page = suspect_rows(store, stream->page);
@@ -306,7 +306,7 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		walk_letters(store, stream->shard, stream->page, &stream->place);
 	} else {
 		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
-		add_filter(&store->pipeline.words, stream);
+		add_filter(&store->draft.words, stream);
 	}
 	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=
 	    DW_OK)

@@ -12,7 +12,7 @@ void queue_call_add_keys(struct redis_store *store, enum redis_script_id script,
 		(void)snprintf(room->keys[i], QUEUE_KEY_SIZE, "{%s:%02u}:%s%s", store->names.name,
 			       shard->number, redis_queue_ends[i],
 			       i < QUEUE_KEYS ? topic : ""); /* always fits */
-		command_text(&store->pipeline.words, room->keys[i]);
+		command_text(&store->draft.words, room->keys[i]);
 	}
 }
 
@@ -21,8 +21,8 @@ void queue_call_begin_topics(struct redis_store *store, enum redis_script_id scr
 {
 	struct queue_room *rooms;
 
-	rooms = (struct queue_room *)(void *)call_begin_topics(&store->pipeline, script, shard,
-							       count, count * sizeof *rooms);
+	rooms = (struct queue_room *)(void *)call_begin_topics(&store->draft, script, shard, count,
+							       count * sizeof *rooms);
 	for (size_t i = 0; rooms && i < count; i++)
 		queue_call_add_keys(store, script, shard, topics[i], &rooms[i]);
 }
@@ -32,9 +32,9 @@ void queue_call_begin(struct redis_store *store, enum redis_script_id script, co
 {
 	const struct shard *shard = shard_of(store, op->topic);
 
-	call_begin(&store->pipeline, script, shard);
+	call_begin(&store->draft, script, shard);
 	queue_call_add_keys(store, script, shard, op->topic, room);
-	command_text(&store->pipeline.words, op->topic);
+	command_text(&store->draft.words, op->topic);
 }
 
 void queue_call_begin_rare(struct redis_store *store, enum redis_script_id script, const dw_op *op,
@@ -42,9 +42,9 @@ void queue_call_begin_rare(struct redis_store *store, enum redis_script_id scrip
 {
 	const struct shard *shard = shard_of(store, op->topic);
 
-	call_begin_rare(&store->pipeline, script, shard);
+	call_begin_rare(&store->draft, script, shard);
 	queue_call_add_keys(store, script, shard, op->topic, room);
-	command_text(&store->pipeline.words, op->topic);
+	command_text(&store->draft.words, op->topic);
 }
 
 void queue_call_key(struct redis_store *store, const char *topic, const char *kind,
@@ -110,11 +110,11 @@ bool queue_call_end(struct redis_store *store, struct redis_request *request,
 void queue_call_begin_await(struct redis_store *store, const struct shard *shard, const dw_op *op,
 			    struct queue_room *room)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	const char *prefix = op->body;
 	const char *end = prefix + op->body_size;
 
-	call_begin(&store->pipeline, SCRIPT_AWAIT, shard);
+	call_begin(&store->draft, SCRIPT_AWAIT, shard);
 	queue_call_add_keys(store, SCRIPT_AWAIT, shard, "", room);
 	command_text(words, "");
 	command_text(words,

@@ -105,9 +105,9 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 }
 
 /* add_message adds the words of a message; its head is written to *at. */
-static void add_message(struct pipeline *pipeline, const struct message *message, char **at)
+static void add_message(struct redis_draft *draft, const struct message *message, char **at)
 {
-	struct redis_command *words = &pipeline->words;
+	struct redis_command *words = &draft->words;
 	struct record record;
 	int size;
 
@@ -121,16 +121,16 @@ static void add_message(struct pipeline *pipeline, const struct message *message
 	*at += size;
 }
 
-static void add_push(struct pipeline *pipeline, const dw_op *op, char **at)
+static void add_push(struct redis_draft *draft, const dw_op *op, char **at)
 {
 	const unsigned char *body = op->body;
 	const unsigned char *end = body + op->body_size;
 	size_t room = 0;
 	struct message message;
 
-	command_number(&pipeline->words, (int64_t)(count_words(op, &room) / WORDS_A_MESSAGE));
+	command_number(&draft->words, (int64_t)(count_words(op, &room) / WORDS_A_MESSAGE));
 	while (message_next(&body, end, &message))
-		add_message(pipeline, &message, at);
+		add_message(draft, &message, at);
 }
 
 static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behind)
@@ -150,7 +150,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 		at = (char *)store->batch.packed;
 		queue_call_begin(store, SCRIPT_PUSH, op, &texts);
 		for (const dw_op *each = request->ops.first; each; each = each->next)
-			add_push(&store->pipeline, each, &at);
+			add_push(&store->draft, each, &at);
 		status = request_send(store, request);
 	}
 	if (status == DW_OK)
@@ -194,7 +194,7 @@ static void letter_answered(struct redis_store *store, struct redis_request *req
 
 static int send_letter(struct redis_store *store, dw_op *op)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	unsigned char *value;
 	dw_head head = op->head;
 	size_t size;
@@ -208,7 +208,7 @@ static int send_letter(struct redis_store *store, dw_op *op)
 	size = value_pack(op->body, op->body_size, value + VALUE_HEAD_SIZE);
 	value_head_write(value, &head, 0, record_crc(op->body));
 	size = value_add_why(value, VALUE_HEAD_SIZE + size, op_why(op), op->limit);
-	call_begin(&store->pipeline, SCRIPT_LETTER, shard_of(store, op->id));
+	call_begin(&store->draft, SCRIPT_LETTER, shard_of(store, op->id));
 	command_text(words, op->id);
 	command_unsigned(words, op->head.generation);
 	command_number(words, op->reason);

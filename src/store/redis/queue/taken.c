@@ -90,9 +90,9 @@ static void begin_verdict(struct redis_store *store, const dw_op *op, const char
 			  dw_usec back, struct queue_room *room)
 {
 	queue_call_begin_rare(store, SCRIPT_ANSWER, op, room);
-	command_text(&store->pipeline.words, verdict);
-	command_number(&store->pipeline.words, back);
-	command_number(&store->pipeline.words, 0);
+	command_text(&store->draft.words, verdict);
+	command_number(&store->draft.words, back);
+	command_number(&store->draft.words, 0);
 }
 
 /* drop_damaged drops messages whose damage the script could not see, and then answers. It
@@ -108,7 +108,7 @@ static bool drop_damaged(struct redis_store *store, dw_op *op)
 			continue;
 		if (count++ == 0)
 			begin_verdict(store, op, "damaged", 0, &room);
-		command_text(&store->pipeline.words, row->token);
+		command_text(&store->draft.words, row->token);
 	}
 	return count > 0 && request_post(store, NULL, drop_answered, drop_lost, op) == DW_OK;
 }
@@ -140,7 +140,7 @@ static void set_aside(struct redis_store *store, dw_op *op)
 			continue;
 		if (count++ == 0)
 			begin_verdict(store, op, "hold", back, &room);
-		command_text(&store->pipeline.words, row->token);
+		command_text(&store->draft.words, row->token);
 	}
 	if (count == 0)
 		return;
@@ -237,7 +237,7 @@ static bool delete_values(struct redis_store *store, dw_op *op, int *ret_status)
 			continue;
 		if (count++ == 0)
 			begin_verdict(store, op, "done", 0, &room);
-		command_text(&store->pipeline.words, row->token);
+		command_text(&store->draft.words, row->token);
 	}
 	if (count > 0)
 		*ret_status = request_post(store, NULL, delete_answered, delete_lost, op);
@@ -314,7 +314,7 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 
 static int send_take(struct redis_store *store, dw_op *op)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	bool shows_none = op->flags & OP_REPLY_LOST || suspect_replies_are_small(store);
 	struct queue_room room;
 

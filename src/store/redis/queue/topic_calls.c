@@ -134,7 +134,7 @@ static void topic_part_lost(struct redis_store *store, struct redis_request *req
 	call_end(store, call);
 }
 
-/* post sends the command in pipeline.words as the shard's part of the call. */
+/* post sends the command in the draft as the shard's part of the call. */
 static void post(struct redis_store *store, struct topic_call *call, struct shard *shard,
 		 request_answered *answered)
 {
@@ -282,7 +282,7 @@ static const dw_row *send_numbers_of(struct redis_store *store, struct topic_cal
 		topics[count++] = row->id;
 	queue_call_begin_topics(store, SCRIPT_QUEUE_NUMBERS, shard, topics, count);
 	for (size_t i = 0; i < count; i++)
-		command_text(&store->pipeline.words, topics[i]);
+		command_text(&store->draft.words, topics[i]);
 	post(store, call, shard, numbers_answered);
 	return row;
 }
@@ -342,8 +342,8 @@ static void copy(struct redis_store *store, struct topic_call *call, const struc
 			continue;
 		copies_begin_write(store, shard, !is_known, wakes && shard->number == home);
 		is_known = true;
-		command_text(&store->pipeline.words, call->op->topic);
-		command_bytes(&store->pipeline.words, settings->bytes, settings->size);
+		command_text(&store->draft.words, call->op->topic);
+		command_bytes(&store->draft.words, settings->bytes, settings->size);
 		post(store, call, shard, copy_or_note_answered);
 	}
 	end_change(&store->later, call);
@@ -400,14 +400,14 @@ static void changed(struct redis_store *store, struct redis_request *request,
 static void send_change(struct redis_store *store, struct topic_call *call)
 {
 	const dw_op *op = call->op;
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	bool sets = op->kind == DW_OP_TOPIC_SET;
 	struct shard *shard = shard_of(store, op->topic);
 	enum redis_script_id script = sets ? SCRIPT_TOPIC_SET : SCRIPT_TOPIC_DROP;
 	const dw_row *newest = copies_newest(&store->later, &call->told.rows, op->topic);
 	struct queue_room room;
 
-	call_begin_rare(&store->pipeline, script, shard);
+	call_begin_rare(&store->draft, script, shard);
 	queue_call_add_keys(store, script, shard, op->topic, &room);
 	command_text(words, op->topic);
 	if (sets) {
@@ -440,10 +440,10 @@ static void send_counts(struct redis_store *store, struct topic_call *call)
 
 	if (shard_is_shared(store) && !shard_is_ours(first))
 		return;
-	command_begin(&store->pipeline, COMMAND_HSET);
-	command_text(&store->pipeline.words, first->keys.name[KEY_TOPICS]);
-	command_text(&store->pipeline.words, COUNTS_FIELD);
-	command_bytes(&store->pipeline.words, call->op->body, call->op->body_size);
+	command_begin(&store->draft, COMMAND_HSET);
+	command_text(&store->draft.words, first->keys.name[KEY_TOPICS]);
+	command_text(&store->draft.words, COUNTS_FIELD);
+	command_bytes(&store->draft.words, call->op->body, call->op->body_size);
 	post(store, call, first, counts_answered);
 }
 

@@ -17,18 +17,18 @@ enum {
 void copies_ask(struct redis_store *store, const struct shard *shard, const char *topic,
 		bool has_owner)
 {
-	call_begin(&store->pipeline, SCRIPT_TOPIC_LIST, shard);
-	command_text(&store->pipeline.words, topic);
-	command_text(&store->pipeline.words, has_owner ? "1" : "0");
+	call_begin(&store->draft, SCRIPT_TOPIC_LIST, shard);
+	command_text(&store->draft.words, topic);
+	command_text(&store->draft.words, has_owner ? "1" : "0");
 }
 
 void copies_ask_changes(struct redis_store *store, const struct shard *shard)
 {
-	call_begin(&store->pipeline, SCRIPT_TOPIC_CHANGES, shard);
+	call_begin(&store->draft, SCRIPT_TOPIC_CHANGES, shard);
 	if (shard->topic_changes > 0)
-		command_unsigned(&store->pipeline.words, shard->topic_changes - 1);
+		command_unsigned(&store->draft.words, shard->topic_changes - 1);
 	else
-		command_text(&store->pipeline.words, "");
+		command_text(&store->draft.words, "");
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -126,9 +126,9 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 
 void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes)
 {
-	(rare ? call_begin_rare : call_begin)(&store->pipeline, SCRIPT_TOPIC_COPY, shard);
-	command_number(&store->pipeline.words, DROPS_MAX);
-	command_text(&store->pipeline.words, wakes ? shard->keys.name[NAME_WAKE] : "");
+	(rare ? call_begin_rare : call_begin)(&store->draft, SCRIPT_TOPIC_COPY, shard);
+	command_number(&store->draft.words, DROPS_MAX);
+	command_text(&store->draft.words, wakes ? shard->keys.name[NAME_WAKE] : "");
 }
 
 static void write_copies(struct redis_store *store, struct shard *shard, bool only_missing)
@@ -143,8 +143,8 @@ static void write_copies(struct redis_store *store, struct shard *shard, bool on
 		for (; row && count < COPIES_A_COMMAND; row = row->next) {
 			if (only_missing && !row->deleted)
 				continue;
-			command_text(&store->pipeline.words, row->id);
-			command_bytes(&store->pipeline.words, row->body, row->body_size);
+			command_text(&store->draft.words, row->id);
+			command_bytes(&store->draft.words, row->body, row->body_size);
 			count++;
 		}
 		/* If this fails, there is no connection or no memory, and the settings are read

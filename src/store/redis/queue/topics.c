@@ -21,7 +21,7 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 {
 	struct shard *shard;
 
-	if (!store->pipeline.connection || store->stopped || store->ownership.acquisition.active ||
+	if (!store->node.connection || store->stopped || store->ownership.acquisition.active ||
 	    !is_turn(&store->later.topics, op) || !layout_is_known(store))
 		return false;
 	if (!topic_is_change(op))

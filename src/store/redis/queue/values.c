@@ -143,12 +143,12 @@ int values_read(struct redis_store *store, dw_op *op, request_answered *answered
 
 	place_of(op)->floor = rows;
 	queue_call_key(store, op->topic, "qm:", key);
-	command_begin(&store->pipeline, COMMAND_HMGET);
-	command_text(&store->pipeline.words, key);
+	command_begin(&store->draft, COMMAND_HMGET);
+	command_text(&store->draft.words, key);
 	for (; rows > 0; row = row->next) {
 		if (!values_left(row))
 			continue;
-		command_bytes(&store->pipeline.words, row->token, strcspn(row->token, "-"));
+		command_bytes(&store->draft.words, row->token, strcspn(row->token, "-"));
 		rows--;
 	}
 	return request_post(store, NULL, answered, values_lost, op);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "port/op.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 
 struct redis_store;
 

@@ -116,7 +116,7 @@ static const char *verdict_word(dw_verdict verdict)
 
 static int send_verdicts(struct redis_store *store, dw_op *op)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	const char *token = op->body;
 	struct queue_room room;
 

@@ -21,8 +21,8 @@ void batch_add_forget(struct redis_store *store, const struct shard *shard)
 		total += store->shards[i].dead_count;
 	if (total > DW_DEAD_MAX)
 		most = shard->dead_count * DW_DEAD_MAX / total;
-	command_number(&store->pipeline.words, (int64_t)most);
-	command_number(&store->pipeline.words,
+	command_number(&store->draft.words, (int64_t)most);
+	command_number(&store->draft.words,
 		       usec_sub(store->env.now(store->env.now_user), DW_DAYS(DW_DEAD_DAYS)));
 }
 
@@ -55,7 +55,7 @@ static void add_head(struct redis_command *words, const dw_op *op)
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
@@ -89,7 +89,7 @@ static void add_delivery(struct redis_command *words, const dw_op *op)
 static bool add_next(struct redis_store *store, const struct shard *shard, const dw_op *op,
 		     unsigned char **at)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	size_t size = fresh_value(store, shard, op, *at);
 
 	add_delivery(words, op);
@@ -154,7 +154,7 @@ static bool add_replay(struct redis_command *words, const dw_op *op, unsigned ch
 
 static void add_operands(struct redis_store *store, const dw_op *op)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
 	switch (op->kind) {
 	case DW_OP_CLAIM:
@@ -466,16 +466,16 @@ bool batch_add(struct redis_store *store, const struct shard *shard, const struc
 	if (batch_is_known(op))
 		return known_add(store, shard, op, count);
 	if (op->kind == DW_OP_REPLAY)
-		command_unsigned(&store->pipeline.words, op->replay->journal);
+		command_unsigned(&store->draft.words, op->replay->journal);
 	for (size_t i = 0; i < count; i++, op = op->next) {
 		bool said = true;
 
 		if (op->kind == DW_OP_REPUSH)
-			said = add_push(&store->pipeline.words, op, &at);
+			said = add_push(&store->draft.words, op, &at);
 		else if (op->kind == DW_OP_NEXT)
 			said = add_next(store, shard, op, &at);
 		else if (op->kind == DW_OP_REPLAY)
-			said = add_replay(&store->pipeline.words, op, &at);
+			said = add_replay(&store->draft.words, op, &at);
 		else
 			add_operands(store, op);
 		if (!said)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 #include "store/redis/timer/suspect.h"
 
 #define DOUBTS_MAX 1024u

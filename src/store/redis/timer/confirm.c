@@ -118,13 +118,13 @@ static void give_up(struct redis_store *store, struct shard *shard)
 
 static void ask(struct redis_store *store, struct shard *shard)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	struct redis_request *request =
 	    request_new(&store->alloc, shard, confirm_answered, confirm_lost);
 
 	if (!request)
 		return;
-	call_begin(&store->pipeline, SCRIPT_CONFIRM, shard);
+	call_begin(&store->draft, SCRIPT_CONFIRM, shard);
 	for (size_t i = 0; i < BATCH_MAX && shard->confirm.ops.first; i++) {
 		dw_op *op = op_queue_pop(&shard->confirm.ops);
 
@@ -152,7 +152,7 @@ void confirm_work(struct redis_store *store)
 		    store->now, LAST); /* if no reply comes; end_call() sets an earlier time */
 		if (!shard->confirm.ops.first)
 			be_idle(&store->sets, shard);
-		else if (store->pipeline.connection)
+		else if (shard->node->connection)
 			ask(store, shard);
 	}
 }

@@ -47,8 +47,8 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 		}
 		return;
 	}
-	while (store->pipeline.connection && !store->stopped &&
-	       !store->ownership.acquisition.active && store->now >= shard->channel.pause_until) {
+	while (shard->node->connection && !store->stopped && !store->ownership.acquisition.active &&
+	       store->now >= shard->channel.pause_until) {
 		struct op_queue *queue = next_queue(shard);
 
 		if (!layout_is_known(store))
@@ -77,8 +77,8 @@ void dispatch_all(struct redis_store *store)
 {
 	struct shard_set *queued = &store->sets.queued;
 
-	for (unsigned i = shard_next(queued, 0);
-	     store->pipeline.connection && i < store->shard_count; i = shard_next(queued, i + 1)) {
+	for (unsigned i = shard_next(queued, 0); i < store->shard_count;
+	     i = shard_next(queued, i + 1)) {
 		dispatch_shard(store, &store->shards[i]);
 		if (!shard_has_queue(&store->shards[i]))
 			shard_remove(queued, i);

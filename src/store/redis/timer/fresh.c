@@ -38,7 +38,7 @@ bool fresh_add(struct redis_store *store, const struct shard *shard, const dw_op
 
 		if (size == 0)
 			return false;
-		command_bytes(&store->pipeline.words, at, size);
+		command_bytes(&store->draft.words, at, size);
 		at += size;
 	}
 	return true;

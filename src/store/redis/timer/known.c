@@ -11,7 +11,7 @@
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	unsigned char *at = store->batch.packed;
 	const dw_op *op = first;
 
@@ -35,9 +35,9 @@ static bool add_known_claims(struct redis_store *store, const struct shard *shar
 	return true;
 }
 
-static void add_known_settles(struct pipeline *pipeline, const dw_op *first, size_t count)
+static void add_known_settles(struct redis_draft *draft, const dw_op *first, size_t count)
 {
-	struct redis_command *words = &pipeline->words;
+	struct redis_command *words = &draft->words;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next)
@@ -52,7 +52,7 @@ static void add_known_settles(struct pipeline *pipeline, const dw_op *first, siz
 static bool add_known_nexts(struct redis_store *store, const struct shard *shard,
 			    const dw_op *first, size_t count)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	const dw_op *op = first;
 
 	for (size_t i = 0; i < count; i++, op = op->next) {
@@ -68,6 +68,6 @@ bool known_add(struct redis_store *store, const struct shard *shard, const dw_op
 		return add_known_claims(store, shard, op, count);
 	if (op->kind == DW_OP_NEXT)
 		return add_known_nexts(store, shard, op, count);
-	add_known_settles(&store->pipeline, op, count);
+	add_known_settles(&store->draft, op, count);
 	return true;
 }

@@ -24,13 +24,12 @@ static int status_of(int64_t code)
  * generation is more than 60 s ahead of all that is known. */
 static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
-	dw_usec now = usec_add(store->clock.time, usec_sub(store->now, store->clock.at));
-	uint64_t known =
-	    now > 0 && (uint64_t)now > store->clock.floor ? (uint64_t)now : store->clock.floor;
+	struct server_clock *clock = &shard->node->clock;
 
 	token_note_version(shard, generation);
-	if (generation > store->clock.floor && generation <= known + DW_SECONDS(60))
-		store->clock.floor = generation;
+	if (generation > clock->floor &&
+	    generation <= clock_latest(clock, store->now) + DW_SECONDS(60))
+		clock->floor = generation;
 }
 
 /* take_item turns a script's item for one operation into a status. */
@@ -96,7 +95,7 @@ static void forget_letters(struct redis_store *store, struct shard *shard, dw_op
 
 	if (request) {
 		request->number = shard->channel.next;
-		call_begin_rare(&store->pipeline, SCRIPT_FORGET, shard);
+		call_begin_rare(&store->draft, SCRIPT_FORGET, shard);
 		call_guard(store, shard, request->number);
 		batch_add_forget(store, shard);
 		op_queue_push(&request->ops, op);
@@ -434,10 +433,10 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 	if (!request)
 		return DW_ENOMEM;
 	request->context = resolves;
-	command_begin(&store->pipeline, COMMAND_HMGET);
-	command_text(&store->pipeline.words, shard->keys.name[KEY_VALUES]);
+	command_begin(&store->draft, COMMAND_HMGET);
+	command_text(&store->draft.words, shard->keys.name[KEY_VALUES]);
 	for (size_t i = 0; i < count; i++, op = op->next)
-		command_text(&store->pipeline.words, op->id);
+		command_text(&store->draft.words, op->id);
 	status = request_send(store, request);
 	if (status != DW_OK) {
 		request_free(&store->alloc, request);

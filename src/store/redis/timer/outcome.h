@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "port/op.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 
 /* write_answered takes the reply to a call that changes timers. write_lost takes such a call whose
  * connection was lost. */

@@ -140,7 +140,7 @@ void submit_one(struct redis_store *store, dw_op *op)
 	place_of(op)->deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
 	place_of(op)->order = ++store->completion.submitted;
 	if (makes_generation(op))
-		place_of(op)->floor = clock_version(store);
+		place_of(op)->floor = clock_version(store, &store->node);
 	answer_take(&store->completion, op);
 	if (status != DW_OK)
 		answer(store, op, status);

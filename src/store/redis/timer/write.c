@@ -80,7 +80,7 @@ static bool may_be_applied(struct alloc *alloc, struct shard *shard, dw_op *op)
 static bool say(struct redis_store *store, struct shard *shard, const struct op_queue *queue,
 		size_t count)
 {
-	call_begin(&store->pipeline, script_of(queue->first), shard);
+	call_begin(&store->draft, script_of(queue->first), shard);
 	call_guard(store, shard, shard->channel.next);
 	return batch_add(store, shard, queue, count);
 }

@@ -14,7 +14,7 @@
 static void right_answered(struct redis_store *store, struct redis_request *request,
 			   const struct reply *reply)
 {
-	struct scripts *scripts = &store->scripts;
+	struct scripts *scripts = &store->node.scripts;
 	bool is_unknown = reply_fails(reply, "ERR unknown command");
 	const char *command = request->shape->command;
 
@@ -45,18 +45,18 @@ static void post(struct redis_store *store)
 
 void rights_ask(struct redis_store *store)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 
-	store->scripts.missing[0] = '\0';
-	command_begin(&store->pipeline, COMMAND_SCRIPT);
+	store->node.scripts.missing[0] = '\0';
+	command_begin(&store->draft, COMMAND_SCRIPT);
 	command_text(words, "LOAD");
 	command_text(words, TEXT);
 	post(store);
-	command_begin(&store->pipeline, COMMAND_EVALSHA);
+	command_begin(&store->draft, COMMAND_EVALSHA);
 	command_text(words, TEXT_SHA1);
 	command_number(words, 0);
 	post(store);
-	command_begin(&store->pipeline, COMMAND_EVAL);
+	command_begin(&store->draft, COMMAND_EVAL);
 	command_text(words, TEXT);
 	command_number(words, 0);
 	post(store);

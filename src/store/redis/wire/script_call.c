@@ -6,23 +6,23 @@
 
 #include "store/redis/core.h"
 
-static void begin(struct pipeline *pipeline, const char *word, unsigned command)
+static void begin(struct redis_draft *draft, const char *word, unsigned command)
 {
-	pipeline->script = NULL;
-	pipeline->shape = shape_of(command);
-	command_clear(&pipeline->words);
-	command_text(&pipeline->words, word);
+	draft->script = NULL;
+	draft->shape = shape_of(command);
+	command_clear(&draft->words);
+	command_text(&draft->words, word);
 }
 
-void command_begin(struct pipeline *pipeline, enum redis_command_id command)
+void command_begin(struct redis_draft *draft, enum redis_command_id command)
 {
-	begin(pipeline, shape_of(command)->command, command);
+	begin(draft, shape_of(command)->command, command);
 }
 
 /* add_text returns room for `more` bytes; NULL: no memory. */
-static char *add_text(struct pipeline *pipeline, const struct redis_script *script, size_t more)
+static char *add_text(struct redis_draft *draft, const struct redis_script *script, size_t more)
 {
-	struct redis_command *words = &pipeline->words;
+	struct redis_command *words = &draft->words;
 	char *room = command_keep(words, script->size + more);
 
 	if (!room)
@@ -43,35 +43,35 @@ static void add_keys(struct redis_command *words, const struct redis_script *scr
 	}
 }
 
-void call_begin(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
+void call_begin(struct redis_draft *draft, enum redis_script_id id, const struct shard *shard)
 {
 	const struct redis_script *script = &redis_scripts[id];
 
-	begin(pipeline, "EVALSHA", id);
-	pipeline->script = script;
-	command_bytes(&pipeline->words, script->sha1, 40);
-	add_keys(&pipeline->words, script, shard, 1);
+	begin(draft, "EVALSHA", id);
+	draft->script = script;
+	command_bytes(&draft->words, script->sha1, 40);
+	add_keys(&draft->words, script, shard, 1);
 }
 
-char *call_begin_topics(struct pipeline *pipeline, enum redis_script_id id,
+char *call_begin_topics(struct redis_draft *draft, enum redis_script_id id,
 			const struct shard *shard, size_t topics, size_t size)
 {
 	char *room;
 
-	begin(pipeline, "EVAL", id);
-	room = add_text(pipeline, &redis_scripts[id], size);
-	add_keys(&pipeline->words, &redis_scripts[id], shard, topics);
+	begin(draft, "EVAL", id);
+	room = add_text(draft, &redis_scripts[id], size);
+	add_keys(&draft->words, &redis_scripts[id], shard, topics);
 	return room;
 }
 
-void call_begin_rare(struct pipeline *pipeline, enum redis_script_id id, const struct shard *shard)
+void call_begin_rare(struct redis_draft *draft, enum redis_script_id id, const struct shard *shard)
 {
-	(void)call_begin_topics(pipeline, id, shard, 1, 0);
+	(void)call_begin_topics(draft, id, shard, 1, 0);
 }
 
 void call_guard(struct redis_store *store, const struct shard *shard, uint64_t number)
 {
-	struct redis_command *words = &store->pipeline.words;
+	struct redis_command *words = &store->draft.words;
 	bool owner = shard_is_ours(shard);
 
 	command_text(words, owner ? "o" : "c");
@@ -93,23 +93,23 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 
 /* ---- Loading a script ------------------------------------------------------------------------ */
 
-static void note_refusal(struct redis_store *store, const char *what, const struct reply *reply)
+static void note_refusal(struct redis_store *store, struct scripts *scripts, const char *what,
+			 const struct reply *reply)
 {
-	(void)snprintf(store->scripts.refusal, sizeof store->scripts.refusal,
-		       "%s: the server refuses%s: %s", store->url.name, what,
-		       reply->bytes); /* long words are cut */
-	store->scripts.refused_at = store->now;
+	(void)snprintf(scripts->refusal, sizeof scripts->refusal, "%s: the server refuses%s: %s",
+		       store->url.name, what, reply->bytes); /* long words are cut */
+	scripts->refused_at = store->now;
 }
 
 static void script_loaded(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
-	bool *loading = request->context;
+	struct scripts *scripts = &request->node->scripts;
 
-	*loading = false;
-	store->scripts.unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
+	*(bool *)request->context = false;
+	scripts->unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
 	if (reply->kind == REPLY_ERROR) {
-		note_refusal(store, " SCRIPT LOAD", reply);
+		note_refusal(store, scripts, " SCRIPT LOAD", reply);
 		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
 	}
 	request_free(&store->alloc, request);
@@ -121,19 +121,21 @@ static void script_load_lost(struct redis_store *store, struct redis_request *re
 	request_free(&store->alloc, request);
 }
 
-/* load sends a script to a server that does not know it, because it was restarted or its scripts
- * were flushed. */
-static void load(struct redis_store *store, const struct redis_script *script)
+/* load sends the script of a request to a server that does not know it, because it was restarted or
+ * its scripts were flushed. */
+static void load(struct redis_store *store, const struct redis_request *request)
 {
-	bool *loading = &store->scripts.loading[script - redis_scripts];
+	const struct redis_script *script = request->script;
+	bool *loading = &request->node->scripts.loading[script - redis_scripts];
 
 	if (*loading)
 		return;
-	command_begin(&store->pipeline, COMMAND_SCRIPT);
-	command_text(&store->pipeline.words, "LOAD");
-	(void)add_text(&store->pipeline, script, 0);
+	command_begin(&store->draft, COMMAND_SCRIPT);
+	command_text(&store->draft.words, "LOAD");
+	(void)add_text(&store->draft, script, 0);
 	/* If this fails, the next NOSCRIPT tries again. */
-	*loading = request_post(store, NULL, script_loaded, script_load_lost, loading) == DW_OK;
+	*loading =
+	    request_post(store, request->shard, script_loaded, script_load_lost, loading) == DW_OK;
 }
 
 /* ---- What failed ----------------------------------------------------------------------------- */
@@ -158,13 +160,13 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 				 const struct reply *reply)
 {
 	if (reply_fails(reply, "NOSCRIPT") && request->script) {
-		load(store, request->script);
-		if (!store->scripts.unloadable)
+		load(store, request);
+		if (!request->node->scripts.unloadable)
 			return FAILURE_AGAIN;
 		pause_shard(store, request->shard);
 		return FAILURE_REFUSED;
 	}
-	note_refusal(store, "", reply);
+	note_refusal(store, &request->node->scripts, "", reply);
 	if (reply_fails(reply, "OOM")) {
 		complain(store,
 			 "the server is over its maxmemory: new timers are refused until memory "
@@ -188,13 +190,12 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 
 /* number_refused is called when the server expects another number, because the last number that it
  * has applied is `mark`. */
-static enum failure number_refused(struct pipeline *pipeline, const struct redis_request *request,
-				   uint64_t mark)
+static enum failure number_refused(const struct redis_request *request, uint64_t mark)
 {
 	if (mark < request->shard->channel.acked)
 		return FAILURE_LOST;
 	if (mark >= request->number)
-		link_drop(pipeline->link, "a number was used twice");
+		link_drop(request->node->link, "a number was used twice");
 	return FAILURE_AGAIN;
 }
 
@@ -210,7 +211,7 @@ enum failure call_failed(struct redis_store *store, struct redis_request *reques
 	if (reply_is(word, "ERA"))
 		return FAILURE_LOST;
 	if (reply_is(word, "MARK"))
-		return number_refused(&store->pipeline, request, (uint64_t)reply_number(&word[1]));
+		return number_refused(request, (uint64_t)reply_number(&word[1]));
 	if (reply_is(word, "LOOK"))
 		return FAILURE_LOOK;
 	return FAILURE_NONE;

@@ -5,19 +5,9 @@
 #include <stdbool.h>
 
 #include "store/redis/wire/number.h"
-#include "store/redis/wire/pipeline.h"
+#include "store/redis/wire/node.h"
 #include "store/redis/wire/script.h"
 #include "store/redis/wire/shape.h"
-
-struct scripts {
-	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
-	bool unloadable; /* the server refused to load the last script that was sent to it */
-	char refusal[DW_MESSAGE_SIZE]; /* the server's words of its last refusal */
-	dw_usec refused_at;            /* when that refusal came (steady clock) */
-	/* The command that the server refused when the store was opened; "" if none. */
-	char missing[DW_MESSAGE_SIZE];
-	bool is_unknown; /* the server does not know the command in `missing` */
-};
 
 /* What the caller must do with the operations of a refused call. */
 enum failure {
@@ -30,17 +20,17 @@ enum failure {
 	FAILURE_LOST     /* the shard was emptied or set back */
 };
 
-/* command_begin starts pipeline.words with a plain command. */
-void command_begin(struct pipeline *, enum redis_command_id);
+/* command_begin begins the draft with a plain command. */
+void command_begin(struct redis_draft *, enum redis_command_id);
 
-/* call_begin starts pipeline.words with EVALSHA of a script and the shard's keys. If the script has
+/* call_begin begins the draft with EVALSHA of a script and the shard's keys. If the script has
  * keys of a topic's queue, the caller adds these next. call_begin_rare sends the whole text with
  * EVAL, so that a call to a server that does not know the script need not be repeated.
  * call_begin_topics does so for a script that has the keys of so many topics' queues, and returns
  * room for `size` bytes, which lasts as long as the command; NULL: no memory. */
-void call_begin(struct pipeline *, enum redis_script_id, const struct shard *);
-void call_begin_rare(struct pipeline *, enum redis_script_id, const struct shard *);
-char *call_begin_topics(struct pipeline *, enum redis_script_id, const struct shard *,
+void call_begin(struct redis_draft *, enum redis_script_id, const struct shard *);
+void call_begin_rare(struct redis_draft *, enum redis_script_id, const struct shard *);
+char *call_begin_topics(struct redis_draft *, enum redis_script_id, const struct shard *,
 			size_t topics, size_t size);
 
 /* call_guard adds the words with which every changing script begins. `number` is the number of this

@@ -1,20 +1,21 @@
-/* The connection to the server. Commands go out in order, and each reply goes to the sender of its
- * command. Replies come in the order of the commands, over all shards.
+/* A node: one server, its connection, and what is known of it. Commands go out in order, and each
+ * reply goes to the sender of its command. Replies come in the order of the commands, over all
+ * shards of the node. Today all shards are on one node.
  *
  * Each command that changes something carries the shard's next number. The script refuses any
  * number but the one after the last that it applied. So when a command fails, the server also
  * refuses those behind it, and all are sent again. After a lost connection the handshake tells
  * which were applied. */
-#ifndef DW_STORE_REDIS_PIPELINE_H
-#define DW_STORE_REDIS_PIPELINE_H
+#ifndef DW_STORE_REDIS_NODE_H
+#define DW_STORE_REDIS_NODE_H
 
 #include <stdbool.h>
 
 #include "port/op.h"
 #include "redis/command.h"
 #include "redis/link.h"
+#include "store/redis/wire/script.h"
 
-struct redis_script;
 struct redis_store;
 struct redis_request;
 struct shape;
@@ -32,8 +33,9 @@ struct redis_request {
 	 * command was applied. */
 	request_answered *answered;
 	request_lost *lost;
-	struct shard *shard;
-	uint64_t number; /* the command's number; 0 if the command changes nothing */
+	struct node *node;   /* set when the request is sent */
+	struct shard *shard; /* NULL: the request concerns the server, and no shard */
+	uint64_t number;     /* the command's number; 0 if the command changes nothing */
 	dw_usec sent;
 	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
 	bool is_unsent;     /* the request was lost before its first byte was sent */
@@ -50,19 +52,42 @@ struct request_list {
 	struct redis_request *last;
 };
 
-struct pipeline {
+/* The scripts of a server. */
+struct scripts {
+	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
+	bool unloadable; /* the server refused to load the last script that was sent to it */
+	char refusal[DW_MESSAGE_SIZE]; /* the server's words of its last refusal */
+	dw_usec refused_at;            /* when that refusal came (steady clock) */
+	/* The command that the server refused when the store was opened; "" if none. */
+	char missing[DW_MESSAGE_SIZE];
+	bool is_unknown; /* the server does not know the command in `missing` */
+};
+
+struct server_clock {
+	dw_usec time;   /* the server's clock at the moment `at` */
+	dw_usec at;     /* the same moment on our steady clock */
+	uint64_t floor; /* the highest version that was asked for or seen */
+};
+
+struct node {
 	struct link *link;
 	uint64_t connection; /* the link's connection, as last seen; 0 while there is none */
 	uint64_t blamed;     /* the last connection, if the server closed it on one request; or 0 */
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
 	/* Requests without a reply, in the order in which they were sent. */
 	struct request_list under_way;
-	bool went_down;             /* a connection was lost since the last turn */
-	bool came_up;               /* a connection came up since the last turn */
-	bool more;                  /* replies that were received but left for the next turn */
-	struct redis_command words; /* the command that is being made */
-	const struct redis_script *script; /* the script that the words call */
-	const struct shape *shape;         /* the shape of the reply to the words */
+	bool went_down; /* a connection was lost since the last turn */
+	bool came_up;   /* a connection came up since the last turn */
+	bool more;      /* replies that were received but left for the next turn */
+	struct scripts scripts;
+	struct server_clock clock;
+};
+
+/* The command that is being made. */
+struct redis_draft {
+	struct redis_command words;
+	const struct redis_script *script; /* the script that it calls; NULL: a plain command */
+	const struct shape *shape;         /* the shape of the reply */
 };
 
 enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
@@ -83,11 +108,11 @@ struct redis_request *request_new(struct alloc *, struct shard *, request_answer
 				  request_lost *);
 void request_free(struct alloc *, struct redis_request *);
 
-/* request_send sends pipeline.words, and takes the request over. If it fails (not DW_OK), the
+/* request_send sends the draft, and takes the request over. If it fails (not DW_OK), the
  * caller keeps the request. */
 int request_send(struct redis_store *, struct redis_request *);
 
-/* request_post makes a request and sends pipeline.words with it. If it fails (not DW_OK), there is
+/* request_post makes a request and sends the draft with it. If it fails (not DW_OK), there is
  * no request. */
 int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
 		 void *context);
@@ -95,13 +120,13 @@ int request_post(struct redis_store *, struct shard *, request_answered *, reque
 void request_push(struct request_list *, struct redis_request *);
 struct redis_request *request_pop(struct request_list *); /* returns NULL if the list is empty */
 
-/* pipeline_refuses returns true if the server is connected but refuses commands. */
-bool pipeline_refuses(const struct pipeline *);
+/* node_refuses returns true if the server is connected but refuses commands. */
+bool node_refuses(const struct node *);
 
-/* pipeline_watch notices a lost or a new connection. */
-void pipeline_watch(struct redis_store *);
+/* node_watch notices a lost or a new connection. */
+void node_watch(struct redis_store *, struct node *);
 
-/* pipeline_wire writes the commands to the socket, and takes the replies that have come. */
-void pipeline_wire(struct redis_store *);
+/* node_wire writes the commands to the socket, and takes the replies that have come. */
+void node_wire(struct redis_store *, struct node *);
 
 #endif

@@ -1,6 +1,6 @@
-/* The connection: sends commands in order, and gives each reply to the sender of its command. A
- * command that waits for its reply is a request. */
-#include "store/redis/wire/pipeline.h"
+/* A node: sends commands in order, and gives each reply to the sender of its command. A command
+ * that waits for its reply is a request. */
+#include "store/redis/wire/node.h"
 
 #include <assert.h>
 
@@ -57,31 +57,32 @@ struct redis_request *request_pop(struct request_list *list)
 
 int request_send(struct redis_store *store, struct redis_request *request)
 {
-	struct redis_command *words = &store->pipeline.words;
+	const struct redis_draft *draft = &store->draft;
+	const struct redis_command *words = &draft->words;
+	struct node *node = request->shard ? request->shard->node : &store->node;
 	int status;
 
-	assert(store->pipeline.shape);
+	assert(draft->shape);
 	/* The link may already be up again while the requests of its last connection are given
 	 * up. */
-	if (!store->pipeline.connection)
+	if (!node->connection)
 		return DW_ESTORE;
 	if (words->status != DW_OK)
 		return words->status;
-	status =
-	    link_send(store->pipeline.link, words->count, words->word, words->size, store->now);
-
+	status = link_send(node->link, words->count, words->word, words->size, store->now);
 	if (status != DW_OK)
 		return status;
+	request->node = node;
 	request->sent = store->now;
-	request->script = store->pipeline.script;
-	request->shape = store->pipeline.shape;
+	request->script = draft->script;
+	request->shape = draft->shape;
 	request->as_owner = request->shard && shard_is_ours(request->shard);
 	if (request->number) {
 		assert(request->shard->channel.next == request->number);
 		request->shard->channel.next++;
 		request->shard->channel.under_way++;
 	}
-	request_push(&store->pipeline.under_way, request);
+	request_push(&node->under_way, request);
 	return DW_OK;
 }
 
@@ -103,32 +104,34 @@ int request_post(struct redis_store *store, struct shard *shard, request_answere
 /* ---- The connection -------------------------------------------------------------------------- */
 
 /* mark_unsent marks the last requests, which the link has not sent. */
-static void mark_unsent(struct pipeline *pipeline)
+static void mark_unsent(struct node *node)
 {
-	size_t unsent = link_unsent(pipeline->link), count = 0;
+	size_t unsent = link_unsent(node->link), count = 0;
 	struct redis_request *request;
 
-	for (request = pipeline->under_way.first; request; request = request->next)
+	for (request = node->under_way.first; request; request = request->next)
 		count++;
-	for (request = pipeline->under_way.first; request; request = request->next)
+	for (request = node->under_way.first; request; request = request->next)
 		request->is_unsent = count-- <= unsent;
 }
 
-static void connection_lost(struct redis_store *store)
+static void connection_lost(struct redis_store *store, struct node *node)
 {
-	struct redis_request *request = store->pipeline.under_way.first;
+	struct redis_request *request = node->under_way.first;
 
-	mark_unsent(&store->pipeline);
-	if (request && link_blamed(store->pipeline.link) == store->pipeline.connection)
-		request->closed_on = store->pipeline.connection;
-	store->pipeline.connection = 0;
-	store->pipeline.down_since = store->now;
-	store->pipeline.went_down = true;
-	while ((request = request_pop(&store->pipeline.under_way)))
+	mark_unsent(node);
+	if (request && link_blamed(node->link) == node->connection)
+		request->closed_on = node->connection;
+	node->connection = 0;
+	node->down_since = store->now;
+	node->went_down = true;
+	while ((request = request_pop(&node->under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct channel *channel = &store->shards[i].channel;
 
+		if (store->shards[i].node != node)
+			continue;
 		channel->handshake = HANDSHAKE_NONE;
 		channel->under_way = 0;
 		channel->is_broken = false;
@@ -136,20 +139,20 @@ static void connection_lost(struct redis_store *store)
 	}
 }
 
-void pipeline_watch(struct redis_store *store)
+void node_watch(struct redis_store *store, struct node *node)
 {
-	uint64_t connection = link_connection(store->pipeline.link);
+	uint64_t connection = link_connection(node->link);
 
-	if (connection == store->pipeline.connection)
+	if (connection == node->connection)
 		return;
-	if (store->pipeline.connection)
-		connection_lost(store);
+	if (node->connection)
+		connection_lost(store, node);
 	if (!connection)
 		return;
-	store->pipeline.connection = connection;
-	store->pipeline.blamed = link_blamed(store->pipeline.link);
+	node->connection = connection;
+	node->blamed = link_blamed(node->link);
+	node->came_up = true;
 	store->names.connections++;
-	store->pipeline.came_up = true;
 }
 
 /* items_of counts the items of a reply on two levels, because a page of a scan is an array of
@@ -175,52 +178,52 @@ static void request_misread(struct redis_store *store, struct redis_request *req
 		 "the reply to %s has a wrong shape: reconnecting; check whether a proxy changes "
 		 "the replies",
 		 request->shape->command);
-	link_drop(store->pipeline.link, "the server sent a reply of a wrong shape");
+	link_drop(request->node->link, "the server sent a reply of a wrong shape");
 }
 
 /* take_reply gives the reply to the oldest request. If the shape of the reply is wrong, the request
  * stays, and is lost together with the requests behind it. */
-static void take_reply(struct redis_store *store, const struct reply *reply)
+static void take_reply(struct redis_store *store, struct node *node, const struct reply *reply)
 {
-	struct redis_request *request = store->pipeline.under_way.first;
+	struct redis_request *request = node->under_way.first;
 
 	if (!request) {
-		link_drop(store->pipeline.link, "the server sent a reply to no command");
+		link_drop(node->link, "the server sent a reply to no command");
 	} else if (!shape_fits(request->shape, reply, request->ops.count)) {
 		request_misread(store, request);
 	} else {
-		(void)request_pop(&store->pipeline.under_way);
+		(void)request_pop(&node->under_way);
 		request->answered(store, request, reply);
 	}
 }
 
 /* take_replies returns true if there was a reply. */
-static bool take_replies(struct redis_store *store)
+static bool take_replies(struct redis_store *store, struct node *node)
 {
 	size_t items = 0;
 	struct reply *reply;
 
-	while (items < ITEMS_A_TURN && (reply = link_take(store->pipeline.link))) {
-		take_reply(store, reply);
+	while (items < ITEMS_A_TURN && (reply = link_take(node->link))) {
+		take_reply(store, node, reply);
 		items += items_of(reply);
 		reply_free(reply);
-		pipeline_watch(store);
+		node_watch(store, node);
 	}
 	return items > 0;
 }
 
-bool pipeline_refuses(const struct pipeline *pipeline)
+bool node_refuses(const struct node *node)
 {
 	bool fatal;
 
-	return pipeline->connection && link_trouble(pipeline->link, &fatal)[0];
+	return node->connection && link_trouble(node->link, &fatal)[0];
 }
 
-void pipeline_wire(struct redis_store *store)
+void node_wire(struct redis_store *store, struct node *node)
 {
-	link_work(store->pipeline.link, store->now);
-	pipeline_watch(store);
+	link_work(node->link, store->now);
+	node_watch(store, node);
 	/* The link may have read more replies while it wrote. Then the descriptor is not readable
 	 * any more, so the next turn must come by itself. */
-	store->pipeline.more = take_replies(store);
+	node->more = take_replies(store, node);
 }
