@@ -38,7 +38,7 @@ int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered
  * ended. */
 static void look_ended(struct redis_store *store, struct shard *shard)
 {
-	const struct shard_set *set = &store->sets.cut_off;
+	const struct shard_set *set = &store->sets.looked_at;
 
 	shard->cut.is_asked = false;
 	if (--store->sets.looks > 0)
@@ -70,6 +70,12 @@ void cut_off_look(struct redis_store *store, struct shard *shard)
 	store->sets.looks++;
 }
 
+static void look_later(struct redis_store *store, struct shard *shard, dw_usec at)
+{
+	shard->cut.look_at = at;
+	shard_add(&store->sets.looked_at, shard->number);
+}
+
 /* ---- Cutting off --------------------------------------------------------------------------- */
 
 static void look_at_others(struct redis_store *store, const struct shard *shard)
@@ -86,8 +92,7 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 	if (shard->cut.state == CUT_NOT) {
 		complain(store, "shard %u is cut off: %s", shard->number, shard->cut.words);
 		store->sets.cut_off_count++;
-		shard->cut.look_at = usec_add(store->now, LOOK_EVERY);
-		shard_add(&store->sets.cut_off, shard->number);
+		look_later(store, shard, usec_add(store->now, LOOK_EVERY));
 		shard_add(&store->sets.untold, shard->number);
 	}
 	shard->cut.state = CUT_OFF;
@@ -103,6 +108,8 @@ static bool learn_refusal(struct redis_store *store, struct shard *shard, const 
 		shard->cut.refused_since = store->now;
 	if (reply_passes(error) && store->now < usec_add(shard->cut.refused_since, PASSING_FOR)) {
 		store->sets.may_pass_until = usec_add(shard->cut.refused_since, PASSING_FOR);
+		if (shard->cut.state == CUT_NOT)
+			look_later(store, shard, store->sets.may_pass_until);
 		return shard->cut.state == CUT_OFF;
 	}
 	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "the server refuses {%s:%02u}: %s",
@@ -134,7 +141,7 @@ static bool learn_wrong_type(struct redis_store *store, struct shard *shard,
  * others, too, so they are asked now, but only once. */
 static void mended(struct redis_store *store, struct shard *shard)
 {
-	const struct shard_set *set = &store->sets.cut_off;
+	const struct shard_set *set = &store->sets.looked_at;
 	bool is_first = shard->cut.state == CUT_OFF;
 
 	shard->cut.state = CUT_MENDED;
@@ -155,6 +162,8 @@ bool cut_off_learn(struct redis_store *store, struct shard *shard, const struct 
 		return true;
 	if (shard_is_cut_off(shard))
 		mended(store, shard);
+	else
+		shard_remove(&store->sets.looked_at, shard->number);
 	return false;
 }
 
@@ -164,7 +173,7 @@ void cut_off_end(struct redis_store *store, struct shard *shard)
 		return;
 	shard->cut.state = CUT_NOT;
 	store->sets.cut_off_count--;
-	shard_remove(&store->sets.cut_off, shard->number);
+	shard_remove(&store->sets.looked_at, shard->number);
 	shard_add(&store->sets.untold, shard->number);
 	shard_expect_news(&store->sets, shard);
 	shard->topic_changes = 0; /* its settings of topics are read again */
@@ -223,7 +232,7 @@ static bool can_look(const struct redis_store *store)
 
 dw_usec cut_off_due(const struct redis_store *store)
 {
-	const struct shard_set *set = &store->sets.cut_off;
+	const struct shard_set *set = &store->sets.looked_at;
 	dw_usec at = DW_NEVER;
 
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
@@ -233,7 +242,7 @@ dw_usec cut_off_due(const struct redis_store *store)
 
 void cut_off_work(struct redis_store *store)
 {
-	const struct shard_set *set = &store->sets.cut_off;
+	const struct shard_set *set = &store->sets.looked_at;
 
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
 		struct shard *shard = &store->shards[i];

@@ -25,7 +25,7 @@ struct shard_cut {
 	/* When the server refused types.lua first, for a reason that may pass; 0: it did not
 	 * (steady clock). */
 	dw_usec refused_since;
-	dw_usec look_at;           /* when a shard that is cut off is asked again (steady clock) */
+	dw_usec look_at;           /* when a shard that was refused is asked again (steady clock) */
 	char words[CUT_OFF_WORDS]; /* why the shard is cut off */
 };
 
@@ -41,8 +41,9 @@ bool cut_off_learn(struct redis_store *, struct shard *, const struct reply *);
  * Then ret_words (CUT_OFF_WORDS bytes) says what is wrong. */
 bool cut_off_type_differs(const struct reply *, unsigned key, char *ret_words);
 
-/* cut_off_look asks about a shard, because one of its commands was refused. cut_off_work asks every
- * second about shards that are cut off; cut_off_due says when it asks next. */
+/* cut_off_look asks about a shard, because one of its commands was refused. cut_off_work asks again
+ * about it: a second after a refusal that may pass, and each second while the shard is cut off.
+ * cut_off_due says when it asks next. */
 void cut_off_look(struct redis_store *, struct shard *);
 void cut_off_work(struct redis_store *);
 dw_usec cut_off_due(const struct redis_store *);

@@ -52,7 +52,7 @@ struct shard_sets {
 	struct shard_set news;        /* shards whose inbox may have something */
 	struct shard_set unconfirmed; /* shards with operations that wait for the owner */
 	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
-	struct shard_set cut_off;
+	struct shard_set looked_at;   /* shards that cut_off_work looks at */
 	unsigned cut_off_count;
 	unsigned looks; /* shards that types.lua is asked about now (cut_off.h) */
 	/* Until then a shard refuses for a reason that may pass (steady clock). */
