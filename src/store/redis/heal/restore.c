@@ -150,6 +150,7 @@ static void lose(struct redis_store *store, struct shard *shard)
 		return;
 	}
 	complain(store, "shard %u is lost: another process has it, or had it", shard->number);
+	stray_leave(store, shard);
 	lease_lose(store, shard);
 	shard->rebuild = (struct rebuild){0};
 	shard->lease.again_at = usec_add(store->now, TAKE_EVERY);

@@ -15,7 +15,8 @@ struct shard;
 /* stray_ask_next sends a drop to the shard behind this one. Returns false if all were asked. */
 bool stray_ask_next(struct redis_store *, const struct shard *, dw_op *);
 
-/* stray_leave lets drops that other shards have sent to this one go on, because it is cut off. */
+/* stray_leave lets drops that other shards have sent to this one go on, because it is cut off or
+ * lost. */
 void stray_leave(struct redis_store *, struct shard *);
 
 #endif
