@@ -39,7 +39,7 @@ void late_answered(struct late *late, uint8_t number)
 
 bool late_waits(struct late *late, dw_usec due, dw_usec steady)
 {
-	for (unsigned i = 0; i < LATE_BATCHES; i++) {
+	for (unsigned i = 0; late->left > 0 && i < LATE_BATCHES; i++) {
 		struct late_batch *batch = &late->batches[i];
 
 		if (batch->left == 0 || batch->due > due)

@@ -64,7 +64,8 @@ static bool is_of_topics(const dw_op *op)
 	}
 }
 
-static void take(struct redis_store *store, dw_op *op)
+/* take takes an operation over. `shard` is the shard of its timer, or NULL. */
+static void take(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	/* A DISOWN overtakes all others, because the operations before it may wait for shards that
 	 * nobody rebuilds any more. */
@@ -85,9 +86,7 @@ static void take(struct redis_store *store, dw_op *op)
 		give_begin(store, op);
 	} else if (op->kind == DW_OP_REPUSH) {
 		push(store, op);
-	} else if (write_is_one(op)) {
-		struct shard *shard = shard_of(store, op->id);
-
+	} else if (shard) {
 		if (op->kind == DW_OP_CLAIM && op->head.generation <= shard->lease.jump)
 			op->flags &= ~DW_OP_KNOWN; /* only the script knows the attempt */
 		put_in_queue(&store->sets, shard, &shard->queues.waiting, op);
@@ -98,23 +97,26 @@ static void take(struct redis_store *store, dw_op *op)
 	}
 }
 
-/* role_for returns what this store is where the operation works: in the shard of its timer, or in
- * the namespace. In a shard that is being given away that is not known yet, so everything waits. */
-static dw_role role_for(struct redis_store *store, const dw_op *op)
+/* shard_for returns the shard of the operation's timer, or NULL if it is about the namespace. */
+static struct shard *shard_for(struct redis_store *store, const dw_op *op)
 {
-	const struct shard *shard;
+	return write_is_one(op) && op->id[0] ? shard_of(store, op->id) : NULL;
+}
 
-	if (!write_is_one(op) || !op->id[0])
+/* role_in returns what this store is in a shard, or in the namespace if there is none. In a shard that
+ * is being given away that is not known yet, so everything waits. */
+static dw_role role_in(const struct redis_store *store, const struct shard *shard)
+{
+	if (!shard)
 		return store->ownership.role;
-	shard = shard_of(store, op->id);
 	return shard_may_serve(shard) || shard->give.op ? DW_OWNER : DW_CLIENT;
 }
 
 /* permit returns whether the operation is allowed in this role. An operation that the engine made
  * as the owner, before it knew that the ownership is lost, gets DW_EFENCED and not DW_EROLE. */
-static int permit(struct redis_store *store, const dw_op *op)
+static int permit(const struct redis_store *store, const struct shard *shard, const dw_op *op)
 {
-	int status = life_permits(op, role_for(store, op));
+	int status = life_permits(op, role_in(store, shard));
 
 	if (store->handover.is_on && op->kind == DW_OP_LOSS)
 		return DW_OK; /* the engine has now written all that it knows */
@@ -133,32 +135,34 @@ static bool makes_generation(const dw_op *op)
 
 void submit_one(struct redis_store *store, dw_op *op)
 {
-	int status = store->stopped ? DW_ECLOSED : permit(store, op);
+	struct shard *shard = shard_for(store, op);
+	int status = store->stopped ? DW_ECLOSED : permit(store, shard, op);
 
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	place_of(op)->deadline = usec_add(op->asked ? op->asked : store->now, PATIENCE);
 	place_of(op)->order = ++store->completion.submitted;
 	if (makes_generation(op))
-		place_of(op)->floor = clock_version(store, &store->node);
+		place_of(op)->floor = clock_version(store, shard->node);
 	answer_take(&store->completion, op);
 	if (status != DW_OK)
 		answer(store, op, status);
 	else
-		take(store, op);
+		take(store, shard, op);
 }
 
 /* take_if_permitted takes an operation that waited behind a barrier. Meanwhile the ownership may
  * have been lost, or the barrier may have purged the timer. */
 static void take_if_permitted(struct redis_store *store, dw_op *op)
 {
-	int status = permit(store, op);
+	struct shard *shard = shard_for(store, op);
+	int status = permit(store, shard, op);
 
 	op->flags &= ~DW_OP_KNOWN;
 	if (status != DW_OK)
 		answer(store, op, status);
 	else
-		take(store, op);
+		take(store, shard, op);
 }
 
 void submit_later(struct redis_store *store)
@@ -166,7 +170,8 @@ void submit_later(struct redis_store *store)
 	while (later_may_begin(store)) {
 		dw_op *op = op_queue_pop(&store->later.ops);
 
-		int status = permit(store, op); /* the ownership may have been lost meanwhile */
+		int status =
+		    permit(store, NULL, op); /* the ownership may have been lost meanwhile */
 
 		if (status == DW_OK && op->kind == DW_OP_PURGE && shard_is_shared(store) &&
 		    !members_has_all(store))
