@@ -69,9 +69,3 @@ void timer_free(const struct alloc *alloc, struct timer *timer)
 		timer_forget_said(timer, alloc);
 	alloc_free(alloc, timer);
 }
-
-bool timer_is_before(const struct timer *a, const struct timer *b)
-{
-	return a->head.due != b->head.due ? a->head.due < b->head.due
-					  : a->head.generation < b->head.generation;
-}

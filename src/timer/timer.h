@@ -111,7 +111,11 @@ int said_replace(struct said **, const struct alloc *, const void *bytes, size_t
 void timer_forget_said(struct timer *, const struct alloc *);
 
 /* timer_is_before compares two timers in the order of (deadline, insertion). */
-bool timer_is_before(const struct timer *, const struct timer *);
+static inline bool timer_is_before(const struct timer *a, const struct timer *b)
+{
+	return a->head.due != b->head.due ? a->head.due < b->head.due
+					  : a->head.generation < b->head.generation;
+}
 
 /* timer_free frees the timer and what it points to. */
 void timer_free(const struct alloc *, struct timer *);

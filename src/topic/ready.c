@@ -4,8 +4,9 @@
 
 #include "topic/topic.h"
 
-/* At most this many steps to find a timer's place; timers come nearly in order. */
-#define READY_STEPS_MAX 64
+/* At most this many steps to find a timer's place. Timers of one shard come nearly in order, and
+ * those of several shards in batches. */
+#define READY_STEPS_MAX 16
 
 void topic_ready(struct timer *timer)
 {

@@ -103,8 +103,8 @@ static struct shard *shard_for(struct redis_store *store, const dw_op *op)
 	return write_is_one(op) && op->id[0] ? shard_of(store, op->id) : NULL;
 }
 
-/* role_in returns what this store is in a shard, or in the namespace if there is none. In a shard that
- * is being given away that is not known yet, so everything waits. */
+/* role_in returns what this store is in a shard; NULL: in the namespace. In a shard that is being
+ * given away that is not known yet, so everything waits. */
 static dw_role role_in(const struct redis_store *store, const struct shard *shard)
 {
 	if (!shard)
