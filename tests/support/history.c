@@ -524,6 +524,30 @@ dw_usec history_slowest(struct history *history)
 	return slowest;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	dw_usec first = *(const dw_usec *)a, second = *(const dw_usec *)b;
+
+	return (first > second) - (first < second);
+}
+
+dw_usec history_latest(const struct history *history, unsigned thousandths)
+{
+	size_t count = history->counts[HISTORY_START], found = 0;
+	dw_usec *late = calloc(count + 1, sizeof *late);
+	dw_usec latest;
+
+	if (!late)
+		abort();
+	for (size_t i = 0; i < history->count; i++)
+		if (history->events[i].kind == HISTORY_START)
+			late[found++] = history->events[i].at - history->events[i].due;
+	qsort(late, found, sizeof *late, by_time);
+	latest = found ? late[found - 1 - found * thousandths / 1000] : 0;
+	free(late);
+	return latest;
+}
+
 dw_usec history_first_start(const struct history *history, dw_usec after)
 {
 	dw_usec first = DW_NEVER;

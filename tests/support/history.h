@@ -86,6 +86,9 @@ size_t history_answers(const struct history *, enum history_kind, int status);
 size_t history_repeats(struct history *);
 /* history_slowest: the longest time from a call to its answer. */
 dw_usec history_slowest(struct history *);
+/* history_latest: how late the latest starts were: the latest but for this share of all, in
+ * thousandths. */
+dw_usec history_latest(const struct history *, unsigned thousandths);
 /* history_first_start: the first start at or after this moment; DW_NEVER if there is none. */
 dw_usec history_first_start(const struct history *, dw_usec after);
 

@@ -289,7 +289,7 @@ static void show(struct run *run)
 	(void)printf(
 	    "    %zu put, %zu starts (%zu repeated), %zu settled by hand; cancels: %zu done, "
 	    "%zu late, %zu gone, %zu unknown; moves: %zu done; slowest answer %.0f ms, "
-	    "longest turn %.1f ms\n",
+	    "longest turn %.1f ms; starts late by %.2f ms (half), %.1f ms (99 %%), %.0f ms\n",
 	    history_answers(history, HISTORY_PUT_ANSWERED, DW_OK),
 	    history_count(history, HISTORY_START), history_repeats(history),
 	    history_count(history, HISTORY_SETTLED),
@@ -298,8 +298,9 @@ static void show(struct run *run)
 	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_ENOENT),
 	    history_answers(history, HISTORY_CANCEL_ANSWERED, DW_EUNKNOWN),
 	    history_answers(history, HISTORY_MOVE_ANSWERED, DW_OK),
-	    (double)history_slowest(history) / 1e3,
-	    (double)run->longest_turn / 1e3); /* only to be read */
+	    (double)history_slowest(history) / 1e3, (double)run->longest_turn / 1e3,
+	    (double)history_latest(history, 500) / 1e3, (double)history_latest(history, 10) / 1e3,
+	    (double)history_latest(history, 0) / 1e3); /* only to be read */
 }
 
 /* check_store checks the store by the command. */
