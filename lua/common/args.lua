@@ -1,6 +1,6 @@
--- args: ARGV as lists.
+-- args: reads ARGV as lists.
 
--- column: every step-th word from ARGV[at] to ARGV[to], or to the end.
+-- column returns every step-th word from ARGV[at] to ARGV[to], or to the end if `to` is nil.
 local function column(at, step, to)
 	local words, count = {}, 0
 	for i = at, to or #ARGV, step do
@@ -10,8 +10,9 @@ local function column(at, step, to)
 	return words
 end
 
--- with_values: the words for HSET, each id and its value. ARGV has `count` pairs of score and id
--- from ARGV[at] on, and then the values. Sending each id twice would take more time.
+-- with_values returns the words for HSET, which are each id and its value. ARGV has `count` pairs
+-- of score and id from ARGV[at] on, and then the values. To send each id twice would take more
+-- time.
 local function with_values(at, count)
 	local behind = at + 2 * count
 	local fields = {unpack(ARGV, at + 1, behind)}

@@ -1,4 +1,4 @@
--- base: what most scripts use: short names, and the codes of an answer.
+-- base: defines short names and the codes of an answer, which most scripts use.
 --
 -- A script reads and computes everything before its first write, because Redis does not undo the
 -- writes of a failed script. The scripts follow the rules for a timer's life in

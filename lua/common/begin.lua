@@ -1,13 +1,13 @@
--- begin: what a script knows that changes timers.
+-- begin: holds what a script that changes timers knows of its caller and of the shard.
 
-local owner = ARGV[1] == 'o' -- or a client
-local fence -- of an owner
-local guard -- the key that proves the caller: its lease, or its session
-local first, last -- the last version of the shard before the script, and now
-local shards -- how many the namespace has
-local closed -- the topics that take no puts, a line each; or nil
+local owner = ARGV[1] == 'o' -- true: the caller is an owner; false: it is a client
+local fence -- the owner's fence; nil: the caller is a client
+local guard -- the key that proves who the caller is: its lease or its session
+local first, last -- the shard's last version before the script, and now
+local shards -- the number of shards of the namespace
+local closed -- text with a line for each topic that takes no puts; or nil
 
--- begin sets the last version and the number of shards, from META.
+-- begin sets the last version and the number of shards, which the caller has read from META.
 local function begin(ver, count)
 	first = tonumber(ver) or 0
 	last = first

@@ -1,9 +1,9 @@
--- body: the body of a value, and the text of dw_set_why() in it.
+-- body: reads and changes the body of a value, and the text of dw_set_why() in it.
 --
 -- uses: base value
 
--- body_of: the body of a value, without the text of dw_set_why(). The last byte of a value with
--- such a text is its size.
+-- body_of returns the body of a value, without the text of dw_set_why(). If a value has such a
+-- text, its last byte is the size of the text.
 local function body_of(value)
 	local form = string.byte(value, BODY)
 	if form % (2 * WHY) < WHY then
@@ -12,7 +12,8 @@ local function body_of(value)
 	return string.char(form - WHY) .. sub(value, BODY + 1, -2 - string.byte(value, -1))
 end
 
--- body_with: the body of a value, with this text instead of the one before; '': with none.
+-- body_with returns the body of a value, with `why` in place of its text of dw_set_why(). If `why`
+-- is '', the body has no such text.
 local function body_with(value, why)
 	local body = body_of(value)
 	if why == '' then

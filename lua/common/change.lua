@@ -1,11 +1,12 @@
--- change: a change of settings: which ones are the newest, and what a shard notes.
+-- change: changes settings. It finds the newest settings, and notes the change in the shard.
 --
 -- uses: clock digits names settings
-local RECENT_MAX = 2048 -- bytes of the last changes that a shard remembers
+local RECENT_MAX = 2048 -- most bytes of `recent`, in which a shard remembers changes
 
--- newest: the newest settings of a topic among those of the shard and those that were sent, and
--- their version. nil: there are none, or the newest that is known is a drop. Of equal versions
--- those that were sent count: the shard's own were among those that the caller has read.
+-- newest compares the shard's settings of a topic with `sent`. It returns the newest settings, and
+-- the newest version. The settings are nil if there are none, or if the newest version is that of a
+-- drop. If both versions are equal, `sent` counts, because its sender has read the shard's settings
+-- before.
 local function newest(topic, sent)
 	local version, text = dropped_version(topic), nil
 	for _, each in ipairs({call('HGET', TOPICS, topic) or '', sent}) do
@@ -18,14 +19,15 @@ local function newest(topic, sent)
 	return text, math.max(version, 0)
 end
 
--- next_version: a time (us), and later than that version.
+-- next_version returns a new version as text: the time (us), or last_version + 1 if that is later.
 local function next_version(last_version)
 	return digits(math.max(now(), last_version + 1))
 end
 
--- note_changes counts changes of these topics, and remembers the last ones: `recent` in META has a
--- line for each call, the change numbers before and behind it and the topics. So whoever knows a
--- number sees whether another program has changed the settings, too.
+-- note_changes counts the changes of these topics, and remembers the last changes. `recent` in META
+-- has a line for each call: the change number before the call, the change number after it, and the
+-- topics. If another program changes the settings, the numbers of the lines no longer join, and a
+-- reader of the lines sees that.
 local function note_changes(before, topics)
 	call('HINCRBY', META, 'topics', #topics)
 	local numbers = before .. '\t' .. change_number() .. '\t'
@@ -37,12 +39,13 @@ local function note_changes(before, topics)
 	call('HSET', META, 'recent', recent)
 end
 
--- What the scripts of timers need of settings: in the field `closed` of META a line for each topic
--- that takes no puts, in `keeps` for each that keeps ends.
+-- The scripts of timers read these two fields of META. `closed` has a line for each topic that
+-- takes no puts, and `keeps` has one for each topic that keeps the ends of its timers.
 local MARKS = {'closed', 'keeps'}
 local lines, has_other = {}, {}
 
--- mark: the line of the topic ends so; nil removes it.
+-- mark makes the topic's line in this field end with `ending`. If `ending` is nil, it removes the
+-- line.
 local function mark(field, topic, ending)
 	if not lines[field] then
 		lines[field] = {}

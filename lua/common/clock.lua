@@ -1,7 +1,7 @@
--- clock: the time of the server.
+-- clock: tells the time of the server.
 local time_of_script
 
--- now: the time (us). It stays the same while the script runs.
+-- now returns the time of the server (us). The time stays the same while the script runs.
 local function now()
 	if not time_of_script then
 		local time = redis.call('TIME')

@@ -1,7 +1,8 @@
--- digits: whole numbers as text.
-local whole -- their format
+-- digits: writes whole numbers as text.
+local whole -- the format of a whole number
 
--- digits: a whole number without loss. '%d' is faster than '%.0f', and needs a long of 64 bits.
+-- digits returns a whole number as text, without loss. '%d' is faster than '%.0f', but needs a long
+-- of 64 bits.
 local function digits(number)
 	whole = whole or (string.format('%d', 9007199254740991) == '9007199254740991' and
 		'%d' or '%.0f')

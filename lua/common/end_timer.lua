@@ -1,9 +1,9 @@
--- end_timer: timers that end, and the ends that are kept.
+-- end_timer: stores how timers ended, if their ends are kept.
 --
 -- uses: base begin clock digits keep topic value
 
--- own_keep: how long a timer itself says that its end is kept, in us (tag 3 in src/timer/record.h).
--- 0: it does not say.
+-- own_keep returns for how long (us) the timer's own record says that its end is kept (tag 3 in
+-- src/timer/record.h). It returns 0 if the record does not say that.
 local function own_keep(value)
 	if (string.byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
 		#value < 71 then
@@ -24,18 +24,21 @@ local function own_keep(value)
 	return high < 2147483648 and high * WORD + low or 0
 end
 
--- ender: the owner or client that ends a timer, 'HOST pid N'; '': it has no session.
+-- ender returns the owner or the client that ends the timer, as 'HOST pid N'. It returns '' for a
+-- caller without a session.
 local function ender()
-	local key = fence and META or guard -- cancel_one.lua has none
+	local key = fence and META or guard -- cancel_one.lua has no guard
 	local holder = key and call('HGET', key, fence and 'holder' or 'who') or ''
 	local host, pid = string.match(holder, '^(.-), pid (%d+)')
 	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
 end
 
--- end_timer: the timer of this intact value ends: done, cancelled, or dead for a reason. Its end is
--- noted, if it is kept, and write_ends writes it. started: 8 bytes, when its handler did.
+-- end_timer is called when the timer with this intact value ends. `how` says that the timer is
+-- done, cancelled or dead, and `reason` says why it is dead. If the end is kept, end_timer notes
+-- it, and write_ends writes it. `started` is the time (8 bytes) when the handler started, and
+-- `result` is what the handler has said.
 local DONE, CANCELLED, DIED = 1, 2, 3
-local NEVER = '\0\0\0\0\0\0\0\0' -- of started
+local NEVER = '\0\0\0\0\0\0\0\0' -- the value of `started` if no start is known
 local KEEP_MAX = 90 * 86400000000
 local ends, untils, by = {}, {}, nil
 
@@ -48,7 +51,7 @@ local function end_timer(id, value, how, reason, started, result)
 		return
 	end
 	if not by then
-		call('HLEN', ENDS) -- these two fail before the script's first write
+		call('HLEN', ENDS) -- these two fail on a wrong type, before the first write
 		call('ZCARD', UNTILS)
 		by = ender()
 	end
@@ -63,8 +66,8 @@ local function end_timer(id, value, how, reason, started, result)
 	insert(untils, id)
 end
 
--- write_ends: with the ends that it writes, at most 64 go that have expired, or are too many for a
--- shard.
+-- write_ends writes the ends. It also deletes at most 64 old ends: those that have expired, or
+-- those that expire first if the shard has too many.
 local function write_ends()
 	if not ends[1] then
 		return

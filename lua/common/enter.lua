@@ -1,4 +1,4 @@
--- enter: how a script begins that clients may call, too.
+-- enter: begins a script that an owner or a client may call.
 --
 -- uses: base begin owner
 

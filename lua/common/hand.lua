@@ -1,8 +1,8 @@
--- hand: the scripts for people and for other languages.
+-- hand: begins and ends the scripts for people and for other languages.
 --
 -- uses: base begin digits shard_of version
 
--- by_hand begins add and cancel_one, which have no session. Returns nil, or an error.
+-- by_hand begins add and cancel_one, which have no session. It returns nil, or an error.
 local function by_hand(id)
 	local meta = call('HMGET', META, 'ver', 'shards')
 	if not meta[2] then
@@ -17,7 +17,8 @@ local function by_hand(id)
 	return nil
 end
 
--- post_by_hand ends add and cancel_one: puts news into the inbox and wakes the owner.
+-- post_by_hand ends add and cancel_one. It puts the id into the inbox with the score `news`, and
+-- wakes the owner.
 local function post_by_hand(id, news)
 	call('HSET', META, 'ver', digits(last))
 	call('ZADD', INBOX, news, id)

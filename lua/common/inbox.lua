@@ -1,9 +1,9 @@
--- inbox: what an owner asks the inbox, which has the writes of clients.
+-- inbox: finds the writes of clients in the inbox, for the scripts of an owner.
 --
 -- uses: args base
 
--- has_news: is one of the ids of this column in the inbox? Then a client has written it, and the
--- owner has not acknowledged that.
+-- has_news returns true if one of the ids of this column is in the inbox. Then a client has written
+-- the id, and the owner has not acknowledged that.
 local function has_news(at, step, to)
 	if call('ZCARD', INBOX) == 0 then
 		return false
@@ -16,9 +16,9 @@ local function has_news(at, step, to)
 	return false
 end
 
--- missing: the code for a timer without a value. If the inbox has a later version of the id, the
--- entry may belong to that one. Else an entry shows that another program has deleted the value: our
--- scripts delete both.
+-- missing returns the code for an id without a value. If the inbox has a later version of the id,
+-- an entry in TIMERS may belong to that version. Otherwise such an entry shows that another program
+-- has deleted the value, because our scripts delete both.
 local function missing(id, ver)
 	local told = call('ZSCORE', INBOX, id)
 	if told and math.abs(tonumber(told)) > tonumber(ver) then

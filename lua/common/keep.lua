@@ -1,8 +1,8 @@
--- keep: which topics keep the ends of their timers.
+-- keep: finds out for how long a topic keeps the ends of its timers.
 --
 -- uses: base
 
-local keeps -- what META says of it, a line for each topic
+local keeps -- `keeps` in META, with a newline before it
 
 local function topic_keep(topic)
 	keeps = keeps or '\n' .. (call('HGET', META, 'keeps') or '')

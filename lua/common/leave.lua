@@ -1,8 +1,9 @@
--- leave: how a script ends that gives versions. It has changed something.
+-- leave: ends a script that gives versions and has changed something.
 --
 -- uses: base begin digits owner version
 
--- leave: news: scores and ids for the inbox.
+-- leave stores the operation number and the last version. It puts `news`, which are scores and ids,
+-- into the inbox. For a client it also wakes the owner.
 local function leave(news)
 	if last ~= first then
 		use_up('ver', digits(last))

@@ -1,15 +1,15 @@
--- letters: dead letters.
+-- letters: makes dead letters.
 --
 -- uses: base digits
 
--- letter_name: the member of a dead letter. The zero byte ends the id, because ids have no control
--- characters.
+-- letter_name returns the member of a dead letter. The zero byte ends the id, because ids have no
+-- control characters.
 local function letter_name(id, ver)
 	return id .. '\0' .. string.format('%016.0f', ver)
 end
 
--- add_letter: the timer becomes a dead letter of that number, at that time (us). write_letters
--- writes all of them.
+-- add_letter makes the timer a dead letter with this number, which died at the time `at` (us).
+-- write_letters writes all of these letters.
 local numbers, letters, names = {}, {}, {}
 
 local function add_letter(number, id, ver, reason, at, value)

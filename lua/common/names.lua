@@ -1,4 +1,4 @@
--- names: the keys of a table, sorted. The order of pairs() may be another one on each server.
+-- names: returns the keys of a table, sorted. The order of pairs() may differ between servers.
 local function names_in(set)
 	local names = {}
 	for name in pairs(set) do

@@ -1,27 +1,29 @@
--- open: may an earlier claim of a timer still start after it is replaced or deleted?
+-- open: tells whether an earlier claim of a timer may still start after the timer is replaced or
+-- deleted.
 --
 -- uses: base begin rule value
 
--- is_open: may an earlier claim still start when this value is replaced? A damaged value may have
--- had any state.
+-- is_open returns true if an earlier claim may still start after this value is replaced. A damaged
+-- value may have had any state, so is_open returns true for it.
 local function is_open(value)
 	local flags = decode(value)
 	return not flags or flags % 65536 ~= 0
 end
 
--- left_open: is this the score of a deletion after which an earlier claim may still start?
+-- left_open returns true if this is the score of a deletion after which an earlier claim may still
+-- start.
 local function left_open(inbox_score)
 	return inbox_score and tonumber(inbox_score) < 0
 end
 
--- inbox_of: the scores of the ids in the inbox, for a client. For an owner it is empty.
+-- inbox_of returns the scores of the ids in the inbox. For an owner it returns an empty table.
 local function inbox_of(ids)
 	return owner and {} or call('ZMSCORE', INBOX, unpack(ids))
 end
 
--- client_cancels: two results. Is it too late for a client to cancel this value? And may an earlier
--- claim still start after the value is deleted? A claimed recurring timer is deleted, and has no
--- next occurrence.
+-- client_cancels returns two results. The first is true if it is too late for a client to cancel
+-- this value. The second is true if an earlier claim may still start after the value is deleted. A
+-- recurring timer that is claimed is deleted, and has no next occurrence.
 local function client_cancels(value)
 	local flags = decode(value)
 	if not flags then

@@ -1,8 +1,9 @@
--- owner: how an owner's script begins, its first write, and how it ends.
+-- owner: begins an owner's script, does the first write, and ends the script.
 --
 -- uses: base begin
 
--- owner_enters: checks an owner's token, era and number. Returns nil, or the refusal to answer.
+-- owner_enters checks the owner's token, era and number. It returns nil, or the refusal that the
+-- script answers.
 local function owner_enters()
 	if call('GET', LEASE) ~= ARGV[2] then
 		return {'FENCED'}
@@ -15,7 +16,7 @@ local function owner_enters()
 		return {'MARK', meta[2] or ''}
 	end
 	if ARGV[6] ~= '' and (tonumber(meta[3]) or 0) < tonumber(ARGV[6]) then
-		return {'ERA', meta[1]} -- a client's write is lost; the mark does not show it
+		return {'ERA', meta[1]} -- the mark does not show that a client's write is lost
 	end
 	guard = LEASE
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
@@ -24,14 +25,14 @@ local function owner_enters()
 	return nil
 end
 
--- touch is the first write of all scripts that add no timers. It needs no memory. Over maxmemory,
--- Redis lets a script continue after such a write.
+-- touch does the first write of all scripts that add no timers. The write needs no memory. Over
+-- maxmemory, Redis lets a script continue after such a write.
 local function touch()
 	call('PEXPIRE', guard, ARGV[5])
 end
 
--- use_up stores the operation number, so that it is not used again. ...: fields of META, and their
--- values. A script that gives versions calls leave() instead.
+-- use_up stores the operation number, so that it is not used again. Its arguments are fields of
+-- META and their values. A script that gives versions calls leave() instead.
 local function use_up(...)
 	if owner then
 		call('HSET', META, 'mark', ARGV[4], ...)

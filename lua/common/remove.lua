@@ -1,9 +1,9 @@
--- remove: timers that a script removes. remove_timer notes it, and write_removed does it. So order
--- and values always change together.
+-- remove: removes timers. remove_timer notes the id, and write_removed deletes all noted timers. So
+-- TIMERS and VALUES always change together.
 --
 -- uses: base
 
-local deleted = {} -- ids
+local deleted = {} -- the ids of the timers to delete
 
 local function remove_timer(id)
 	insert(deleted, id)

@@ -1,9 +1,10 @@
--- rule: recurring timers.
+-- rule: finds the rule in the value of a recurring timer.
 --
 -- uses: base value
 
--- rule_at: where the numbers of a recurring timer's rule begin in its value (src/timer/record.h),
--- and what is behind its record; or nil. They are NUMBERS bytes, and change with each occurrence.
+-- rule_at returns where the numbers of a recurring timer's rule begin in its value
+-- (src/timer/record.h), and the position behind its record. It returns nil for another timer. The
+-- numbers are NUMBERS bytes, and change with each occurrence.
 local NUMBERS = 36
 local function rule_at(value)
 	if (string.byte(value, BODY) or 0) % WHY ~= 3 or sub(value, 43, 46) ~= 'DWT\2' or
@@ -19,8 +20,8 @@ local function rule_at(value)
 	return at + 4, 43 + size
 end
 
--- is_same: are these recurring timers that differ at most in their occurrence? The checksums
--- differ, too.
+-- is_same returns true if both values are recurring timers that differ at most in their occurrence.
+-- Their checksums may also differ.
 local function is_same(a, b)
 	local at, behind = rule_at(a)
 	return at and rule_at(b) == at and sub(a, 43, 50) == sub(b, 43, 50) and

@@ -1,7 +1,7 @@
--- shard_of: in which shard an id is.
+-- shard_of: computes in which shard an id is.
 
--- shard_of: the CRC16 of the id, or of its part in {} as in Redis Cluster, modulo the number of
--- shards.
+-- shard_of returns the CRC16 of the id, or of its part in {} as in Redis Cluster, modulo the number
+-- of shards.
 local function shard_of(id, count)
 	local tag = string.match(id, '^[^{]*{([^}]+)}') or id
 	local crc = 0

@@ -1,12 +1,13 @@
--- store: timers that a script stores. store_timer notes it, and write_timers does it, and what
--- remove_timer has noted. Only scripts that change neither topic nor deadline write a value by
--- themselves: a claim, for example.
+-- store: stores timers. store_timer notes the timer. write_timers writes all noted timers, and
+-- deletes those that remove_timer has noted. A script may write values by itself only if it changes
+-- neither topic nor deadline, as a claim does.
 --
 -- uses: base digits remove
 
 local scores, stored, places = {}, {}, {}
 
--- store_timer: a script may store an id more than once: the last value counts.
+-- store_timer notes the value and the score of an id. A script may store an id more than once. Then
+-- the last value counts.
 local function store_timer(id, value, place)
 	local at = places[id] or #stored + 1
 	places[id] = at
@@ -14,7 +15,8 @@ local function store_timer(id, value, place)
 	stored[at], stored[at + 1] = id, value
 end
 
--- write_timers: the first write needs memory, so a full server refuses it, and nothing was done.
+-- write_timers writes the noted timers. If its ZADD is the first write of the script, a full server
+-- refuses it, because it needs memory. Then nothing was done.
 local function write_timers()
 	write('ZADD', TIMERS, scores)
 	write('HSET', VALUES, stored)
