@@ -1,10 +1,11 @@
--- dead_of: the last dead letter of an id. Reads only.
+-- dead_of: returns the last dead letter of an id. The script only reads.
 --
 -- uses: base
 --
 -- KEYS      d D e
 -- ARGV      1 id
--- returns   {'OK', member, score, letter or false}, as in dead_page; {'OK'}: the id has none
+-- returns   {'OK', member, score, letter or false}, as dead_page does; {'OK'}: the id has no dead
+--           letter
 -- cost      O(log N)
 local name = call('ZREVRANGEBYLEX', NAMES, '(' .. ARGV[1] .. '\1', '[' .. ARGV[1] .. '\0',
 	'LIMIT', 0, 1)[1]

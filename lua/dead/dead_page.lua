@@ -1,4 +1,5 @@
--- dead_page: the dead letters after a place, in the order in which they died. Reads only.
+-- dead_page: returns the dead letters after a place, in the order in which they died. The script
+-- only reads.
 --
 -- A letter may be damaged or deleted. Its place in the order is its score, whatever its own bytes
 -- say.
@@ -6,8 +7,8 @@
 -- uses: base
 --
 -- KEYS      d D
--- ARGV      1 score, 2 member: the last ones of the page before; '' and '' from the start. If the
---           member does not exist, the page begins after all letters with that score
+-- ARGV      1 score, 2 member: the last ones of the page before, or '' and '' for the first page.
+--           If the member does not exist, the page begins after all letters with this score
 --           3 limit (at most 1000)
 -- returns   {member, score, letter or false, ...}
 -- cost      O(log N + limit)

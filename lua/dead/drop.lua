@@ -3,11 +3,13 @@
 -- uses: base enter letters newer owner
 --
 -- KEYS      l m d D e s:NONCE
--- ARGV      1-6 as in README.md; role owner or client
---           7.. for each drop: id ('': all letters), version (0: every letter of the id)
--- returns   {'OK', ...}: the number of letters that each drop has deleted; 'NEWER': one of them is
---           of a later version, and this drop has deleted none; or a refusal
--- cost      O(log N) a letter; all letters: in the background
+-- ARGV      1-6 as README.md says; the role is owner or client
+--           7.. for each drop: the id ('': all letters) and the version (0: every letter of the id)
+-- returns   {'OK', ...} with one item for each drop: the number of letters that it has deleted; or
+--           'NEWER': one of its letters is, or may be, of a later version, and the drop has deleted
+--           none; or a refusal
+-- cost      O(log N) for each letter. If all letters are deleted, it is O(1), and the memory is
+--           freed in the background
 local refusal = enter()
 if refusal then
 	return refusal

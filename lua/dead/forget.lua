@@ -1,14 +1,14 @@
--- forget: deletes the oldest dead letters, at most 64 a call, while there are too many or they are
--- too old.
+-- forget: deletes the oldest dead letters, at most 64 in a call, as long as there are too many or
+-- they are too old.
 --
 -- uses: base owner
 --
 -- KEYS      l m d D e
--- ARGV      1-6 as in README.md; role owner
+-- ARGV      1-6 as README.md says; the role is owner
 --           7 the number of letters that may be kept
 --           8 a time (us): letters that died before it are too old
 -- returns   {'OK', number of deleted letters, number of letters left}; or a refusal
--- cost      O(log N) a letter
+-- cost      O(log N) for each letter
 local refusal = owner_enters()
 if refusal then
 	return refusal

@@ -3,12 +3,13 @@
 -- uses: args base begin body enter leave letters newer open store store_new value version
 --
 -- KEYS      l m z h i d D e s:NONCE
--- ARGV      1-6 as in README.md; role owner or client
---           7.. for each timer: id, version of the letter (0: the last one of the id), due (8
---           bytes), floor of the version or ''
--- returns   {'OK', ...}: {0, value} for an owner, the header for a client; 1 the id has a timer; 2
---           no such letter; 5 the letter is damaged; 7 it is of a newer version; or a refusal
--- cost      O(log N) a timer
+-- ARGV      1-6 as README.md says; the role is owner or client
+--           7.. for each timer: its id, the version of the letter (0: the last letter of the id),
+--           due (8 bytes), and the floor of the new version or ''
+-- returns   {'OK', ...} with one item for each timer. {0, value} for an owner, or the header for a
+--           client: the timer is stored; 1: the id has a timer; 2: there is no such letter; 5: the
+--           letter is damaged; 7: it is of a newer version; or a refusal
+-- cost      O(log N) for each timer
 local refusal = enter()
 if refusal then
 	return refusal
@@ -22,8 +23,8 @@ call('HLEN', LETTERS)
 
 local answer, made, taken, news = {'OK'}, {}, {}, {}
 
--- letter_of: the name and the letter of an id, without letters requeued by this call. Only one
--- letter of an id can be requeued, so one of the last two is left.
+-- letter_of returns the name and the letter of an id. It passes over a letter that this call has
+-- requeued. The call can requeue only one letter of an id, so it is enough to look at the last two.
 local function letter_of(id, ver)
 	local names = {letter_name(id, ver)}
 	if ver == 0 then
