@@ -1,20 +1,22 @@
--- add: adds a timer or replaces it, as a client does; for people and for other languages.
+-- add: adds a timer or replaces it, as a client does. The script is for people and for other
+-- languages.
 --
 -- uses: base begin digits hand newer open rule store value version
 --
 -- KEYS      m z h i
 -- ARGV      1 id   2 topic   3 due (us since 1970)   4 data   5 late_after (us), may be left out
---           6 every (us), may be left out: a recurring timer. It is due at due, and then once
---           a period. late_after must be 0. The same call again changes nothing
--- returns   the version of the timer; after an error nothing was done
--- cost      O(log N), and 0.1 us a byte of data
+--           6 every (us), may be left out. It makes the timer a recurring one, which is due at
+--           `due`, and then once in each period. late_after must then be 0. The same call again
+--           changes nothing
+-- returns   the version of the timer. After an error nothing was done
+-- cost      O(log N), and 0.1 us for each byte of data
 local id, topic, data = ARGV[1], ARGV[2], ARGV[4]
 local due, late_after = tonumber(ARGV[3]), tonumber(ARGV[5] or '0')
 local every = tonumber(ARGV[6] or '')
 local DATA_MAX, NUMBER_MAX = 65536, 9007199254740991
 local EVERY_MIN, EVERY_MAX = 1000, 316224000000000 -- 1 ms, 3,660 days
 
--- The table of CRC-32C remainders.
+-- CRC is the table of CRC-32C remainders.
 local CRC = {
 [0] = 0, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
 0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,
@@ -50,7 +52,7 @@ local CRC = {
 0x79b737ba, 0x8bdcb4b9, 0x988c474d, 0x6ae7c44e, 0xbe2da0a5, 0x4c4623a6, 0x5f16d052, 0xad7d5351
 }
 
--- The multi-byte sequences of UTF-8, without the control characters after ASCII.
+-- UTF8 has the multi-byte sequences of UTF-8, without the control characters U+0080 to U+009F.
 local UTF8 = {
 	'\194[\160-\191]', '[\195-\223][\128-\191]',
 	'\224[\160-\191][\128-\191]', '[\225-\236\238\239][\128-\191][\128-\191]',
@@ -71,7 +73,7 @@ local function is_number(text, least)
 	return number and number >= least and number <= NUMBER_MAX
 end
 
--- complaint: the fault in ARGV, or nil.
+-- complaint returns the fault in ARGV, or nil.
 local function complaint()
 	if #ARGV < 4 or #ARGV > 6 then
 		return 'add takes id, topic, due, data and perhaps late_after and every'
@@ -102,8 +104,8 @@ local function crc32c(text)
 	return bit.bnot(crc) % WORD
 end
 
--- rule: the block of a recurring timer (src/timer/record.h): occurrence, start, until,
--- computed (0: given), missed, text.
+-- rule returns the block of a recurring timer's rule (src/timer/record.h). It contains the
+-- occurrence, start, until, computed (0: the occurrence was given), missed, and the text.
 local function rule()
 	local units = {{86400000000, 'd'}, {3600000000, 'h'}, {60000000, 'm'}, {1000000, 's'},
 		{1000, 'ms'}, {1, 'us'}}
@@ -116,7 +118,8 @@ local function rule()
 		string.rep('\255', 7) .. '\127' .. string.rep('\0', 12) .. text
 end
 
--- stored_body: the body as it is stored. Its checksum covers the whole record, including the id.
+-- stored_body returns the body as it is stored, and its checksum. The checksum covers the whole
+-- record, including the id.
 local function stored_body()
 	local blocks = every and rule() or ''
 	local sizes = pack('<BBI2I4i8', #id, #topic, 0, #data, late_after)

@@ -1,13 +1,13 @@
--- cancel_one: cancels a timer as a client does; for people and for other languages.
+-- cancel_one: cancels a timer as a client does. The script is for people and for other languages.
 --
 -- uses: base end_timer hand newer open remove value version
 --
 -- KEYS      m z h i E x
 -- ARGV      1 id
--- returns   OK: it will not start; ENOENT: no such timer; ELATE: it may have started, or may still
---           start; EUNKNOWN: it was deleted, but its owner fires while it is cut off, and may start
---           it until it has read the inbox; or an error: it is of a newer durawheel, and nothing
---           was done
+-- returns   OK: the timer will not start; ENOENT: there is no such timer; ELATE: the timer may have
+--           started, or may still start; EUNKNOWN: the timer was deleted, but its owner starts
+--           timers while it is cut off, and may start this one until it has read the inbox; or an
+--           error: the timer is of a newer durawheel, and nothing was done
 -- cost      O(log N)
 local id = ARGV[1]
 local refusal = by_hand(id)
