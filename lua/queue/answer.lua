@@ -1,15 +1,18 @@
--- answer: the verdicts on messages that were taken.
+-- answer: applies a verdict to messages that were taken.
 --
 -- uses: clock digits queue
 --
 -- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
--- ARGV      1 topic   2 verdict: 'done', 'retry', 'hold', 'dead', or 'damaged': the message is
---           dropped, and counted so   3 when they come back (us), of 'retry' or 'hold'; 0: as the
---           topic says   4 a random number   5.. their tokens
--- returns   {'OK', ...}: 0; 3 stale; below 0: its retries are used up, or the verdict is 'dead'.
---           Nothing was done to it. Its value in MESSAGES has so many bytes. {'OK'}: all are 0.
---           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(log N) a message; 3 us of the server
+-- ARGV      1 topic   2 the verdict: 'done', 'retry', 'hold', 'dead' or 'damaged'. 'damaged'
+--           deletes the messages as 'done' does, and counts them as dropped
+--           3 when the messages come back (us), for 'retry' or 'hold'; 0: the topic decides
+--           4 a random number   5.. the tokens of the messages
+-- returns   {'OK', ...} with one number for each token. 0: the verdict was applied. 3: the token is
+--           stale. Below 0: nothing was done, because the retries are used up or the verdict is
+--           'dead'; the number is minus the size of the value in MESSAGES. {'OK'}: all numbers are
+--           0.
+--           {'TYPE', key, its type, the right type}: another program has made this key
+-- cost      O(log N) and 3 us of server time for each message
 local STALE = 3
 local verdict, back, random = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local text = settings_text()
@@ -26,7 +29,8 @@ hide = hide > 0 and hide or 30000000
 local answer = {'OK'}
 local left, gone, comes_back = {}, {}, {}
 
--- delay: as settings_retry_delay() in src/topic/settings.c.
+-- delay returns the time (us) to wait before the next retry. settings_retry_delay() in
+-- src/topic/settings.c computes the same.
 local function delay(retries)
 	local wait, longest = setting(text, 'first', 1000000), setting(text, 'longest', 300000000)
 	local factor, jitter = setting(text, 'factor', 2), setting(text, 'jitter', 20)
@@ -42,8 +46,9 @@ local function delay(retries)
 	return wait - jitter + random % (2 * jitter + 1)
 end
 
--- judge decides what becomes of a message that somebody holds by this token. One whose value
--- another program has deleted cannot be a dead letter. It stays taken; the next take drops it.
+-- judge decides what becomes of a message that somebody holds by this token. If another program has
+-- deleted the value of the message, it cannot become a dead letter. Then it stays taken, and the
+-- next take drops it.
 local function judge(token)
 	local generation, first, retries, deliveries = match(token, TOKEN)
 	retries = tonumber(retries)

@@ -1,10 +1,10 @@
--- letter: makes a dead letter of a message, in the shard of its id. A second one of the same
--- version changes nothing.
+-- letter: makes a dead letter of a message, in the shard of its id. If the message has its letter
+-- already, the script changes nothing.
 --
 -- uses: base begin clock digits letters version
 --
 -- KEYS      m d D e
--- ARGV      1 id   2 version   3 reason   4 at (us)   5 value
+-- ARGV      1 id   2 version   3 reason   4 when it died (us)   5 value
 -- returns   {'OK', 0}
 -- cost      O(log N)
 local name = letter_name(ARGV[1], tonumber(ARGV[2]))

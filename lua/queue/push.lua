@@ -1,21 +1,24 @@
--- push: adds messages to the queue of a topic, in the shard of its name. The messages of a group
--- are added all, or none. A message with the generation of one that is in the queue is the same
--- one, and is not added again.
+-- push: adds messages to the queue of a topic, in the shard of its name. It adds all messages of a
+-- group, or none. If the queue has a message of the same generation, this is the same message, and
+-- is not added again.
 --
--- As many consumers that wait are called as there are new messages. A consumer that was called and
--- waits no more calls the next one: it pushes no group.
+-- The script calls as many waiting consumers as there are new messages. A consumer that was called
+-- but no longer waits calls push without a group, and the script then calls the next consumer.
 --
 -- uses: clock digits queue
 --
 -- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC qc:
 -- ARGV      1 topic
---           2.. for each group: its size, and for each message its generation (0: one is made),
---           'DUE ATTEMPT SUM ID' with a newline, and its data
--- returns   {'OK', code, dropped, ...}, for each group; code: 0; 1 the queue is full; 2 the topic
---           is no queue; 3 its intake is paused, and the group has no timer: its first generation
---           is 0.
---           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(1) a message, O(log N) one that is dropped; 3 us of the server
+--           2.. for each group: its size, and for each of its messages the generation (0: the
+--           script makes one), 'DUE ATTEMPT SUM ID' with a newline, and the data
+-- returns   {'OK', code, dropped, ...} with two numbers for each group. The code is 0: the group
+--           was added; 1: the queue is full; 2: the topic is no queue; 3: the topic's intake is
+--           paused, and the group does not come from a timer, because its first generation is 0.
+--           `dropped` is how many messages the whole call has dropped; it stands in the last group
+--           that was added, and is 0 in the others.
+--           {'TYPE', key, its type, the right type}: another program has made this key
+-- cost      O(1) and 3 us of server time for each message; O(log N) for each message that is
+--           dropped
 local text = settings_text() or ''
 local is_queue = string.find(text, ' queue=1 ', 1, true)
 local is_closed = setting(text, 'paused', 0) >= 2
@@ -23,12 +26,13 @@ local refuses = string.find(text, ' overflow=1 ', 1, true)
 local most = setting(text, 'max', 100000)
 local topic = ARGV[1]
 local CHANNELS = match(META, '^({.*):%d+}:') .. '}:ready:'
-local LOOKED_AT_MAX = 256 -- consumers that do not want the topic, or have ended
+-- call_some passes over at most this many consumers that do not want the topic or have ended.
+local LOOKED_AT_MAX = 256
 local answer = {'OK'}
 local order, fields, known = {}, {}, {}
 local push, last, version, shard, shards = now(), nil, nil, nil, nil
 
--- new_generation: the next version of the shard, as next_ver() in common/version.lua.
+-- new_generation returns the next version of the shard, as next_ver() in common/version.lua does.
 local function new_generation()
 	if not last then
 		local meta = call('HMGET', META, 'ver', 'shards')
@@ -41,7 +45,8 @@ local function new_generation()
 	return version
 end
 
--- find_known finds out which messages are in the queue. Only a timer's can be.
+-- find_known finds out which messages are already in the queue. Only messages of timers can be,
+-- because these have a generation before they are pushed.
 local function find_known()
 	local given, at = {}, 2
 	while at <= #ARGV do
@@ -59,7 +64,7 @@ local function find_known()
 	end
 end
 
--- count_new: the messages of a group that are not in the queue.
+-- count_new returns how many messages of a group are not in the queue.
 local function count_new(at, size)
 	local new = 0
 	for k = at + 1, at + 3 * size, 3 do
@@ -81,7 +86,8 @@ local function add_group(at, size)
 	end
 end
 
--- is_older: was the first token pushed before the second one? Either may be missing.
+-- is_older returns true if the first token was pushed before the second one. If one of the tokens
+-- is missing, the other one is older.
 local function is_older(token, other)
 	local _, first_of_one = match(token or '', TOKEN)
 	local _, first_of_other = match(other or '', TOKEN)
@@ -89,8 +95,9 @@ local function is_older(token, other)
 		(not other or (tonumber(first_of_one) or 0) <= (tonumber(first_of_other) or 0))
 end
 
--- drop_oldest removes so many messages: the first of TAKEN or the first of LATER, whichever was
--- pushed before the other; if there is neither, the first of WAITING.
+-- drop_oldest removes the `over` oldest messages, and returns how many it has removed. It first
+-- removes messages of TAKEN and LATER, in the order of their pushes. If these are not enough, it
+-- removes the first messages of WAITING.
 local function drop_oldest(over)
 	local taken = call('ZRANGE', TAKEN, 0, over - 1)
 	local later = call('ZRANGE', LATER, 0, over - 1)
@@ -127,9 +134,8 @@ local function write(length)
 	return over > 0 and drop_oldest(over) or 0
 end
 
--- call_some calls so many of the consumers in a key, those that have looked last at first, and
--- returns how many could not be called. A channel without a subscriber is one of a process that has
--- ended.
+-- call_some calls at most `most` of the consumers in a key, and begins with those that have looked
+-- last. It returns how many calls are left. If a channel has no subscriber, its process has ended.
 local function call_some(key, most)
 	local others, ended = 0, 0
 	while most > 0 and others + ended < LOOKED_AT_MAX do

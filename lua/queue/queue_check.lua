@@ -1,11 +1,13 @@
--- queue_check: what is wrong with the queue of a topic, a page of its messages. Reads only.
+-- queue_check: checks the queue of a topic, one page of messages in each call. The script only
+-- reads.
 --
 -- uses: base
 --
 -- KEYS      q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
--- ARGV      1 the place where the last page ended, '' at first
---           2 how many messages a page has, about
--- returns   {place, key, what is wrong, ...}: where the page ends; '': all is checked
+-- ARGV      1 the place where the last page ended, or '' for the first page
+--           2 about how many messages a page has
+-- returns   {place, key, what is wrong there, ...}. The place is where the page ends; '': all is
+--           checked
 -- cost      O(N) messages of the page
 local format = string.format
 local most = tonumber(ARGV[2])
@@ -48,7 +50,8 @@ local function check_token(key, token)
 	end
 end
 
--- check_sums: each message is in one order. Another program may have changed one of them.
+-- check_sums compares the number of messages with the sizes of the orders, because each message is
+-- in one order. They differ if another program has changed one of these keys.
 local function check_sums()
 	local values = call('HLEN', MESSAGES)
 	local sum = call('LLEN', WAITING) + call('ZCARD', TAKEN) + call('ZCARD', LATER)
@@ -70,8 +73,8 @@ local function check_types()
 	return true
 end
 
--- check_messages looks at the messages from a place on, NUMBER:CURSOR. It returns the place where
--- the page ends; '': nothing is left.
+-- check_messages checks the messages from the place NUMBER:CURSOR on. It returns the place where
+-- the page ends, or '' if no messages are left.
 local function check_messages(place)
 	local number, cursor = string.match(place, '^(%d):(%d+)$')
 	number = tonumber(number or 1)

@@ -1,20 +1,21 @@
--- queue_numbers: how many messages the queues of topics have. Reads only.
+-- queue_numbers: counts the messages in the queues of topics. The script only reads.
 --
 -- KEYS      n ... q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC
 -- ARGV      topics
--- returns   {'OK', topic, numbers, ...}: the numbers of each as text behind its settings; '': it
---           has no messages, and had none.
---           A key of another type, which another program has made, counts as empty
--- cost      3 us of the server for each topic
+-- returns   {'OK', topic, numbers, ...}. The numbers are a text in the form of settings. '': the
+--           topic has no messages, and none has been dropped or has expired. A key of another type,
+--           which another program has made, counts as empty
+-- cost      3 us of server time for each topic
 local answer = {'OK'}
 
--- length: of a list or sorted set. One that another program has made with another type counts as
--- empty.
+-- length returns the length of a list or sorted set. If another program has made the key with
+-- another type, the length is 0.
 local function length(command, key)
 	return tonumber(redis.pcall(command, key)) or 0
 end
 
--- first_due: of the message that is handed out next among those that wait, or else are taken.
+-- first_due returns the deadline of the message that is handed out next: the first one that waits,
+-- or if none waits, the first one that is taken.
 local function first_due(waiting, taken, messages)
 	local first = redis.pcall('LINDEX', waiting, 0) or redis.pcall('ZRANGE', taken, 0, 0)[1]
 	local generation = type(first) == 'string' and string.match(first, '^%d+')

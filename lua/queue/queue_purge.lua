@@ -5,7 +5,7 @@
 -- KEYS      l ... q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC
 -- ARGV      1 the owner's token
 -- returns   {'OK'}; or {'FENCED'}
--- cost      O(1) a topic; the memory is freed in the background
+-- cost      O(1) for each topic; the memory is freed in the background
 if call('GET', LEASE) ~= ARGV[1] then
 	return {'FENCED'}
 end

@@ -1,24 +1,29 @@
--- take: takes messages of a topic's queue, and hides them: first those whose time to be handed out
--- again is over, then those that come back, then those that wait.
+-- take: takes messages of a topic's queue, and hides them. It first takes messages whose time in
+-- TAKEN is over, then messages of LATER that come back now, and then messages that wait.
 --
 -- uses: clock digits queue
 --
 -- KEYS      m t n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
--- ARGV      1 topic   2 limit (at most 1000)   3 most bytes of their values; one message is taken
---           even if it is larger   4 a consumer that waits if there is nothing, NAME/NUMBER/:
---           a push then publishes 'NUMBER TOPIC' to `{ns}:ready:NAME`, once; or ''
---           5 most bytes of values in the reply; or left out: all
--- returns   {'OK', when the next hidden message may be handed out (us), or 0, token, value, ...}.
---           The value '': another program has deleted it, and the message is dropped. A number: the
---           value is not in the reply, and has so many bytes; nor are those behind it. The message
---           is hidden, and the caller reads the value from MESSAGES. Below 0: the topic hides no
---           messages. So the caller hands it out when it has answered 'done', and was answered 0.
+-- ARGV      1 topic   2 limit (at most 1000)   3 the most bytes of their values; one message is
+--           taken even if it is larger
+--           4 a consumer NAME/NUMBER/, or ''. If there is no message, the script notes that it
+--           waits, and the next push publishes 'NUMBER TOPIC' to `{ns}:ready:NAME`, once
+--           5 the most bytes of values in the reply; may be left out: the reply has all values
+-- returns   {'OK', when the next hidden message may be handed out (us) or 0, token, value, ...}. If
+--           the value is '', another program has deleted it, and the message is dropped. If it is a
+--           number, the value has this many bytes, and does not fit into the reply. No value of a
+--           later message is in the reply, either. Such a message is hidden, and the caller reads
+--           its value from MESSAGES. If the number is below 0, the topic hides no messages, so the
+--           caller hands the message out only after answer.lua has returned 0 for 'done'.
 --           {'NONE'}: the topic has no settings. {'EMPTY'}: the shard has lost its data, and its
 --           owner may write the settings again.
---           {'TYPE', key, its type, the right one}: another program has made this key
--- cost      O(log N) a message; 3 us of the server
-local AHEAD = 10800000000 -- us; a clock was ahead by more, and was set back since
-local LOOKS = 64 -- messages of an order, from the last one, at which a take looks
+--           {'TYPE', key, its type, the right type}: another program has made this key
+-- cost      O(log N) and 3 us of server time for each message
+-- A message may be hidden for this time (us) longer than the settings say. If it is hidden for even
+-- longer, a clock was ahead, and was set back since.
+local AHEAD = 10800000000
+-- A take looks for such messages only among this many messages at the end of an order.
+local LOOKS = 64
 local CHUNK = 16 -- most messages that are read at one time; a value has at most 1 MiB
 local VALUE_MAX = 1048576 + 512
 
@@ -37,15 +42,21 @@ local is_once = hide < 0
 hide = is_once and 30000000 or hide
 local answer = {'OK', 0}
 local sources = {{order = TAKEN, read = 0}, {order = LATER, read = 0}, {read = 0}}
-local held, gone = {}, {} -- what is written: members of TAKEN; messages that are deleted
+-- write() adds `held` to TAKEN: scores and tokens. It deletes the messages whose generations are in
+-- `gone`.
+local held, gone = {}, {}
 local expired, dropped = 0, 0
-local chunk = 1 -- messages that are read at one time: few, until their values are known to be small
+-- This many messages are read at one time. The number is small until the values are known to be
+-- small.
+local chunk = 1
 
--- Of TAKEN and LATER: messages that a clock has hidden that was set back since, and until when they
--- are hidden now.
+-- `ahead` has the messages of TAKEN and LATER that were hidden by a clock that was ahead. It also
+-- has the times until which they are hidden now.
 local ahead = {}
 
--- find_ahead: those of an order that are hidden until after `latest`, as src/topic/returns.h says.
+-- find_ahead finds messages of an order that are hidden until after `latest`, as
+-- src/topic/returns.h says. It notes that they are hidden until `again` now. If `all` is false, it
+-- leaves out times that a caller has given.
 local function find_ahead(order, latest, again, all)
 	local last = call('ZREVRANGE', order, 0, 0, 'WITHSCORES')
 	if not last[1] or tonumber(last[2]) <= latest then
@@ -71,7 +82,8 @@ local function find_all_ahead()
 	find_ahead(LATER, now() + most + AHEAD, returns_at(now() + first, true), false)
 end
 
--- bring_forward: a full server lets ZADD do nothing unless ZREM was first.
+-- bring_forward writes these times. On a full server a script may call ZADD only after a command
+-- like ZREM.
 local function bring_forward()
 	for _, some in ipairs(ahead) do
 		if some.members[1] then
@@ -81,7 +93,8 @@ local function bring_forward()
 	end
 end
 
--- next_chunk: at most so many tokens of the first source that has some, or generations of WAITING.
+-- next_chunk returns at most `most` members of a source: tokens of TAKEN or LATER whose time has
+-- come, or generations of WAITING.
 local function next_chunk(source, most)
 	if not source.order then
 		return call('LRANGE', WAITING, source.read, source.read + most - 1)
@@ -90,18 +103,19 @@ local function next_chunk(source, most)
 		most)
 end
 
--- is_expired: its deadline is too long ago.
+-- is_expired returns true if the deadline in the value is too long ago for the topic.
 local function is_expired(value)
 	return expire > 0 and
 		now() - (tonumber(match(value, '^%d+ (%-?%d+) ')) or now()) > expire
 end
 
--- size_of: a value, or already its size.
+-- size_of returns the size of a value. If `value` is a number, it is this size.
 local function size_of(value)
 	return type(value) == 'number' and value or #value
 end
 
--- shown: the value, or how many bytes it has. If one does not fit, the reply has no more values.
+-- shown returns the value, or its size if it does not fit into the reply. The reply then has no
+-- more values.
 local function shown(value)
 	local size = size_of(value)
 	if size > shown_left then
@@ -115,7 +129,7 @@ end
 -- hand_out adds a message to the answer, and decides what becomes of it.
 local function hand_out(member, value)
 	local generation, first, retries, deliveries = match(member, TOKEN)
-	if not generation then -- it waits, or another program has written the member
+	if not generation then -- it waits, or another program has written this member
 		generation, first = match(member, '^%d+$'), digits(now() + #answer / 2)
 		retries, deliveries = 0, 0
 	end
@@ -138,7 +152,7 @@ local function hand_out(member, value)
 	insert(answer, shown(value))
 end
 
--- room: so many messages may be read now: the largest ones fit.
+-- room returns how many messages may be read now, so that even the largest values fit.
 local function room()
 	local most = math.min(chunk, limit - (#answer - 2) / 2, REMOVED_MAX - expired)
 	local fit = math.floor(bytes_left / VALUE_MAX)
@@ -148,7 +162,8 @@ local function room()
 	return math.min(most, fit)
 end
 
--- read_values: the values, or only their sizes. What has expired is found by its value.
+-- read_values returns the values, or only their sizes if the reply takes no more values. If
+-- messages can expire, it always reads the values, because they contain the deadlines.
 local function read_values(generations)
 	if shown_left > 0 or expire > 0 then
 		return call('HMGET', MESSAGES, unpack(generations))
@@ -184,7 +199,8 @@ local function read_source(source)
 	end
 end
 
--- write: the members that were read leave their orders, and those that are held enter TAKEN.
+-- write removes the messages that were read from their orders, and adds those that are held to
+-- TAKEN.
 local function write()
 	for k = 1, 2 do
 		local source = sources[k]
@@ -204,7 +220,8 @@ local function write()
 	count('dropped', dropped)
 end
 
--- comes: when the first message that is hidden may be handed out; now, if there were more.
+-- comes returns when the first hidden message may be handed out. It returns now if there may be
+-- more messages.
 local function comes()
 	if room() <= 0 then
 		return now()
@@ -226,7 +243,7 @@ local function take()
 	end
 	write()
 	if not answer[3] then
-		call('HLEN', MESSAGES) -- fails if it has another type
+		call('HLEN', MESSAGES) -- this fails if the key has another type
 	end
 	answer[2] = digits(comes())
 	if not answer[3] and ARGV[4] ~= '' then
