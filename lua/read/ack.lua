@@ -1,13 +1,13 @@
--- ack: the owner has read these entries of the inbox, so they are deleted. An entry that a client
--- has written again since stays.
+-- ack: deletes entries of the inbox that the owner has read. If a client has written an entry again
+-- since, it stays.
 --
 -- uses: args base owner
 --
 -- KEYS      l m i
--- ARGV      1-6 as in README.md; role owner
---           7.. for each entry: id, version
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each entry: its id and the version that the owner has read
 -- returns   {'OK', 0 ...}; or a refusal
--- cost      O(log N) an entry
+-- cost      O(log N) for each entry
 local refusal = owner_enters()
 if refusal then
 	return refusal

@@ -1,11 +1,11 @@
--- ended: what became of timers: their last ends that are kept. Reads only.
+-- ended: returns the last ends of timers, if they are kept. The script only reads.
 --
 -- uses: base clock
 --
 -- KEYS      E x
 -- ARGV      ids
 -- returns   {'OK', ...}: for each id its end (src/timer/ended.h), or nil
--- cost      O(1) an id
+-- cost      O(1) for each id
 local tills = call('ZMSCORE', UNTILS, unpack(ARGV))
 local kept = call('HMGET', ENDS, unpack(ARGV))
 local answer = {'OK'}

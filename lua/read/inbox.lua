@@ -1,9 +1,11 @@
--- inbox: the writes of clients that the owner has not acknowledged. Reads only, and uses no number.
+-- inbox: returns the writes of clients that the owner has not acknowledged. The script only reads,
+-- and uses no operation number.
 --
 -- uses: base
 --
 -- KEYS      l h i
--- ARGV      2 the owner's token   7 limit (at most 1000)   8 how many entries to leave out, or none
+-- ARGV      2 the owner's token   7 limit (at most 1000)   8 how many entries to pass over; may be
+--           left out: none
 -- returns   {'OK', id, score, value or false, ...}; or {'FENCED'}
 -- cost      O(limit)
 if call('GET', LEASE) ~= ARGV[2] then

@@ -1,15 +1,15 @@
--- mend: repairs orphans (see orphans). An entry without a value is deleted. A value without an
--- entry gets an entry in the order again, and an entry in the inbox, so that the owner reads it. If
--- the value is damaged, the owner then moves it to the dead letters.
+-- mend: repairs orphans (see orphans.lua). It deletes an entry in TIMERS that has no value. A value
+-- without an entry in TIMERS gets one again, and also an entry in the inbox, so that the owner
+-- reads it. If the value is damaged, the owner then moves it to the dead letters.
 --
 -- uses: args base digits owner remove store value
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
+-- ARGV      1-6 as README.md says; the role is owner
 --           7.. ids
--- returns   {'OK', ...}: 0 the value has an entry again; 2 an entry was deleted; 1 the id was no
---           orphan; or a refusal
--- cost      O(log N) an id
+-- returns   {'OK', ...} with one item for each id. 0: the value has an entry again; 2: an entry was
+--           deleted; 1: the id was no orphan; or a refusal
+-- cost      O(log N) for each id
 local refusal = owner_enters()
 if refusal then
 	return refusal

@@ -1,12 +1,13 @@
--- orphans: ids with an entry in the order and no value, or with a value and no entry; and the same
--- of ends and their times. Our scripts never leave an orphan: another program has written or
--- deleted there. Reads only.
+-- orphans: finds ids that have an entry in TIMERS but no value in VALUES, or a value but no entry.
+-- In the same way it compares UNTILS, which has the times of kept ends, with ENDS. Our scripts
+-- never leave an orphan, so another program has written or deleted something there. The script only
+-- reads.
 --
 -- uses: base
 --
 -- KEYS      z h E x
--- ARGV      1 'z' entries without a value, 'h' values without an entry, 'x' times without an end,
---           'E' ends without a time   2 cursor, '0' at the start
+-- ARGV      1 what it looks for: 'z': entries without a value; 'h': values without an entry; 'x':
+--           times without an end; 'E': ends without a time   2 cursor, '0' at the start
 -- returns   {cursor ('0' at the end), id, ...}
 -- cost      O(500)
 local order, values = TIMERS, VALUES

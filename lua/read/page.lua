@@ -1,26 +1,33 @@
--- page: the timers after a place, by deadline, or those of them that are wanted. Reads only.
+-- page: returns the timers after a place, by deadline, or those of them that are wanted. The script
+-- only reads.
 --
--- A place is a score and a member, because a rank would skip a timer if another one before it were
--- deleted between two pages. The place is found again even if its member is gone.
+-- A place is a score and a member. It is not a rank: if a timer before that rank were deleted
+-- between two pages, the second page would miss a timer. The place is found again even if its
+-- member is gone.
 --
 -- uses: base topic value
 --
 -- KEYS      z h
--- ARGV      1 '+' pending, '-' claimed   2 how many it looks at (at most 1000)
---           3 score, 4 member: the last ones of the page before; '' and '' from the start
---           5 's': return all scores. Else which timers are wanted, may be left out: 'r': those
---           whose value may have a rule; '': any   6 what their ids begin with   7 their topic
--- returns   {{id, ...}, {value or false, ...}, how many it looked at, score and member of the last
---           of these}. Without the last two nothing is behind. With 's' {score, ...} is the third.
---           Pending timers come by score and member, claimed ones in the reverse order. All scores
---           are returned only on request, because writing them takes more time than all the rest,
---           and the values contain the deadlines too. false: an entry without a value
--- cost      O(log N + limit); 1 to 3 us of the server for each timer that it looks at
+-- ARGV      1 '+': pending timers, '-': claimed timers   2 at how many timers the script looks (at
+--           most 1000)
+--           3 score, 4 member: the last ones of the page before, or '' and '' for the first page
+--           5 's': the scores are returned; 'r': only timers whose value may have a rule are
+--           wanted; '' or left out: neither
+--           6 the first bytes of the wanted ids, or ''; may be left out   7 the wanted topic; may
+--           be left out
+-- returns   {{id, ...}, {value or false, ...}, at how many timers the script has looked, score and
+--           member of the last of these}. If the last two are missing, no timers are left. With 's'
+--           the third item is {score, ...}, and no other follows. Pending timers come by score and
+--           member, claimed timers in the reverse order. The scores are returned only on request,
+--           because writing them takes more time than all the rest, and the values contain the
+--           deadlines, too. false means that the entry has no value
+-- cost      O(log N + limit); 1 to 3 us of server time for each timer that the script looks at
 local pending, limit, place, member = ARGV[1] == '+', tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local RANK = pending and 'ZRANK' or 'ZREVRANK'
 local RANGE = pending and 'ZRANGE' or 'ZREVRANGE'
 
--- is_before: compares by bytes. Lua's own comparison depends on the locale of the server.
+-- is_before compares two members by bytes, because Lua's own comparison depends on the locale of
+-- the server.
 local function is_before(a, b)
 	for i = 1, math.min(#a, #b) do
 		local x, y = string.byte(a, i), string.byte(b, i)
@@ -31,7 +38,7 @@ local function is_before(a, b)
 	return #a < #b
 end
 
--- rank_behind: the rank of the first entry after the place, in the direction of the page.
+-- rank_behind returns the rank of the first entry after the place, in the direction of the page.
 local function rank_behind()
 	local known = call('ZSCORE', TIMERS, member)
 	if known and tonumber(known) == tonumber(place) then
@@ -45,7 +52,7 @@ local function rank_behind()
 		low = call('ZCOUNT', TIMERS, '(' .. place, '+inf')
 		high = call('ZCOUNT', TIMERS, place, '+inf')
 	end
-	while low < high do -- search among equal scores
+	while low < high do -- look for the place among equal scores
 		local middle = math.floor((low + high) / 2)
 		local found = call(RANGE, TIMERS, middle, middle)[1]
 		local behind = is_before(member, found)
@@ -72,7 +79,7 @@ end
 local ids = call(RANGE, TIMERS, from, from + limit - 1)
 local looked, last = #ids, ids[limit]
 
--- keep_prefix: the ids that begin with these bytes.
+-- keep_prefix returns the ids that begin with these bytes.
 local function keep_prefix(prefix)
 	local kept = {}
 	for k = 1, looked do
@@ -83,7 +90,9 @@ local function keep_prefix(prefix)
 	return kept
 end
 
--- keep_values: the ids and values of this topic, and with a rule.
+-- keep_values returns the ids and values of timers of this topic, or of any topic if it is nil. If
+-- `ruled` is true, it returns only timers that may have a rule. It also returns entries without a
+-- value.
 local function keep_values(values, ruled, topic)
 	local kept, bodies, count = {}, {}, 0
 	for k = 1, #ids do
