@@ -1,41 +1,42 @@
 -- acquire: takes the lease of a shard, so that the caller becomes its owner.
 --
--- The inbox is kept if the caller replaces its own token or passes ARGV 9. Else it is emptied,
+-- The inbox is kept if the caller replaces its own token or passes ARGV 9. Otherwise it is emptied,
 -- because a new owner reads all timers.
 --
 -- uses: base begin clock digits newer value version
 --
 -- KEYS      l m z h i d D e
 -- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)
---           4 floor: the highest fence or version that the caller knows of this shard, or 0. No
---           later one is below the floor, even if the server's clock went back
---           5 holder: a description of the caller   6 shards of the namespace
---           7 the era to set if the shard is new
+--           4 floor: the highest fence or version of this shard that the caller knows, or 0. The
+--           new fence and all later versions are not below it, even if the server's clock went back
+--           5 holder: a description of the caller   6 the number of shards of the namespace
+--           7 the era to set if the shard is new. META also keeps it as the name of this
+--           acquisition
 --           8 a token that may be replaced, or ''. Its holder is the caller, or is known to be dead
---           9 the era that the caller owned until the shard was emptied or set back, or ''. If no
---           other owner was here since, the caller's number of shards replaces one that a client
---           has set. If the shard has another era now, everything that clients have written gets
---           versions above the floor
---           10 1: the caller starts timers while it is cut off; may be left out
---           11 1: if another has the lease, the caller stands by; may be left out. status tells so
---           for 5 s
+--           9 the era in which the caller owned the shard until it was emptied or set back, or ''.
+--           If no other owner was here since, the caller's number of shards replaces one that a
+--           client has set. If the shard has another era now, everything that clients have written
+--           gets versions above the floor
+--           10 '1': the caller starts timers while it is cut off; may be left out
+--           11 '1': if another process has the lease, the caller stands by; may be left out.
+--           status.lua then shows the caller for 5 s
 --           12 the shard's last fence as the caller saw it; may be left out, or ''. If the shard
 --           still has the era of ARGV 9, but another fence, another owner was here since
 --           13 the server's run_id; may be left out, or ''
---           14 for how long the server is known to be up (ms); may be left out, or '': nobody else
---           can have had the shard since the caller was its owner
--- returns   {'OK', token, era, last version, now (us), entries in the inbox, dead letters, the
---           number of shards before the call, or '', 'version:step' or ''}. Claims of versions
---           up to that one raise the attempt by the step;
+--           14 for how long the server is known to be up (ms). It may be left out, or '', if nobody
+--           else can have had the shard since the caller was its owner
+-- returns   {'OK', token, era, last version, now (us), number of entries in the inbox, number of
+--           dead letters, number of shards before the call or '', 'version:step' or ''}. A claim of
+--           a version up to that one raises the attempt by the step;
 --           {'HELD', token or '', ms left, holder or '', era or '', last fence or '0', ARGV 7 of
---           the last acquisition, or ''}: another token has the lease, or the shard has another
+--           the last acquisition or ''}: another token has the lease, or the shard has another
 --           fence than ARGV 12;
---           {'YOUNG', ms left}: the server may have forgotten the last acquisition, because it has
---           not been up for the longest lease yet, and the shard was not acquired since it is up;
+--           {'YOUNG', ms left}: the server may have forgotten the last acquisition. It has not been
+--           up for the longest lease yet, and the shard was not acquired since it started;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
--- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. Works over
---           maxmemory, because its first write needs no memory
+-- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. The script works
+--           over maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
 	'jump', 'stood', 'asked', 'run', 'longest')
@@ -74,8 +75,8 @@ local ver = digits(math.max(tonumber(meta[3]) or 0, floor))
 local token = number .. ':' .. ARGV[1] .. ':' .. ARGV[2]
 local era = meta[2] or ARGV[7]
 
--- renumber: gives the clients' writes versions above the floor. Else, if the clock of the emptied
--- server is behind, the owner would overwrite them with its older timers.
+-- renumber gives the clients' writes versions above the floor. Otherwise, if the clock of the
+-- emptied server is behind, the owner would overwrite these writes with its older timers.
 local function renumber()
 	local written = call('ZRANGE', INBOX, 0, -1, 'WITHSCORES')
 	begin(ver, ARGV[6])
@@ -93,8 +94,8 @@ local function renumber()
 	ver = digits(last)
 end
 
--- drop_journals forgets journals that have replayed nothing for 90 days. If such a file came back,
--- its rows could be replayed twice.
+-- drop_journals forgets journals that have replayed nothing for 90 days. If the file of such a
+-- journal came back, its rows could be replayed twice.
 local function drop_journals()
 	local fields = call('HSCAN', META, 0, 'MATCH', 'j:*', 'COUNT', 1000)[2]
 	for k = 1, #fields, 2 do
@@ -106,7 +107,7 @@ end
 
 call('HDEL', META, 'holder', 'standby', 'stood', 'refused')
 if meta[5] then
-	call('HDEL', META, 'acked') -- the last owner has not released
+	call('HDEL', META, 'acked') -- the last owner has not released the shard
 end
 if again and meta[2] ~= ARGV[9] then
 	renumber()
@@ -115,12 +116,13 @@ if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 	call('UNLINK', INBOX)
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
--- An older library has no recurring timers, so it must not own this shard.
+-- `format` keeps out older libraries, which have no recurring timers.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
 	'holder', ARGV[5], 'since', digits(now()), 'shards', ARGV[6], 'era', era,
 	'conn', ARGV[2], 'format', RECORD, 'asked', ARGV[7], 'run', run, 'longest', longest)
--- An owner that fires and has not released may have given attempts that Redis does not know, to
--- versions up to now. Each such owner may have used 15 more than the one before it.
+-- If the last owner starts timers while it is cut off, and has not released the shard, it may have
+-- given attempts that Redis does not know to versions up to now. Each such owner may have used 15
+-- more than the one before it.
 local jump = meta[8]
 if meta[7] and meta[7] ~= ARGV[1] then
 	jump = ver .. ':' .. (string.match(jump or '', ':(%d+)') or 0) + 16
@@ -132,7 +134,7 @@ else
 	call('HDEL', META, 'fire')
 end
 if meta[7] then
-	call('HDEL', META, 'late') -- with this fence, every change that waits is too late
+	call('HDEL', META, 'late') -- confirm.lua answers 3 for older changes: the fence is new
 end
 drop_journals()
 return {'OK', token, era, ver, digits(now()), entries, letters, meta[4] or '', jump or ''}

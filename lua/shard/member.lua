@@ -1,16 +1,17 @@
--- member: the list of the peers that share the shards of the namespace. It is in the first shard.
+-- member: keeps the list of the peers that share the shards of the namespace. The list is in the
+-- first shard.
 --
--- A member is in the list for 5 s after it was entered last. A later end is dropped, too: the
--- server's clock was set back.
+-- A member is in the list for 5 s after it was entered last. If its end is later than that, the
+-- server's clock was set back, and the member is removed, too.
 --
 -- uses: base clock digits
 --
 -- KEYS      o O
--- ARGV      1 'in': enter a member, 'out': remove it, or '': only read
+-- ARGV      1 'in': enter a member; 'out': remove it; '': only read
 --           2 the member, or ''   3 its record, or ''
--- returns   {'OK', now (us), 1 if the member was not in the list before, else 0, then for each
---           member: its name, end (us), record}. A new member is not entered into a list of 64
--- cost      O(N) members. Works over maxmemory, because its first write needs no memory
+-- returns   {'OK', now (us), 1 if the member was not in the list before or else 0, then for each
+--           member its name, its end (us) and its record}. A list of 64 members takes no new member
+-- cost      O(N) members. The script works over maxmemory, because its first write needs no memory
 local STAYS, MOST = 5000000, 64
 
 local all = call('ZRANGE', MEMBERS, 0, -1, 'WITHSCORES')

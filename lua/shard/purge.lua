@@ -3,10 +3,10 @@
 -- uses: base newer owner
 --
 -- KEYS      l m z h i d D e E x t
--- ARGV      1-6 as in README.md; role owner
--- returns   {'OK', number of deleted timers and letters, topic, ...}: queue_purge.lua deletes the
---           messages of these topics; {'OK', 'NEWER'}: some are, or were, of a later version, and
---           nothing was deleted; or a refusal
+-- ARGV      1-6 as README.md says; the role is owner
+-- returns   {'OK', number of deleted timers and letters, topic, ...}: queue_purge.lua then deletes
+--           the messages of these topics; {'OK', 'NEWER'}: some timers or letters are, or were, of
+--           a later version, and nothing was deleted; or a refusal
 -- cost      O(1), and O(N) topics; the memory is freed in the background
 local refusal = owner_enters()
 if refusal then

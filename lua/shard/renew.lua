@@ -1,25 +1,26 @@
 -- renew: extends the lease, perhaps under a new token. A new connection takes a new token, so that
--- commands left in the socket of an older connection are refused.
+-- the server refuses commands that are left in the socket of an older connection.
 --
--- A lease that has run out is taken again if nobody had it since. But a connection that is older
--- than the last one with the lease is refused: its socket was lost, and this command came late.
+-- If the lease has run out, the caller gets it again, unless somebody has had it since. But a
+-- connection that is older than the last one with the lease is refused, because its socket was
+-- lost, and this command came late.
 --
 -- uses: base clock digits
 --
 -- KEYS      l m z h i d E x t
 -- ARGV      1 old token   2 new token, or the same   3 ttl (ms)   4 era
--- returns   {'OK', mark, last version or '', now (us), entries in the inbox, dead letters, entries
---           in the order, values, a number that is another one after each change of the settings
---           of topics, the last number with a put that a pause has refused,
---           or '0'};
+-- returns   {'OK', number of the owner's last operation, last version or '', now (us), number of
+--           entries in the inbox, of dead letters, of entries in TIMERS and of values, a number
+--           that is different after each change of the settings of topics, the last number with a
+--           put that a pause has refused or '0'};
 --           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
 --           the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
 --           later connection had it
--- cost      O(1). Works over maxmemory
+-- cost      O(1). The script works over maxmemory
 
--- forget_ends drops some ends that have expired. A key of a wrong type is no reason to lose the
--- lease.
+-- forget_ends drops some ends that have expired. If a key has a wrong type, it does nothing, and
+-- the owner keeps its lease.
 local function forget_ends()
 	local old = redis.pcall('ZRANGEBYSCORE', UNTILS, '-inf', digits(now()), 'LIMIT', 0, 64)
 	if old[1] then
@@ -28,7 +29,8 @@ local function forget_ends()
 	end
 end
 
--- count: the size of a key, or 0 if the key has a wrong type. That is no reason to lose the lease.
+-- count returns the size of a key. If the key has a wrong type, it returns 0, and the owner keeps
+-- its lease.
 local function count(command, key)
 	local number = redis.pcall(command, key)
 	return type(number) == 'number' and number or 0

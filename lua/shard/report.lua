@@ -3,8 +3,8 @@
 -- uses: base owner
 --
 -- KEYS      l m
--- ARGV      1-6 as in README.md; role owner
---           7 text   8 now (us)
+-- ARGV      1-6 as README.md says; the role is owner
+--           7 text of the record   8 now (us)
 -- returns   {'OK'}; or a refusal
 -- cost      O(1)
 local refusal = owner_enters()

@@ -4,17 +4,17 @@
 --
 -- KEYS      m s:NONCE
 -- ARGV      1 conn, which grows with each connection of the client   2 ttl of the session (ms)
---           3 shards of the namespace as the client knows it, or ''
---           4 '1': set ARGV 3 as the number of shards if the shard has none
+--           3 the number of shards of the namespace as the client knows it, or ''
+--           4 '1': if the shard has no number of shards, set it to ARGV 3
 --           5 the channel to wake the owner on, or ''   6 who the client is, 'HOST, pid N, ...'
 -- returns   {'OK', last number applied (0: the session is new), last version or '', now (us),
---           shards or '', the conn before this one (0: the session is new), the conn that began the
---           session, last number with a put that a pause has refused};
+--           number of shards or '', the conn before this one (0: the session is new), the conn that
+--           began the session, the last number with a put that a pause has refused or '0'};
 --           {'NOSESSION'}: a later connection has the session;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
---           {'NEW', subscribers of the channel}: the shard has no number of shards. Nothing was
---           done, but the subscribers were woken: a subscriber is an owner whose shard was emptied
--- cost      O(1). Works over maxmemory
+--           {'NEW', subscribers of the channel}: the shard has no number of shards. The script has
+--           only woken the subscribers. A subscriber is an owner whose shard was emptied
+-- cost      O(1). The script works over maxmemory
 local session = call('HMGET', SESSION, 'conn', 'last', 'first', 'refused')
 local meta = call('HMGET', META, 'ver', 'shards')
 local count = meta[2] or ARGV[3]

@@ -1,10 +1,10 @@
--- shard: the shard of an id; for people.
+-- shard: returns the shard of an id. The script is for people.
 --
 -- uses: base shard_of
 --
 -- KEYS      m
 -- ARGV      1 id
--- returns   the number as it is in the keys, for example 07
+-- returns   the number as it stands in the keys, for example 07
 -- cost      O(1)
 local count = call('HGET', META, 'shards')
 if not count then

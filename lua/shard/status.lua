@@ -1,12 +1,13 @@
--- status: the counts of the shard, and its owner. Reads only.
+-- status: returns the counts of the shard, and describes its owner. The script only reads.
 --
 -- uses: base clock
 --
 -- KEYS      l m z i d
 -- ARGV      none
--- returns   {pending, claimed, dead, entries in the inbox, score of the next pending timer or
---           false, token of the lease or false, ms left of it, holder or false, since, seen,
---           report, shards, holder of a process that stands by or false}
+-- returns   {pending timers, claimed timers, dead letters, entries in the inbox, score of the next
+--           pending timer or false, token of the lease or false, ms left of the lease, holder or
+--           false, since, seen, report, number of shards, holder of a process that stands by or
+--           false}
 -- cost      O(log N)
 local claimed = call('ZCOUNT', TIMERS, '-inf', '(0')
 local nearest = call('ZRANGEBYSCORE', TIMERS, 0, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)

@@ -1,5 +1,5 @@
--- types: the Redis type of each key. A key of another type than ours was written by another
--- program. Reads only.
+-- types: returns the Redis type of each key. If a key has another type than ours, another program
+-- has written it. The script only reads.
 --
 -- uses: base
 --
