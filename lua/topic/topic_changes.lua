@@ -1,20 +1,21 @@
--- topic_changes: the settings of the topics that have changed in the shard since the owner has read
--- them. Reads only.
+-- topic_changes: returns the settings of the topics that have changed in the shard since the owner
+-- has read them. The script only reads.
 --
 -- uses: names settings
 --
 -- KEYS      m t u
--- ARGV      1 the change number that the last call has returned, or '': none has
--- returns   {'OK', change number, 0, topic, text, ...}: what has changed since; the text
---           'ver=N gone=1' is a drop
+-- ARGV      1 the change number that the last call has returned, or '': this is the first call
+-- returns   {'OK', change number, 0, topic, text, ...}: the topics that have changed since. The
+--           text 'ver=N gone=1' is a drop
 --           {'OK', change number, 1, topic, text, ...}: all settings and drops, because the shard
 --           does not remember what has changed
 --           A key of another type, which another program has made, counts as empty
--- cost      O(N) topics that have changed; or all
+-- cost      O(N) topics that have changed, or O(N) all topics
 local has_topics, has_drops = is_hash(TOPICS), is_hash(DROPPED)
 
--- changed_since: the topics that have changed since that number; nil: the shard does not know. The
--- numbers of the lines must join: another program may have changed the settings between them.
+-- changed_since returns the topics that have changed since that change number. It returns nil if
+-- the shard does not know that. The numbers of the lines must join, because another program may
+-- have changed settings between two lines.
 local function changed_since(number, present)
 	local topics, at = {}, nil
 	if number == present then

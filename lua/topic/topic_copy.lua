@@ -1,16 +1,17 @@
--- topic_copy: writes settings of topics into a shard, where the shard has none of them that are as
--- new. Every shard has the settings of all topics: so they outlive a shard that is emptied, and the
--- scripts know of each timer whether its topic takes puts, and how long its end is kept.
+-- topic_copy: writes settings of topics into a shard, unless the shard has newer ones. Every shard
+-- has the settings of all topics. So they outlive a shard that is emptied, and the scripts know for
+-- each timer whether its topic takes puts, and for how long its end is kept.
 --
 -- uses: change digits settings
 --
 -- KEYS      m t u n
--- ARGV      1 most dropped topics that are remembered
---           2 the channel to wake the owner on, or ''; the message is 't'
---           3.. topic, and its settings with their version; 'ver=N gone=1': it was dropped
+-- ARGV      1 the most dropped topics that the shard remembers
+--           2 the channel to wake the owner on, or ''. The message is 't'
+--           3.. for each topic: its name, and its settings with their version. 'ver=N gone=1' says
+--           that the topic was dropped
 -- returns   {'OK', number of topics whose settings are newer now}
---           {'TYPE', key, its type, the right one}: another program has made this key. If it is `t`
---           or `u`, nothing was written; if it is `n`, all was
+--           {'TYPE', key, its type, the right type}: another program has made this key. If the key
+--           is `t` or `u`, nothing was written. If it is `n`, everything was written
 -- cost      O(N) topics that take no puts, or keep ends; 25 us for each topic in ARGV
 local changed = {}
 
@@ -19,7 +20,8 @@ if wrong then
 	return wrong
 end
 
--- present_version: of the settings that the shard has, or of the drop that it remembers; -1: none.
+-- present_version returns the version of the settings that the shard has, or of the drop that it
+-- remembers. It returns -1 if there is neither.
 local function present_version(topic)
 	local text = call('HGET', TOPICS, topic)
 	return math.max(text and version_of(text) or -1, dropped_version(topic))
@@ -36,7 +38,8 @@ local function copy(topic, text, version)
 	mark_settings(topic, text)
 end
 
--- forget_oldest: of too many dropped topics, those that were dropped first are forgotten.
+-- forget_oldest forgets the topics that were dropped first, if the shard remembers too many dropped
+-- topics.
 local function forget_oldest()
 	local over = call('HLEN', DROPPED) - tonumber(ARGV[1])
 	if over <= 0 then

@@ -1,20 +1,20 @@
--- topic_drop: forgets the settings of a topic, in the shard of its name. The shard remembers the
+-- topic_drop: deletes the settings of a topic, in the shard of its name. The shard remembers the
 -- version of the drop, so that an older copy does not bring the settings back. topic_copy.lua then
--- tells every shard.
+-- writes the drop into every shard.
 --
 -- uses: change settings
 --
 -- KEYS      m t u n q:TOPIC qt:TOPIC ql:TOPIC qm:TOPIC qc:TOPIC
--- ARGV      1 topic   2 the newest settings of it that the caller has read, as topic_set
--- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: it has no settings; {'BUSY'}: its queue has messages;
---           {'NOSESSION'}: as topic_set. A key of another type, which another program has made,
---           stays
---           {'TYPE', key, its type, the right one}: another program has made this key
+-- ARGV      1 topic   2 the newest settings of the topic that the caller has read, as for topic_set
+-- returns   {'OK', 'ver=N gone=1'}; {'NONE'}: the topic has no settings; {'BUSY'}: its queue has
+--           messages; {'NOSESSION'}: the shard is empty, as for topic_set. If another program has
+--           made `q`, `qt` or `ql` with another type, this key stays
+--           {'TYPE', key, its type, the right type}: another program has made this key
 -- cost      O(1)
 local topic = ARGV[1]
 
--- length: of a list or sorted set. One that another program has made with another type counts as
--- empty.
+-- length returns the length of a list or sorted set. If another program has made the key with
+-- another type, the length is 0.
 local function length(command, key)
 	return tonumber(redis.pcall(command, key)) or 0
 end

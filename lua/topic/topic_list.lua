@@ -1,15 +1,15 @@
--- topic_list: the settings of topics that the shard has, and the drops that it remembers. Reads
--- only.
+-- topic_list: returns the settings of topics that the shard has, and the drops that it remembers.
+-- The script only reads.
 --
 -- uses: settings
 --
 -- KEYS      l m t u
--- ARGV      1 topic, or '': all   2 '1': with the numbers of the owner
--- returns   {'OK', how many topics have settings, numbers, holder, topic, text, ...}: the numbers
---           that the owner has told, and the lease's holder, with '1' while a process has the
---           lease, or ''. The text 'ver=N gone=1' is a drop
+-- ARGV      1 topic, or '': all topics   2 '1': with the numbers of the owner
+-- returns   {'OK', how many topics have settings, numbers, holder, topic, text, ...}. The numbers
+--           are what the owner has told, and the holder is that of the lease. Both are '' without
+--           ARGV 2, or if no process has the lease. The text 'ver=N gone=1' is a drop
 --           A key of another type, which another program has made, counts as empty
--- cost      O(N) topics. Of one topic O(1)
+-- cost      O(N) topics. O(1) if ARGV 1 is a topic
 local topic = ARGV[1]
 local has_topics, has_drops = is_hash(TOPICS), is_hash(DROPPED)
 local answer = {'OK', 0, '', ''}
@@ -23,7 +23,7 @@ if ARGV[2] == '1' and call('EXISTS', LEASE) == 1 and is_hash(META) then
 	answer[3] = has_topics and call('HGET', TOPICS, '') or ''
 	answer[4] = call('HGET', META, 'holder') or ''
 end
-if has_topics then -- the numbers that the owner tells are no topic
+if has_topics then -- the field '' has the owner's numbers, and is no topic
 	answer[2] = call('HLEN', TOPICS) - call('HEXISTS', TOPICS, '')
 end
 if topic ~= '' then

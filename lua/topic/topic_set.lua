@@ -1,18 +1,20 @@
--- topic_set: makes or changes the settings of a topic, in the shard of its name. Their version is a
--- time (us), and grows with each change. topic_copy.lua then writes them into every shard. The
--- shard may have lost its settings, or have older ones, so the caller asks all shards for the topic
--- before.
+-- topic_set: makes or changes the settings of a topic, in the shard of its name. The version of the
+-- settings is a time (us), and grows with each change. topic_copy.lua then writes the settings into
+-- every shard. This shard may have lost its settings, or have older ones, so the caller first asks
+-- all shards for the topic.
 --
 -- uses: change settings
 --
 -- KEYS      m t u
--- ARGV      1 topic   2 settings   3 '1': the settings that are not named stay, but for
---           damaged words   4 most topics   5 the newest settings of the topic that the caller
---           has read, with their version, or '': it found none   6 most topics with settings that a
---           shard has told it
+-- ARGV      1 topic   2 settings   3 '1': settings that ARGV 2 does not name stay, except damaged
+--           words   4 the most topics that may have settings
+--           5 the newest settings of the topic that the caller has read, with their version, or '':
+--           it has found none   6 the highest number of topics with settings that a shard has told
+--           the caller
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
---           {'NOSESSION'}: the shard is empty. Its owner may be about to write the settings again
---           {'TYPE', key, its type, the right one}: another program has made this key
+--           {'NOSESSION'}: the shard is empty, and its owner may be about to write the settings
+--           again
+--           {'TYPE', key, its type, the right type}: another program has made this key
 -- cost      O(1)
 local topic, text = ARGV[1], ARGV[2]
 
@@ -23,7 +25,7 @@ end
 if call('HEXISTS', META, 'shards') == 0 then
 	return {'NOSESSION'}
 end
--- The owner's numbers in the first shard are no topic.
+-- The field '' in the first shard has the owner's numbers, and is no topic.
 local count = math.max(call('HLEN', TOPICS) - call('HEXISTS', TOPICS, ''),
 	tonumber(ARGV[6]))
 local before, last_version = newest(topic, ARGV[5])
