@@ -3,14 +3,15 @@
 -- uses: args base body clock end_timer letters owner remove value version
 --
 -- KEYS      l m z h d D e E x
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt, reason (1 to 255), at (us), the text of
---           dw_set_why(), which replaces the one before if the reason is a verdict: 1 or 5, and
---           when its handler started (8 bytes)
--- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
---           the value is damaged and has another version; or a refusal. A damaged value of this
---           version is moved as it is, whatever its attempt
--- cost      O(log N) a timer
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: id, version, attempt, reason (1 to 255), when it died (us), the
+--           text of dw_set_why(), and when its handler started (8 bytes). The text replaces the
+--           earlier one if the reason is a verdict: 1 or 5
+-- returns   {'OK', ...} with one item for each timer. 0: the timer is a dead letter; 2: there is no
+--           such timer; {3, value}: the id has another version or attempt; 5: the value is damaged
+--           and has another version; or a refusal. A damaged value of this version is moved as it
+--           is, whatever its attempt
+-- cost      O(log N) for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal

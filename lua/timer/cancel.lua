@@ -1,19 +1,21 @@
 -- cancel: deletes timers, and tells whether they may still start.
 --
--- For an owner, code 4 means that the timer is claimed and was left alone. For a client it may also
--- mean that the timer is deleted, but an earlier claim may still start: always of a recurring one.
+-- For an owner, code 4 means that the timer is claimed and was left alone. For a client, code 4
+-- means this, too, or that the timer was deleted, but an earlier claim may still start. A claimed
+-- recurring timer is always deleted.
 --
 -- uses: args base begin end_timer enter leave newer open outage owner remove value version
 --
 -- KEYS      l m z h i s:NONCE E x
--- ARGV      1-6 as in README.md; role owner or client
+-- ARGV      1-6 as README.md says; the role is owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
---           the version that it must have, or 0
--- returns   {'OK', ...}: 0, or for an owner the header of the deleted timer; 2 no such timer, or
---           not of this version; 4 too late; 7 it is of a newer version, and was left alone; {8,
---           'version:fence:code'} for a client: certain once confirm.lua says so, and then the
---           code; or a refusal
--- cost      O(log N) a timer
+--           and the version that the timer must have, or 0
+-- returns   {'OK', ...} with one item for each timer. 0, or for an owner the header of the timer:
+--           it was deleted; 2: there is no such timer, or it has another version; 4: it is too
+--           late; 7: the timer is of a newer version, and was left alone; {8,
+--           'version:fence:code'}, only for a client: nothing is certain until confirm.lua says so,
+--           and then `code` counts; or a refusal
+-- cost      O(log N) for each timer
 local refusal = enter()
 if refusal then
 	return refusal
@@ -24,7 +26,7 @@ local values = call('HMGET', VALUES, unpack(ids))
 local inbox = inbox_of(ids)
 call('ZCARD', TIMERS)
 
--- is_other: is this not the version that was asked for?
+-- is_other returns true if the value has another version than the one that was asked for.
 local function is_other(value, version)
 	return version ~= '0' and select(3, raw(value)) ~= tonumber(version)
 end
@@ -34,7 +36,7 @@ local waits = must_wait()
 for k = 1, #ids do
 	local id = ids[k]
 	local value = not gone[id] and values[k]
-	local open = false -- an earlier claim may start after this
+	local open = false -- true: an earlier claim may start after this
 	local item = 0
 	local head
 

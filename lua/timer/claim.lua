@@ -1,16 +1,18 @@
--- claim: the owner is about to fire. A timer that is pending, or that an earlier owner had claimed,
--- becomes claimed, with attempt + 1; or with more, after owners that fire while they are cut off,
--- because each of them may have used up to 15 that Redis does not know.
+-- claim: claims timers that the owner is about to start. A timer that is pending, or that an
+-- earlier owner had claimed, becomes claimed, and its attempt grows by 1. If earlier owners may
+-- have started timers while they were cut off, the attempt grows by more (`jump`), because each of
+-- them may have used up to 15 attempts that Redis does not know.
 --
 -- uses: args base begin digits inbox outage owner value
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt (the one before the claim)
--- returns   {'OK', ...}: the header as claimed; 2 no such timer; {3, value} the id has another
---           version or attempt; 5 damaged; 6 another program has deleted the value and not the
---           entry; or a refusal. A repeated claim gets the same answer
--- cost      O(log N) a timer; 4 us of the server
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: id, version, and the attempt before the claim
+-- returns   {'OK', ...} with one item for each timer. The header: the timer is claimed; 2: there is
+--           no such timer; {3, value}: the id has another version or attempt; 5: the value is
+--           damaged; 6: another program has deleted the value but not the entry in TIMERS; or a
+--           refusal. A repeated claim gets the same answer
+-- cost      O(log N) and 4 us of server time for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal
@@ -48,7 +50,7 @@ for k = 1, #ids do
 		elseif asked ~= attempt then
 			item = {STALE, value}
 		else
-			if claimed and not mine then -- its owner died
+			if claimed and not mine then -- this counts as a crash of an earlier owner
 				local crashes = math.floor(flags / 16777216)
 				local open = math.floor(flags / 256) % 256
 				flags = flags + (crashes < 255 and 16777216 or 0) + (1 - open) * 256

@@ -4,12 +4,13 @@
 -- uses: args base inbox owner
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: -score, id; then for each: the value as claimed. Ids differ
--- returns   {'OK'}; {'LOOK'}: a client has written one of the ids, or one has no timer, or is
---           claimed already. No value was changed: the owner calls claim.lua, which reads each of
---           them; or a refusal
--- cost      O(log N) a timer; 2 us of the server
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: -score, id; then for each timer its value as claimed. The ids
+--           differ
+-- returns   {'OK'}: all timers are claimed; {'LOOK'}: a client has written one of the ids, or one
+--           of them has no timer or is already claimed. No value was changed, and the owner calls
+--           claim.lua, which reads each value; or a refusal
+-- cost      O(log N) and 2 us of server time for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal

@@ -1,15 +1,16 @@
--- confirm: what became of clients' changes that wait for the owner (code 8 of cancel.lua and
+-- confirm: tells what became of clients' changes that wait for the owner (code 8 of cancel.lua and
 -- move.lua).
 --
 -- uses: args base outage
 --
 -- KEYS      m i
--- ARGV      1.. for each change: id, its version, the fence of the owner that it waits for
--- returns   {'OK', ...}: 0 the owner has acknowledged it, or has given the shard away since: the
---           timer as it was before does not start any more; 1 not yet; 2 the timer was done before
---           the owner knew of the move; 3 there is another owner now, and nobody knows; 4 the owner
---           had claimed the timer before it knew of the change
--- cost      O(log N) a change
+-- ARGV      1.. for each change: id, its version, and the fence of the owner that it waits for
+-- returns   {'OK', ...} with one item for each change. 0: the owner has acknowledged the change, or
+--           has given the shard away since, so the timer as it was before does not start any more;
+--           1: the owner has not acknowledged it yet; 2: the timer was done before the owner knew
+--           of the move; 3: there is another owner now, and nobody knows; 4: the owner had claimed
+--           the timer before it knew of the change
+-- cost      O(log N) for each change
 local ids = column(1, 3)
 local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local meta = call('HMGET', META, 'fence', 'fire', 'acked')
@@ -29,7 +30,7 @@ for k = 1, #ids do
 	elseif meta[1] ~= ARGV[3 * k] then
 		item = STALE
 	elseif meta[2] and inbox[k] and math.abs(tonumber(inbox[k])) >= ver then
-		item = 1 -- an owner that has released starts nothing
+		item = 1 -- an owner that has released the shard starts nothing
 	end
 	answer[k + 1] = item
 end

@@ -1,18 +1,20 @@
--- move: gives timers another deadline and the next version. Topic, data and attempt stay; retries
--- and crashes begin again at 0, and the text of dw_set_why() goes. If owners that were cut off may
--- have used the next attempts (`jump` in README.md), the attempt is raised, as by a claim: a claim
--- of the next version cannot know that any more.
+-- move: gives timers another deadline and the next version. The topic, the data and the attempt
+-- stay. The retries and the crashes begin again at 0, and the text of dw_set_why() is deleted. If
+-- owners that were cut off may have used the next attempts (`jump` in README.md), move raises the
+-- attempt as a claim does, because a claim of the next version can no longer know that.
 --
 -- uses: args base begin body enter leave newer open outage owner store value version
 --
 -- KEYS      l m z h i s:NONCE
--- ARGV      1-6 as in README.md; role owner or client
+-- ARGV      1-6 as README.md says; the role is owner or client
 --           7.. for each timer: flags (4: the owner took its claim back; ignored for a client), id,
---           the version that the owner knows (0: none), due (8 bytes), floor of the version or ''
--- returns   {'OK', ...}: the new header; {0, value} moved, but the owner knew another version; 2 no
---           such timer; 4 too late: it is claimed; 5 damaged; 7 of a newer version;
---           {8, 'version:fence:code'} as cancel.lua; or a refusal
--- cost      O(log N) a timer
+--           the version that the owner knows (0: none), due (8 bytes), and the floor of the new
+--           version or ''
+-- returns   {'OK', ...} with one item for each timer. The new header: the timer was moved; {0,
+--           value}: it was moved, but the owner knew another version; 2: there is no such timer; 4:
+--           it is too late, because the timer is claimed; 5: the value is damaged; 7: the timer is
+--           of a newer version; {8, 'version:fence:code'}: as for cancel.lua; or a refusal
+-- cost      O(log N) for each timer
 local refusal = enter()
 if refusal then
 	return refusal
@@ -46,8 +48,9 @@ for k = 1, #ids do
 		else
 			local known = tonumber(ARGV[5 * k + 4]) == v1 * WORD + v0
 			local d0, d1 = words_of('<I4I4', ARGV[5 * k + 5])
-			-- the version that clients' moves began with, while its owner may have
-			-- started it: the settle of a journal looks at that (replay.lua)
+			-- If the owner may start timers while it is cut off, the claim of a moved
+			-- timer is the version that clients' moves began with. replay.lua needs it
+			-- for a settle.
 			local b0, b1 = 0, 0
 			if waits and c0 + c1 == 0 then
 				b0, b1 = v0, v1

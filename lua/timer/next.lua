@@ -1,19 +1,21 @@
--- next: recurring timers whose delivery is over wait for their next occurrence. Each becomes the
--- next version of its id, pending, with attempt 0.
+-- next: stores recurring timers, whose delivery is over, with their next occurrence. Each timer
+-- becomes the next version of its id, pending, with attempt 0.
 --
 -- uses: args base body clock end_timer inbox leave letters owner store value version
 --
 -- KEYS      l m z h i d D e E x
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt, reason (0; 1 to 255: this occurrence also
---           becomes a dead letter), at (us), the text of dw_set_why() as for bury, or without a
---           reason what its handler has said as for settle, its value at the next occurrence,
---           with the version from which on the next one is given, and when its handler started (8
---           bytes; 0: it did not, and without a reason nothing has ended)
--- returns   {'OK', ...}: the new header; 2 no such timer; {3, value} the id has another version or
---           attempt; 5 damaged; 6 another program has deleted the value and not the entry; or a
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: id, version, attempt, reason, when it died (us), a text, its value
+--           at the next occurrence, and when its handler started (8 bytes). The reason is 0, or 1
+--           to 255 if this occurrence also becomes a dead letter. With a reason the text is that of
+--           dw_set_why(), as for bury. Without one it is what the handler has said, as for settle.
+--           The version in the value is the floor of the next version. A start of 0 means that the
+--           handler did not start; then, without a reason, nothing has ended
+-- returns   {'OK', ...} with one item for each timer. The new header: the timer was stored; 2:
+--           there is no such timer; {3, value}: the id has another version or attempt; 5: the value
+--           is damaged; 6: another program has deleted the value but not the entry in TIMERS; or a
 --           refusal
--- cost      O(log N) a timer; 4 us of the server
+-- cost      O(log N) and 4 us of server time for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal
@@ -29,7 +31,7 @@ call('ZCARD', NAMES)
 
 local answer, made = {'OK'}, {}
 
--- renewed: the header of a given value, with the next version.
+-- renewed returns the header of a given value, with the next version, and its score.
 local function renewed(value)
 	local d0, d1 = words_of('<I4I4', value, 17)
 	local v0, v1 = halves(next_ver((words_of('<I8', value, 9))))

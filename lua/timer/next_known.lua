@@ -1,25 +1,28 @@
--- next_known: recurring timers whose delivery is over, and which no client has written since they
--- were claimed, wait for their next occurrence. The owner tells what is to be stored, so the script
--- reads no values.
+-- next_known: stores recurring timers, whose delivery is over, with their next occurrence, if no
+-- client has written them since they were claimed. The owner passes what is to be stored, so the
+-- script reads no values.
 --
 -- uses: args base begin clock inbox keep leave owner topic version
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: its new score, id; then for each: its value at the next occurrence,
---           with the version to use. Ids differ, and the versions grow from each timer to the next
--- returns   {'OK'}: all of them are stored as given; {'LOOK'}: a client has written one of them, or
---           one has no timer, or a version cannot be used, or a topic keeps the ends of its timers.
---           No value was changed: the owner calls next.lua, which reads each of them; or a refusal
--- cost      O(log N) a timer; 3 us of the server
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: its new score, id; then for each timer its value at the next
+--           occurrence, with the version to use. The ids differ, and the versions grow from each
+--           timer to the next
+-- returns   {'OK'}: all timers are stored as given; {'LOOK'}: a client has written one of them, or
+--           one of them has no timer, or a version cannot be used, or a topic keeps the ends of its
+--           timers. No value was changed, and the owner calls next.lua, which reads each value; or
+--           a refusal
+-- cost      O(log N) and 3 us of server time for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal
 end
 local count = (#ARGV - 6) / 3
-local VALUE = 6 + 2 * count -- before the first
+local VALUE = 6 + 2 * count -- ARGV has the first value behind this place
 
--- keeps_an_end: is there a topic among these that does? The owner hears a little later of it.
+-- keeps_an_end returns true if the topic of one of these timers keeps ends. The owner may not know
+-- this setting yet, so the script looks it up.
 local function keeps_an_end()
 	for k = VALUE + 1, #ARGV do
 		if topic_keep(topic_of(ARGV[k])) > 0 then
@@ -29,7 +32,8 @@ local function keeps_an_end()
 	return false
 end
 
--- are_new: can the versions be used? An operation that is repeated has a version of before.
+-- are_new returns true if the versions can be used. If the operation was repeated, its versions may
+-- be too old.
 local function are_new()
 	local least = words_of('<I8', ARGV[VALUE + 1], 9)
 	local most = words_of('<I8', ARGV[#ARGV], 9)

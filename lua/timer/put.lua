@@ -4,20 +4,21 @@
 -- uses: value version
 --
 -- KEYS      l m z h i s:NONCE E x
--- ARGV      1-6 as in README.md; role owner or client
---           7 a character for each timer, '0' + its flags: 1 only if the id has no timer, 2 claimed
---           at once, 4 the owner took its claim back; 2 and 4 are ignored for a client; 8 only if
---           the stored timer has the version that is given below; 16 with 1: only if no end of
---           the id is kept, either
---           8.. score and id of each timer; the ids differ. Then the value of each, as it is stored
---           if its version can be used. The versions grow from each timer to the next. Then the
---           version for each flag 8, 0: no timer
--- returns   {'OK'}: all values were stored as given; {'OK', ...}: for each timer the new header, or
---           1 the id has a timer, or a kept end; 2 it has no timer; or 7 it has one of a newer
---           version; {0, value} it has the same recurring timer, which stays as it is; {3, value}
---           it has one of another version; or a refusal. After an error, for example OOM, nothing
---           was done
--- cost      O(log N) a timer; 4 us of the server
+-- ARGV      1-6 as README.md says; the role is owner or client
+--           7 a character for each timer, '0' + its flags. 1: only if the id has no timer; 2: the
+--           timer is claimed at once; 4: the owner took its claim back; 8: only if the stored timer
+--           has the version that is given below; 16, together with 1: and only if no end of the
+--           id is kept. 2 and 4 are ignored for a client
+--           8.. score and id of each timer; the ids differ. Then the value of each timer, which is
+--           stored as it is if its version can be used. The versions grow from each timer to the
+--           next. Then the version for each flag 8; 0 means that the id must have no timer
+-- returns   {'OK'}: all values were stored as given; {'OK', ...} with one item for each timer. The
+--           new header: the timer was stored; 1: the id has a timer, or a kept end; 2: the id has
+--           no timer; 7: the id has a timer of a newer version; 9: the topic is paused; {0, value}:
+--           the id has the same recurring timer, which stays as it is; {3, value}: the id has a
+--           timer of another version; or a refusal. After an error, for example OOM, nothing was
+--           done
+-- cost      O(log N) and 4 us of server time for each timer
 local refusal = enter()
 if refusal then
 	return refusal
@@ -31,7 +32,7 @@ if not owner then
 	inbox = inbox_of(ids)
 end
 
--- value_of, version_of: the value and the version as given.
+-- value_of and version_of return the value and its version as the caller has given them.
 local function value_of(k)
 	return ARGV[GIVEN - 1 + k]
 end
@@ -40,7 +41,7 @@ local function version_of(k)
 	return (words_of('<I8', value_of(k), 9))
 end
 
--- may_be_plain: can all values be stored as given, if no id has a timer?
+-- may_be_plain returns true if all values can be stored as given, provided that no id has a timer.
 local function may_be_plain()
 	local least, most = version_of(1), version_of(count)
 	if closed or least <= last or least < now() - 2000000 or most > now() + AHEAD or
@@ -56,7 +57,7 @@ local function may_be_plain()
 	return call('HLEN', VALUES) == call('ZCARD', TIMERS)
 end
 
--- is_closed: is the topic of this value paused, so that it takes no puts?
+-- is_closed returns true if the topic of this value is paused and takes no puts.
 local function is_closed(value)
 	if not closed then
 		return false
@@ -66,8 +67,9 @@ end
 
 local tried = false
 
--- store_plainly: true; false if some ids have timers, which are left alone; or the error of the
--- first write. An entry proves that there is a value, unless another program has deleted values.
+-- store_plainly returns true if it has stored all values. It returns false if some ids have timers,
+-- which it leaves alone. If the first write fails, it returns the error. An entry in TIMERS proves
+-- that there is a value, unless another program has deleted values.
 local function store_plainly()
 	local made = redis.pcall('ZADD', TIMERS, 'NX', unpack(ARGV, PAIRS, GIVEN - 1))
 	if made ~= count then
@@ -80,7 +82,8 @@ local function store_plainly()
 	return true
 end
 
--- with_header: the value with another version than given, or open.
+-- with_header returns the value with the version `last`, and its score. `open` is 256 if an earlier
+-- claim may still start, and otherwise 0. If `claimed` is true, this owner has claimed the timer.
 local function with_header(value, open, claimed)
 	local d0, d1 = words_of('<I4I4', value, 17)
 	local crc = words_of('<I4', value, 39)
@@ -95,10 +98,10 @@ local function with_header(value, open, claimed)
 end
 
 local answer, news, kept = {'OK'}, {}, {}
-local refused = false -- by a pause, at least one
+local refused = false -- true: a pause has refused at least one put
 
--- keep: a value without an entry may have got the new timer's score by store_plainly(). Give it its
--- own score.
+-- keep gives a stored value its own score again. If the value had no entry in TIMERS,
+-- store_plainly() may have given it the score of the new timer.
 local function keep(id, value)
 	local flags, _, _, _, d0, d1 = decode(value)
 	if tried and flags then
@@ -107,8 +110,9 @@ local function keep(id, value)
 	end
 end
 
--- is_remembered: is an end of the id kept? If a clock far ahead has kept it, which was set back
--- since, it is kept as long as it says: ended_until() in src/timer/ended.c.
+-- is_remembered returns true if an end of the id is kept. If a clock was far ahead when it kept the
+-- end, and was set back since, the end is kept from now on for the duration that its bytes say, as
+-- in ended_until() in src/timer/ended.c.
 local AHEAD, untils = 10800000000, {}
 
 local function is_remembered(id)
@@ -125,7 +129,8 @@ local function is_remembered(id)
 	return till > now()
 end
 
--- is_wrong: has the id another version than this one, or a timer although it is 0?
+-- is_wrong returns true if the id does not have this version. Version 0 means that the id must have
+-- no timer.
 local function is_wrong(before, version)
 	return tonumber(version) ~= (before and select(3, raw(before)) or 0)
 end

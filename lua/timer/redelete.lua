@@ -1,13 +1,14 @@
--- redelete: the owner of a shard that was set back to an earlier state deletes again the timers
--- that it had settled or cancelled.
+-- redelete: deletes again timers that the owner had settled or cancelled, because the shard was set
+-- back to an earlier state.
 --
 -- uses: args base owner remove value
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version: this version and older ones are deleted
--- returns   {'OK', ...}: 0 deleted; 2 no such timer, or a later one; or a refusal
--- cost      O(log N) a timer
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: id and version. The script deletes this version and older ones
+-- returns   {'OK', ...} with one item for each timer. 0: the timer was deleted; 2: there is no such
+--           timer, or it is a later one; or a refusal
+-- cost      O(log N) for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal

@@ -1,29 +1,35 @@
--- replay: what a journal promised while the server was away is done now, row by row.
+-- replay: does, row by row, what a journal has promised while the server was away.
 --
 -- uses: args base begin body clock digits end_timer enter leave newer open outage remove store
 -- uses: store_new value version
 --
 -- KEYS      l m z h i s:NONCE E x
--- ARGV      1-6 as in README.md; role owner or client
---           7 the id of the journal: `j:` and this id is a field of `m`, the last row that was done
---           8.. for each row, with growing numbers and different ids: id, number, what (P put, S
---           settle, R retry, C cancel, M move, L claim), flags, the version that the row knows
---           (0: none) or that a put with flag 2 gets, attempt, floor: no version was later when
---           the row was written, fence of the owner that wrote it (0: a client), due (8 bytes),
---           body of a put. The flags are 256 times the retries to count, and 1: the timer has
+-- ARGV      1-6 as README.md says; the role is owner or client
+--           7 the id of the journal. The field of `m` that is named `j:` and this id has the number
+--           of the last row that was done
+--           8.. for each row: id, number, kind, flags, version, attempt, floor, fence, due (8
+--           bytes), body. The numbers grow, and the ids differ.
+--           The kind is P put, S settle, R retry, C cancel, M move or L claim.
+--           The version is what the row knows (0: none). A put with flag 2 gets this version.
+--           The floor: when the row was written, no version was later than this.
+--           The fence is that of the owner that wrote the row; 0: a client wrote it.
+--           Only a put has a body.
+--           The flags are a sum. 256: one retry counts, 512: two, and so on; 1: the timer has
 --           started by a claim that Redis does not know; 2: the claim still holds; 4: the owner
---           took its claim back; 8: a put that is claimed;
---           16: no reply had told the time, and a cancel deletes what is later, too
--- returns   {'OK', ...}: 0 done, now or before; 1 a later version replaced the timer; 2 there is no
---           timer; 4 too late, another owner has claimed it; 7 of a newer version; or a refusal;
---           an error has done nothing
--- cost      O(log N) a row
+--           took its claim back; 8: the timer of a put is claimed; 16: no reply had told the time,
+--           so a cancel also deletes a later version
+-- returns   {'OK', ...} with one item for each row. 0: the row was done, now or before; 1: a later
+--           version replaced the timer; 2: there is no timer; 4: it is too late, because another
+--           owner has claimed the timer; 5: the value is damaged; 7: the timer is of a newer
+--           version; or a refusal. After an error nothing was done
+-- cost      O(log N) for each row
 local refusal = enter()
 if refusal then
 	return refusal
 end
 
-local LATE_FOR = 60000000 -- so long (us) `late` keeps a change; its client waits for 5 s
+-- `late` keeps a change for this time (us). The client that made the change waits for only 5 s.
+local LATE_FOR = 60000000
 local WIDTH = 10
 local FIELD = 'j:' .. ARGV[7]
 local ids = column(8, WIDTH)
@@ -32,8 +38,8 @@ local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local done = tonumber(call('HGET', META, FIELD)) or 0
 local news, late = {}, {}
 
--- The words of the present row, and of what is stored under its id; flags is nil if that is nothing
--- or damaged.
+-- These are the words of the present row, and of the value that is stored under its id. `flags` is
+-- nil if there is no value, or if the value is damaged.
 local id, value, told, marks, known, tried, floor, writer, body
 local flags, attempt, ver, claim, crc, v0, v1, d0, d1
 
@@ -53,8 +59,9 @@ local function load(k)
 	d0, d1 = words_of('<I4I4', ARGV[at + 8])
 end
 
--- is_free: it is pending, or claimed by a fence that is not later than the row's: by this owner, or
--- by one that was fenced before. An owner's own fence is later than all others.
+-- is_free returns true if the stored timer is pending, or if no later owner than the writer of the
+-- row has claimed it. If an owner calls the script, its own fence is the latest one, so every claim
+-- counts as free.
 local function is_free()
 	return flags % 256 == 0 or claim <= (owner and fence or writer)
 end
@@ -63,7 +70,8 @@ local function has(flag)
 	return marks % (2 * flag) >= flag
 end
 
--- earlier_open: an earlier claim may start after the timer is replaced.
+-- earlier_open returns 256 if an earlier claim may start after the timer is replaced. Otherwise it
+-- returns 0.
 local function earlier_open()
 	if not value then
 		return told < 0 and 256 or 0
@@ -74,7 +82,8 @@ local function earlier_open()
 	return is_open(value) and 256 or 0
 end
 
--- more: a byte of the flags, from which `unit` is 1, grows by so much.
+-- more adds `count` to one byte of `flags`, which stays at most 255. `unit` is the value of the
+-- byte's lowest bit: 65536 for the retries, and 16777216 for the crashes.
 local function more(unit, count)
 	local room = 255 - math.floor(flags / unit) % 256
 	flags = flags + unit * math.min(room, count)
@@ -89,8 +98,9 @@ local function store(header, rest, sign)
 	store_timer(id, header .. rest, (sign or 1) * score(d0, d1))
 end
 
--- store_claim stores a delivery that has no verdict. Its claim becomes this owner's, if it holds.
--- Else the process that made it is gone, or has lost the ownership: it starts the timer no more.
+-- store_claim stores a delivery that has no verdict. If its claim holds, it becomes this owner's
+-- claim. Otherwise the process that made the claim is gone, or has lost the ownership, and does not
+-- start the timer any more.
 local function store_claim(rest)
 	if owner and has(2) then
 		local f0, f1 = halves(fence)
@@ -101,8 +111,9 @@ local function store_claim(rest)
 	store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), rest)
 end
 
--- delete, by a client: its owner hears of it, and whether an earlier claim may start after it. Of
--- the end, nobody knows any more when the handler started and what it said.
+-- delete removes the timer, and stores its end. The end does not say when the handler started and
+-- what it said, because nobody knows that any more. If a client calls the script, the owner hears
+-- from the inbox that the timer is gone, and whether an earlier claim may still start.
 local function delete(how)
 	remove_timer(id)
 	if flags then
@@ -149,11 +160,11 @@ function what.M()
 	end
 	local open = earlier_open()
 	local jumps, far = jump()
-	if ver <= jumps then -- as in move.lua
+	if ver <= jumps then -- move.lua does the same
 		attempt = attempt + far
 	end
 	v0, v1 = halves(next_ver(digits(floor)))
-	local base = claim > 0 and claim or ver -- as in move.lua
+	local base = claim > 0 and claim or ver -- move.lua does the same
 	local b0, b1 = halves(must_wait() and flags % 256 == 0 and base or 0)
 	store(encode(open, attempt, v0, v1, d0, d1, b0, b1, crc), body_of(value))
 	post(1)
@@ -162,7 +173,7 @@ end
 
 function what.C()
 	if not value then
-		remove_timer(id) -- an entry without a value goes, too
+		remove_timer(id) -- an entry without a value is deleted, too
 		return ENOENT
 	end
 	if flags and ver > floor and not has(16) then
@@ -175,13 +186,15 @@ function what.C()
 	return 0
 end
 
--- is_taken_over: another owner than the one that wrote the row has the shard. It claims by itself,
--- and a row that ends a claim, or counts a start, would only change what it knows.
+-- is_taken_over returns true if a client calls the script, and another owner has the shard than the
+-- one that wrote the row. The new owner claims by itself, so a row that ends a claim or counts a
+-- start does nothing.
 local function is_taken_over()
 	return not owner and tonumber(call('HGET', META, 'fence') or 0) > writer
 end
 
--- same: 0: the stored timer is the delivery that the row knows.
+-- same returns 0 if the stored timer is the delivery that the row knows. Otherwise it returns the
+-- code of the answer.
 local function same()
 	if not flags then
 		return value and CORRUPT or ENOENT
@@ -189,24 +202,26 @@ local function same()
 	if ver ~= known then
 		return EEXIST
 	end
-	-- A claim that was in doubt may have raised the attempt by more than the journal's.
+	-- A claim that was in doubt may have raised the attempt above that of the journal.
 	return is_free() and (attempt <= tried or claim == writer) and 0 or LATE
 end
 
--- is_unheard: no owner has heard of the change. An owner that takes the shard again empties the
--- inbox, and hears of it after its rows.
+-- is_unheard returns true if no owner has heard of the stored change. An owner that takes the shard
+-- again empties the inbox, so it hears of the change only after its rows are done.
 local function is_unheard()
 	return told == ver or
 		(owner and told == 0 and tonumber(call('HGET', META, 'before')) == writer)
 end
 
--- is_moved: the delivery that the row knows was moved by a client, and no owner has heard of that.
+-- is_moved returns true if a client has moved the delivery that the row knows, and no owner has
+-- heard of that.
 local function is_moved()
 	return flags and has(1) and is_unheard() and flags % 256 == 0 and claim > 0 and
 		known >= claim and known < ver
 end
 
--- S, of a delivery that is done. A client that has moved it meanwhile came too late.
+-- what.S settles a delivery that is done. If a client has moved the timer meanwhile, the client
+-- came too late.
 function what.S()
 	local item = is_moved() and 0 or same()
 	if item == 0 then
@@ -215,8 +230,8 @@ function what.S()
 	return item
 end
 
--- rest_of: the body, without the text of dw_set_why() if a later verdict counts, whose text is
--- lost.
+-- rest_of returns the body. If the row counts retries, the body has no text of dw_set_why(),
+-- because the text of the last verdict is lost.
 local function rest_of()
 	return marks >= 256 and body_of(value) or sub(value, BODY)
 end
@@ -247,9 +262,9 @@ function what.L()
 	return 0
 end
 
--- note_change: the timer has started, and Redis does not know that. If it was moved since, the
--- attempts of the journal count. A client that has changed it, and waits for the owner, came too
--- late.
+-- note_change handles a row with flag 1, whose timer has started without Redis knowing it. If the
+-- timer was moved since, its attempt becomes that of the journal. If a client has changed the timer
+-- and still waits for the owner, the change came too late, and note_change notes it in `late`.
 local function note_change(item, moved)
 	local version = math.abs(told)
 	if not has(1) then
@@ -273,7 +288,8 @@ local function store_late()
 	call('HSET', META, 'late', table.concat(late))
 end
 
--- again: the row was done before, and its answer was lost. Was that answer 0?
+-- again returns the answer to a row that was done before, because the answer was lost. It is 0,
+-- unless the stored timer shows that it was another one.
 local function again(kind)
 	if kind == 'C' and flags then
 		return ver > floor and EEXIST or LATE

@@ -1,20 +1,20 @@
--- repush: writes again a timer that the owner still knows, after the shard was emptied or set back
+-- repush: writes again timers that the owner still knows, after the shard was emptied or set back
 -- to an earlier state.
 --
--- If another process owns the emptied shard by now, the caller writes as a client. It then writes
+-- If another process already owns the emptied shard, the caller writes as a client. It then writes
 -- only where nothing is stored, because the new owner may have changed a stored timer. The written
--- timer is pending. If it was claimed it is also open, because that claim may still start.
+-- timer is pending. If it was claimed, it is also open, because that claim may still start.
 --
 -- uses: args base begin enter leave newer store store_new value
 --
 -- KEYS      l m z h i s:NONCE
--- ARGV      1-6 as in README.md; role owner or client
+-- ARGV      1-6 as README.md says; the role is owner or client
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
--- returns   {'OK', ...}: the header as it is now; {3, value} a later version, a timer of a newer
---           durawheel, or for a client any timer is stored; 2 the inbox says that the timer is
---           gone; or a refusal
--- cost      O(log N) a timer
+-- returns   {'OK', ...} with one item for each timer. The header: the timer was written; {3,
+--           value}: a later version, a timer of a newer durawheel, or for a client any timer is
+--           stored; 2: the inbox says that the timer is gone; or a refusal
+-- cost      O(log N) for each timer
 local refusal = enter()
 if refusal then
 	return refusal

@@ -1,16 +1,17 @@
--- retry: a claimed timer becomes pending again, because its handler has asked for a retry or the
+-- retry: makes claimed timers pending again, because the handler has asked for a retry, or the
 -- owner gives its claim back.
 --
 -- uses: args base body inbox owner store value
 --
 -- KEYS      l m z h i
--- ARGV      1-6 as in README.md; role owner
+-- ARGV      1-6 as README.md says; the role is owner
 --           7.. for each timer: id, version, attempt, due (8 bytes), verdict (1: the retry counts),
---           the text of dw_set_why(), which replaces the one before if the retry counts
--- returns   {'OK', ...}: the header as pending; 2 no such timer; {3, value} the id has another
---           version or attempt; 5 damaged; 6 another program has deleted the value and not the
---           entry; or a refusal. A repeated retry gets the same answer
--- cost      O(log N) a timer; 3 us of the server
+--           and the text of dw_set_why(), which replaces the earlier text if the retry counts
+-- returns   {'OK', ...} with one item for each timer. The header: the timer is pending; 2: there is
+--           no such timer; {3, value}: the id has another version or attempt; 5: the value is
+--           damaged; 6: another program has deleted the value but not the entry in TIMERS; or a
+--           refusal. A repeated retry gets the same answer
+-- cost      O(log N) and 3 us of server time for each timer
 local refusal = owner_enters()
 if refusal then
 	return refusal

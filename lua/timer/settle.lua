@@ -3,12 +3,13 @@
 -- uses: args base end_timer owner remove value
 --
 -- KEYS      l m z h E x
--- ARGV      1-6 as in README.md; role owner
---           7.. for each timer: id, version, attempt, when its handler started (8 bytes), what
---           that has said of it (at most 4096 bytes)
--- returns   {'OK', ...}: 0; 2 no such timer; {3, value} the id has another version or attempt; 5
---           damaged; or a refusal
--- cost      O(log N) a timer; 3 us of the server, and 3 us more if its end is kept
+-- ARGV      1-6 as README.md says; the role is owner
+--           7.. for each timer: id, version, attempt, when its handler started (8 bytes), and what
+--           the handler has said (at most 4096 bytes)
+-- returns   {'OK', ...} with one item for each timer. 0: the timer was deleted; 2: there is no such
+--           timer; {3, value}: the id has another version or attempt; 5: the value is damaged; or a
+--           refusal
+-- cost      O(log N) and 3 us of server time for each timer, and 3 us more if its end is kept
 local refusal = owner_enters()
 if refusal then
 	return refusal
