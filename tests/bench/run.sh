@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst|news|store|path|recover|queue|http|rules
+#     tests/bench/run.sh wheel|late|burst|news|store|path|recover|queue|http|rules|peers
 #         [--store sqlite|redis|memory] [--workload W] [--n N] [--json]
 # memory is for late, burst and path only; queue is for redis, or sqlite.
 # http is what the web server costs the owner of a million timers: 5 to 8 minutes.
@@ -8,14 +8,15 @@
 set -eu
 
 usage() {
-	echo "usage: tests/bench/run.sh wheel|late|burst|news|store|path|recover|queue|http|rules" \
+	echo "usage: tests/bench/run.sh" \
+		"wheel|late|burst|news|store|path|recover|queue|http|rules|peers" \
 		"[--store sqlite|redis|memory] [--workload W] [--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late | burst | news | path | recover | queue | http | rules) benches=$1 ;;
+wheel | late | burst | news | path | recover | queue | http | rules | peers) benches=$1 ;;
 store) benches="store burst" ;;
 *) usage ;;
 esac
