@@ -46,10 +46,10 @@ static struct reply *give_reply(struct link *link)
 {
 	struct stub_link *stub = (struct stub_link *)link;
 
-	if (stub->unanswered == 0 || !stub->answer)
-		return NULL;
-	stub->unanswered--;
-	return stub->answer(stub);
+	struct reply *reply = stub->unanswered > 0 && stub->answer ? stub->answer(stub) : NULL;
+
+	stub->unanswered -= reply != NULL;
+	return reply;
 }
 
 static const char *no_trouble(const struct link *link, bool *ret_fatal)

@@ -200,7 +200,7 @@ static void hand_over(struct redis_store *store)
 		struct shard *shard = &store->shards[i];
 
 		shard->lease.is_ours = false;
-		shard->channel.handshake = HANDSHAKE_NONE;
+		channel_forget(&shard->channel);
 		shard->channel.acked = 0;
 		refuse_fenced_all(store, shard);
 		if (shard->rebuild.state == REBUILD_HELD)
@@ -294,7 +294,7 @@ static void reacquired(struct redis_store *store, struct shard *shard, dw_usec s
 static void reacquire_later(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_FOUND;
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 	store->ownership.renew_at =
 	    usec_min(store->ownership.renew_at, usec_add(store->now, PAUSE));
 }
@@ -304,7 +304,7 @@ static void reacquire_later(struct redis_store *store, struct shard *shard)
 static void stay_client(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 	/* The shard may have been released after the server had refused us. */
 	if (!shard->share.is_announced)
 		shard->lease.again_at = usec_add(store->now, TAKE_EVERY);

@@ -51,7 +51,7 @@ static void given(struct redis_store *store, struct shard *shard)
 {
 	token_forget(shard);
 	shard->rebuild = (struct rebuild){0};
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 	shard->channel.acked = 0;
 	end(store, shard, DW_OK);
 	refuse_owners(store, shard);
@@ -110,7 +110,7 @@ static void give_lost(struct redis_store *store, struct redis_request *request)
 	if (!is_unsent || !is_known(store, shard))
 		return; /* give_work asks */
 	keep(store, shard, DW_EBUSY);
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 }
 
 static int send_release(struct redis_store *store, struct shard *shard)

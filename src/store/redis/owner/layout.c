@@ -96,7 +96,7 @@ static void open_new_shards(struct redis_store *store)
 		shard->session.is_new = true; /* the first shard has no number either */
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
-			first->channel.handshake = HANDSHAKE_NONE;
+			channel_forget(&first->channel);
 		if (first->channel.handshake == HANDSHAKE_NONE)
 			shard_mark(store, first, SHARD_HANDSHAKE);
 	}

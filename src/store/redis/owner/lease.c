@@ -28,7 +28,7 @@ static void set_owner(struct redis_store *store)
 		if (shard_is_ours(shard))
 			handshake_done(store, shard, 0);
 		else
-			shard->channel.handshake = HANDSHAKE_NONE; /* the shard is cut off */
+			channel_forget(&shard->channel); /* the shard is cut off */
 	}
 }
 
@@ -413,7 +413,7 @@ void lease_lose(struct redis_store *store, struct shard *shard)
 	if (shard->node->connection && shard->channel.handshake == HANDSHAKE_DONE)
 		release(store, shard);
 	token_forget(shard);
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 	shard->channel.acked = 0;
 }
 

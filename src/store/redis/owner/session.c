@@ -33,12 +33,18 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
  * handshake. */
 static void ask_again(struct redis_store *store, struct shard *shard)
 {
-	shard->channel.handshake = HANDSHAKE_NONE;
+	channel_forget(&shard->channel);
 	if (shard->channel.pause_until <= store->now)
 		shard_pause(&store->sets, shard, usec_add(store->now, DW_MILLISECONDS(2)));
 	if (store->ownership.role == DW_OWNER)
 		store->ownership.renew_at =
 		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
+}
+
+/* context_of returns the context of the request of a shard's handshake. */
+static void *context_of(const struct shard *shard)
+{
+	return (void *)(uintptr_t)shard->channel.handshakes;
 }
 
 /* ---- The owner ------------------------------------------------------------------------------- */
@@ -69,7 +75,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 	enum failure failure = call_failed(store, request, reply);
 	uint64_t mark;
 
-	if (!shard_is_ours(shard)) {
+	if (!shard_is_ours(shard) || request->context != context_of(shard)) {
 		/* The ownership was lost meanwhile. The next handshake is a client's. */
 	} else if (failure == FAILURE_NONE && handshake_is_ours(store, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
@@ -110,7 +116,7 @@ int handshake_ask(struct redis_store *store, struct shard *shard, request_answer
 	command_text(&store->draft.words, store->names.token);
 	command_number(&store->draft.words, store->ownership.lease / 1000);
 	command_text(&store->draft.words, shard->lease.incarnation);
-	return request_post(store, shard, answered, lost, NULL);
+	return request_post(store, shard, answered, lost, context_of(shard));
 }
 
 static int begin_as_owner(struct redis_store *store, struct shard *shard)
@@ -173,8 +179,8 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	struct shard *shard = request->shard;
 	enum failure failure = call_failed(store, request, reply);
 
-	if (shard_is_ours(shard)) {
-		/* This store became the owner meanwhile. */
+	if (shard_is_ours(shard) || request->context != context_of(shard)) {
+		/* This store became the owner meanwhile, or was it. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply))
@@ -208,7 +214,8 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	/* That of the first shard: an owner may have fewer shards than we think. */
 	command_text(&store->draft.words, store->shards[0].keys.name[NAME_WAKE]);
 	command_bytes(&store->draft.words, store->names.holder, strcspn(store->names.holder, "|"));
-	return request_post(store, shard, client_handshake_answered, handshake_lost, NULL);
+	return request_post(store, shard, client_handshake_answered, handshake_lost,
+			    context_of(shard));
 }
 
 void handshake_begin(struct redis_store *store, struct shard *shard)
@@ -222,6 +229,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 		shard_mark(store, shard, SHARD_FENCED);
 		return;
 	}
+	shard->channel.handshakes++;
 	if ((owner ? begin_as_owner : begin_as_client)(store, shard) == DW_OK)
 		shard->channel.handshake = HANDSHAKE_ASKED;
 	else

@@ -370,7 +370,7 @@ static void shard_is_empty(struct redis_store *store, struct topic_call *call)
 	if (shard_is_ours(shard))
 		shard_mark(store, shard, SHARD_SUSPECT);
 	else
-		shard->channel.handshake = HANDSHAKE_NONE;
+		channel_forget(&shard->channel);
 }
 
 static void changed(struct redis_store *store, struct redis_request *request,

@@ -96,12 +96,22 @@ enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
  * to the client's session. */
 struct channel {
 	enum handshake handshake;
-	uint64_t next;      /* the number of the next command */
-	uint64_t acked;     /* the highest number that the server is known to have applied */
+	unsigned
+	    handshakes; /* grows with each handshake; the reply to an earlier one does not count */
+	uint64_t next;  /* the number of the next command */
+	uint64_t acked; /* the highest number that the server is known to have applied */
 	unsigned under_way; /* how many numbered commands are under way */
 	bool is_broken; /* a command failed, so the server also refuses the commands behind it */
 	dw_usec pause_until; /* nothing is sent before this time (steady clock) */
 };
+
+/* channel_forget is called when the shard needs a new handshake. The reply to one that is under way
+ * does not count: it names a mark from before the commands that will be sent. */
+static inline void channel_forget(struct channel *channel)
+{
+	channel->handshake = HANDSHAKE_NONE;
+	channel->handshakes++;
+}
 
 /* request_new makes a request. Returns NULL without memory. */
 struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
