@@ -89,20 +89,28 @@ void apart_submitted(struct fleet *fleet, const dw_op *op)
 
 /* ---- In time -------------------------------------------------------------------------------- */
 
-/* owner_of: the process that should start the timers of the shard; NULL: none, or it stands
- * still. */
+static bool is_at_work(const struct fleet *fleet, const struct instance *instance)
+{
+	return instance->engine && !instance->closing && engine_is_owner(instance->engine) &&
+	       instance->stalled_until <= fleet->sim->clocks.steady;
+}
+
+/* owner_of: the process that should start the timers of the shard: who has its lease; of owners
+ * without peers any that is at work, because it should acquire the lease. NULL: none. */
 static const struct process *owner_of(const struct fleet *fleet, unsigned shard)
 {
+	const struct process *any = NULL;
+
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		const struct process *process = &fleet->processes[i];
-		const struct instance *instance = &process->instance;
 
-		if (instance->engine && !instance->closing && engine_is_owner(instance->engine) &&
-		    instance->stalled_until <= fleet->sim->clocks.steady &&
-		    (!fleet->sim->peers || fleet_has_lease(process, shard)))
+		if (!is_at_work(fleet, &process->instance))
+			continue;
+		if (fleet_has_lease(process, shard))
 			return process;
+		any = any ? any : process;
 	}
-	return NULL;
+	return fleet->sim->peers ? NULL : any;
 }
 
 /* must_start: a timer of this name could start now, and nothing was asked about it. */
