@@ -212,6 +212,22 @@ static void a_change_that_came_too_late_stays_so_when_the_shard_was_given_away(v
 	assert_int_equal(confirm(s, ver, fence), 3);
 }
 
+/* The inbox has one entry for an id. So if the last change came too late, nobody knows whether the
+ * owner had acknowledged an earlier one. */
+static void an_earlier_change_is_not_late_because_a_later_one_is(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t fence = s->fence;
+	uint64_t ver = put_one(s, false, "a", 5, 0);
+	uint64_t later = put_one(s, false, "a", 6, 0);
+	char late[64];
+
+	(void)snprintf(late, sizeof late, "%" PRIu64 ";a\n", later);
+	command(s, "HSET {t:07}:m fire n1 late %s", late);
+	assert_int_equal(confirm(s, later, fence), 2);
+	assert_int_equal(confirm(s, ver, fence), 3);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, scripts_empty)
 
 int main(void)
@@ -226,6 +242,7 @@ int main(void)
 	    CASE(whoever_listens_hears_of_a_free_shard),
 	    CASE(a_change_is_sure_when_its_shard_was_given_away),
 	    CASE(a_change_that_came_too_late_stays_so_when_the_shard_was_given_away),
+	    CASE(an_earlier_change_is_not_late_because_a_later_one_is),
 	};
 
 	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);
