@@ -12,10 +12,15 @@ local function is_newer(value)
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil
 end
 
+-- SHARED stands behind the format of a shard that a peer owns. A library that knows no peers takes
+-- such a text for a later format, so it does not own the shard.
+local SHARED = 'p'
+
 -- is_later returns true if these scripts do not know this format. A format that is not a number is
 -- also unknown.
 local function is_later(mark)
-	return mark and not ((tonumber(mark) or RECORD + 1) <= RECORD)
+	local number = mark and tonumber(string.match(mark, '^(%d+)' .. SHARED .. '?$'))
+	return mark and not ((number or RECORD + 1) <= RECORD)
 end
 
 -- may_have_newer returns true if the shard has, or had, a timer or letter of a later version.

@@ -25,6 +25,7 @@
 --           13 the server's run_id; may be left out, or ''
 --           14 for how long the server is known to be up (ms). It may be left out, or '', if nobody
 --           else can have had the shard since the caller was its owner
+--           15 1: the caller is a peer; may be left out
 -- returns   {'OK', token, era, last version, now (us), number of entries in the inbox, number of
 --           dead letters, number of shards before the call or '', 'version:step' or ''}. A claim of
 --           a version up to that one raises the attempt by the step;
@@ -116,10 +117,11 @@ if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 	call('UNLINK', INBOX)
 end
 call('SET', LEASE, token, 'PX', ARGV[3])
--- `format` keeps out older libraries, which have no recurring timers.
+-- `format` keeps out older libraries, which have no recurring timers, or know no peers.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,
 	'holder', ARGV[5], 'since', digits(now()), 'shards', ARGV[6], 'era', era,
-	'conn', ARGV[2], 'format', RECORD, 'asked', ARGV[7], 'run', run, 'longest', longest)
+	'conn', ARGV[2], 'format', RECORD .. (ARGV[15] == '1' and SHARED or ''),
+	'asked', ARGV[7], 'run', run, 'longest', longest)
 -- If the last owner starts timers while it is cut off, and has not released the shard, it may have
 -- given attempts that Redis does not know to versions up to now. Each such owner may have used 15
 -- more than the one before it.

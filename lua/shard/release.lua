@@ -4,7 +4,9 @@
 -- that it has read in the inbox. At this time nothing of the shard is claimed, and no command for
 -- it is under way. If the shard is not as the owner knows it, the script does nothing.
 --
--- uses: base
+-- A peer that ends takes its mark out of the format: an older library may own the shard again.
+--
+-- uses: base newer
 --
 -- KEYS      l m
 -- ARGV      1 token
@@ -18,7 +20,7 @@
 --           back, or another owner was here
 -- cost      O(1). The script works over maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn')
+local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn', 'format')
 local gives = (ARGV[3] or '') ~= ''
 
 -- is_mine returns true if the caller has the shard. A lease that has run out counts as the caller's
@@ -48,6 +50,8 @@ end
 call('HDEL', META, 'holder', 'fire') -- without a holder, a late renew does not take the lease again
 if (ARGV[2] or '') ~= '' then
 	call('HSET', META, 'format', ARGV[2])
+elseif not gives and meta[7] == RECORD .. SHARED then
+	call('HSET', META, 'format', RECORD)
 end
 if gives then
 	call('HSET', META, 'acked', meta[3] or '0') -- each change up to this version is certain

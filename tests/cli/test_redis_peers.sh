@@ -66,7 +66,9 @@ test_redis_peers_share_a_namespace() {
 	await has_shards 16
 	add_many 200
 	await all_fired 500
+	[ "$(redis HGET '{durawheel:00}:m' format)" = 2p ]
 	stop_peer two
+	[ "$(redis HGET '{durawheel:00}:m' format)" = 2 ]
 	expect 0 durawheel members
 	prints 'no peers share this namespace'
 	expect 0 durawheel stats
@@ -156,6 +158,15 @@ stats_shows_unowned() {
 	misses_shards stats &&
 		grep -q '^member  *elsewhere, pid 7, shards 1-15$' out &&
 		grep -q '^without an owner shards 0: their timers wait$' out
+}
+
+# A library that cannot own shards beside these peers says so.
+test_redis_owner_beside_peers_of_a_newer_library() {
+	on_redis
+	expect 0 durawheel add --topic t --in 1h
+	redis HSET '{durawheel:00}:m' format 3p fence 5 >/dev/null
+	expect 6 durawheel run
+	says 'the namespace durawheel is shared by processes of a newer durawheel, beside which'
 }
 
 test_redis_shard_without_an_owner_is_told() {

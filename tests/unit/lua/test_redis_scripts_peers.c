@@ -165,6 +165,64 @@ static void whoever_listens_hears_of_a_free_shard(void **state)
 	redisFree(ear);
 }
 
+/* ---- The format ---------------------------------------------------------------------------- */
+
+static const redisReply *acquire_as(struct scripts *s, const char *nonce, bool is_peer)
+{
+	static const char *const words[] = {"1", "5000", "0", "holder", "16", "era2", "",
+					    "",  "",     "",  "",       "",   ""};
+
+	call(s, "acquire");
+	call_text(s, nonce);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		call_text(s, words[i]);
+	if (is_peer)
+		call_text(s, "1");
+	return call_go(s);
+}
+
+static void expect_format(struct scripts *s, const char *format)
+{
+	assert_string_equal(command(s, "HGET {t:07}:m format")->str, format);
+}
+
+/* A library without peers takes "2p" for a later format than its own. */
+static void a_shard_of_a_peer_is_not_for_an_older_library(void **state)
+{
+	struct scripts *s = *state;
+	char token[128];
+
+	command(s, "DEL {t:07}:l");
+	assert_true(is(acquire_as(s, "p1", true), "OK"));
+	(void)snprintf(token, sizeof token, "%s", s->reply->element[1]->str);
+	expect_format(s, "2p");
+	assert_true(is(give(s, token, "era", 0, 0), "OK"));
+	expect_format(s, "2p"); /* another peer takes it */
+	assert_true(is(acquire_as(s, "p2", true), "OK"));
+	(void)snprintf(token, sizeof token, "%s", s->reply->element[1]->str);
+	call(s, "release");
+	call_text(s, token);
+	assert_true(is(call_go(s), "OK"));
+	expect_format(s, "2");
+}
+
+static void a_shard_of_a_dead_peer_is_for_an_owner(void **state)
+{
+	struct scripts *s = *state;
+
+	command(s, "DEL {t:07}:l");
+	assert_true(is(acquire_as(s, "p1", true), "OK"));
+	command(s, "DEL {t:07}:l");
+	assert_true(is(acquire_as(s, "n9", false), "OK"));
+	expect_format(s, "2");
+	command(s, "DEL {t:07}:l");
+	command(s, "HSET {t:07}:m format 3p");
+	assert_true(is(acquire_as(s, "p1", true), "NEWER"));
+	assert_string_equal(s->reply->element[1]->str, "3p");
+	command(s, "HSET {t:07}:m format 2q");
+	assert_true(is(acquire_as(s, "p1", true), "NEWER"));
+}
+
 /* ---- A change that waits -------------------------------------------------------------------- */
 
 static int64_t confirm(struct scripts *s, uint64_t ver, uint64_t fence)
@@ -237,6 +295,8 @@ int main(void)
 	    CASE(a_member_is_dropped_when_its_time_is_over),
 	    CASE(a_full_list_takes_nobody),
 	    CASE(the_list_works_on_a_full_server),
+	    CASE(a_shard_of_a_peer_is_not_for_an_older_library),
+	    CASE(a_shard_of_a_dead_peer_is_for_an_owner),
 	    CASE(a_shard_is_given_if_it_is_what_the_owner_knows),
 	    CASE(a_lease_that_ran_out_can_be_given),
 	    CASE(whoever_listens_hears_of_a_free_shard),

@@ -320,7 +320,12 @@ static void stay_foreign(struct redis_store *store, struct shard *shard, enum fa
 {
 	bool is_young = failure == FAILURE_NONE && reply_is(&reply->items[0], "YOUNG");
 
-	if (failure == FAILURE_NONE && !is_young)
+	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "NEWER"))
+		complain(store,
+			 "shard %u is of a newer durawheel, which has to own it: run the newer one "
+			 "(format %.20s)",
+			 shard->number, reply->items[1].bytes);
+	else if (failure == FAILURE_NONE && !is_young)
 		complain(store, "shard %u cannot be acquired: %s %.40s", shard->number,
 			 reply->items[0].bytes, reply->items[1].bytes);
 	if (failure == FAILURE_REFUSED || (failure == FAILURE_NONE && !is_young))

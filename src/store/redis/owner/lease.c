@@ -202,11 +202,15 @@ static void refuse_newer(struct redis_store *store, const struct shard *shard,
 			 const struct reply *format)
 {
 	char words[DW_MESSAGE_SIZE];
+	bool is_number = strspn(format->bytes, "0123456789") == format->size;
 
 	(void)snprintf(words, sizeof words,
-		       "the namespace %s has timers of a newer durawheel, which this version "
-		       "cannot deliver: run the newer one (shard %u: format %.20s, not %d)",
-		       store->names.name, shard->number, format->bytes, RECORD_VERSION);
+		       "the namespace %s %s of a newer durawheel, %s: run the newer one (shard "
+		       "%u: format %.20s, not %d)",
+		       store->names.name, is_number ? "has timers" : "is shared by processes",
+		       is_number ? "which this version cannot deliver"
+				 : "beside which this version cannot own it",
+		       shard->number, format->bytes, RECORD_VERSION);
 	refuse(&store->ownership, DW_ENEWER, words);
 }
 

@@ -235,6 +235,8 @@ void token_add_acquire(struct redis_store *store, struct shard *shard,
 	command_unsigned(words, seen->fence);
 	add_server(store, shard,
 		   seen->is_ours || (shard_is_ours(shard) && !token_is_over(store, shard)));
+	if (shard_is_shared(store))
+		command_text(words, "1");
 	shard->lease.asking =
 	    (struct token_ask){store->names.incarnations, end_of(&store->ownership, store->now)};
 }
