@@ -27,6 +27,9 @@ extern "C" {
  * the owner only while there is one. Queues, and what is stored, are asked of the store, at most
  * once a second; the answers are in the text of a later call.
  *
+ * A peer (DW_PEER) writes what a client does: the sum of what all peers have told the store. The
+ * counters of a peer that leaves stay in it.
+ *
  * durawheel_owner is 1 while the namespace has an owner. Of an owner that is cut off from Redis it
  * is 1 until its lease has run out, with a journal or without: until then no other process can have
  * the store, and with DW_OUTAGE_FIRE the owner fires. A client or standby shows 0 for an owner of

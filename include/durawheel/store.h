@@ -396,6 +396,10 @@ typedef struct dw_member_row {
 	char version[16];   /* of durawheel */
 	char zones[16];     /* of its time zone data, or "" */
 	int is_self;        /* this handle */
+	int is_dead;        /* a process of this machine that has ended */
+	unsigned share;     /* how many shards it should have, as it was told last */
+	unsigned busy;  /* in how many of its shards deliveries run, if it has too many shards */
+	char runs[160]; /* topics of these deliveries, in words; or "" */
 } dw_member_row;
 
 typedef struct dw_store dw_store;

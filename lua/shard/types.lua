@@ -3,7 +3,7 @@
 --
 -- uses: base
 --
--- KEYS      l m z h i d D e s:NONCE E x t u n o O
+-- KEYS      l m z h i d D e s:NONCE E x t u n o O R
 -- ARGV      none
 -- returns   {type, ...}; 'none' for a key that does not exist
 -- cost      O(1)

@@ -192,7 +192,7 @@ int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
 		return handle_refuse(d, DW_ENOMEM, dw_strerror(DW_ENOMEM));
 	d->metrics->alloc = d->alloc;
 	ask_store(d, d->metrics);
-	if (engine_is_owner(d->engine))
+	if (engine_is_owner(d->engine) && d->options.role != DW_PEER)
 		needed = write_own(d, text, size);
 	else if (!is_up(d))
 		needed = metrics_write_away(text, size);

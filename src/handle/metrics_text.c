@@ -155,6 +155,8 @@ static const struct figure figures[] = {
     {"loading", "gauge", "recovering", PLAIN, "1 while the owner loads its timers."},
     {"waited_seconds_total", "counter", "waited_us", SPAN,
      "How long starts waited on purpose: paused, or for their batch."},
+    {"owners", "gauge", "owners", PLAIN, "Peers that have shards."},
+    {"peers", "gauge", "peers", PLAIN, "Peers that share the store."},
     {"unhandled", "gauge", "unhandled", PLAIN, "Timers that are due and have no handler."},
     {"held", "gauge", "held", PLAIN, "Timers that are held, and wait for dw_settle."},
     {"put_total", "counter", "put", PLAIN, "Timers put by the owner's program."},
@@ -189,25 +191,24 @@ static void put_figures(struct metrics_lines *out, const char *report)
 	}
 }
 
-/* put_shards shows nothing for an owner whose version does not tell it. What the owner neither
- * fires nor is refused has no owner that tells so. A peer does not know whether others have it. */
+/* put_shards shows nothing for an owner whose version does not tell it. What one owner neither
+ * fires nor is refused has no owner that tells so. The report of all peers says what is free. */
 static void put_shards(struct metrics_lines *out, const char *report)
 {
-	int64_t all, owned = 0, refused = 0, peer = 0;
+	int64_t all, owned = 0, refused = 0, free;
 
 	if (!number_of(report, "shards", &all))
 		return;
 	(void)number_of(report, "shards_owned", &owned);     /* or 0 */
 	(void)number_of(report, "shards_refused", &refused); /* or 0 */
+	if (!number_of(report, "shards_free", &free))
+		free = all - owned - refused;
 	put_shared_head(out, "shards", "gauge",
 			"Shards of the store: owned, refused by the server, or free: without an "
 			"owner.");
 	put_line(out, "durawheel_shards{state=\"owned\"} %" PRId64 "\n", owned);
 	put_line(out, "durawheel_shards{state=\"refused\"} %" PRId64 "\n", refused);
-	(void)number_of(report, "peer", &peer); /* or 0 */
-	if (!peer)
-		put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n",
-			 all - owned - refused);
+	put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n", free);
 }
 
 static void put_histogram(struct metrics_lines *out, const char *report, const char *key,

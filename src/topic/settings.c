@@ -29,7 +29,7 @@ enum {
 
 /* ---- The text ------------------------------------------------------------------------------ */
 
-enum kind { NUMBER_32, NUMBER_64 };
+enum kind { NUMBER_32, NUMBER_64, NUMBER_MOST, NUMBER_FIRST };
 
 struct settings_field {
 	const char *word;
@@ -45,6 +45,15 @@ struct settings_field {
 #define NUMBER(word, member)                                                                       \
 	{                                                                                          \
 		word, offsetof(dw_topic_info, member), NUMBER_64                                   \
+	}
+
+#define MOST(word, member)                                                                         \
+	{                                                                                          \
+		word, offsetof(dw_topic_info, member), NUMBER_MOST                                 \
+	}
+#define FIRST(word, member)                                                                        \
+	{                                                                                          \
+		word, offsetof(dw_topic_info, member), NUMBER_FIRST                                \
 	}
 
 static const struct settings_field settings_fields[] = {
@@ -63,19 +72,21 @@ static const struct settings_field settings_fields[] = {
     SETTING("keep", keep_us),
 };
 
-/* The numbers of a topic's timers, which an owner writes. */
+/* The numbers of a topic's timers, which an owner writes. What becomes of those of several owners:
+ * a sum, the largest, or the smallest that is not 0. The waits that are named first are the worse
+ * ones. */
 static const struct settings_field timer_fields[] = {
-    NUMBER("pending", pending),     NUMBER("due", due),
-    NUMBER("running", running),     NUMBER("done", done),
-    NUMBER("retried", retried),     NUMBER("dead", dead),
-    NUMBER("oldest", oldest),       NUMBER("started", started),
-    NUMBER("late", late),           NUMBER("late50", late_p50_us),
-    NUMBER("late99", late_p99_us),  NUMBER("late100", late_max_us),
-    NUMBER("took50", took_p50_us),  NUMBER("took99", took_p99_us),
-    NUMBER("took100", took_max_us), NUMBER("timed", timed),
-    NUMBER("waits", waits),         NUMBER("purpose", on_purpose),
-    NUMBER("first", unstarted_due), NUMBER("first_ver", unstarted_generation),
-    NUMBER("last", started_due),    NUMBER("last_ver", started_generation),
+    NUMBER("pending", pending),    NUMBER("due", due),
+    NUMBER("running", running),    NUMBER("done", done),
+    NUMBER("retried", retried),    NUMBER("dead", dead),
+    FIRST("oldest", oldest),       NUMBER("started", started),
+    NUMBER("late", late),          MOST("late50", late_p50_us),
+    MOST("late99", late_p99_us),   MOST("late100", late_max_us),
+    MOST("took50", took_p50_us),   MOST("took99", took_p99_us),
+    MOST("took100", took_max_us),  MOST("timed", timed),
+    FIRST("waits", waits),         NUMBER("purpose", on_purpose),
+    FIRST("first", unstarted_due), FIRST("first_ver", unstarted_generation),
+    MOST("last", started_due),     MOST("last_ver", started_generation),
 };
 
 /* The numbers of a topic's queue, which a store reports. */
@@ -92,7 +103,7 @@ static int64_t get(const void *object, const struct settings_field *field)
 	uint32_t number;
 	int64_t value;
 
-	if (field->kind == NUMBER_64) {
+	if (field->kind != NUMBER_32) {
 		memcpy(&value, at, sizeof value);
 		return value;
 	}
@@ -105,7 +116,7 @@ static void set(void *object, const struct settings_field *field, int64_t value)
 	char *at = (char *)object + field->offset;
 	uint32_t number = (uint32_t)value;
 
-	if (field->kind == NUMBER_64)
+	if (field->kind != NUMBER_32)
 		memcpy(at, &value, sizeof value);
 	else
 		memcpy(at, &number, sizeof number);
@@ -198,6 +209,28 @@ void settings_read(dw_topic_settings *settings, const char *text, size_t size)
 void info_read(dw_topic_info *info, const char *text, size_t size)
 {
 	read_text(&info->settings, info, text, size);
+}
+
+/* total returns what becomes of a number of two owners. */
+static int64_t total(enum kind kind, int64_t one, int64_t other)
+{
+	if (kind == NUMBER_MOST)
+		return one > other ? one : other;
+	if (kind == NUMBER_FIRST && one != 0 && other != 0)
+		return one < other ? one : other;
+	return one + other;
+}
+
+void numbers_add(dw_topic_info *info, const char *text, size_t size)
+{
+	dw_topic_info added = {.size = sizeof added};
+
+	read_text(&added.settings, &added, text, size);
+	for (size_t i = 0; i < COUNT(timer_fields); i++) {
+		const struct settings_field *field = &timer_fields[i];
+
+		set(info, field, total(field->kind, get(info, field), get(&added, field)));
+	}
 }
 
 /* ---- The ranges ---------------------------------------------------------------------------- */

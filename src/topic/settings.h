@@ -33,6 +33,9 @@ size_t settings_write_changes(const dw_topic_settings *from, const dw_topic_sett
 void settings_read(dw_topic_settings *, const char *text, size_t size);
 void info_read(dw_topic_info *, const char *text, size_t size);
 
+/* numbers_add adds the numbers of timers of one more owner. */
+void numbers_add(dw_topic_info *, const char *text, size_t size);
+
 /* settings_version returns the version in a stored text. It returns 0 if the text has no version,
  * or is damaged, which means that one of its words is not NAME=NUMBER. version_of() in
  * lua/common/settings.lua does the same. */

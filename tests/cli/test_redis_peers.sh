@@ -36,6 +36,19 @@ add_many() {
 	done | expect 0 durawheel import
 }
 
+# shows_peers COUNT: so many peers have shards, and the owner is named so.
+shows_peers() {
+	durawheel stats --json >out 2>err || true
+	grep -qE "\"owners\":$1,\"shards\":16,\"shards_owned\":16,.*\"shards_free\":0," out
+}
+
+# counts_fired COUNT: the report of all peers and the list of topics have so many starts.
+counts_fired() {
+	durawheel stats --json >out 2>err || true
+	grep -q "\"fired\":$1," out &&
+		durawheel topic list --json >topics.out 2>err && grep -q "\"done\":$1," topics.out
+}
+
 test_redis_peers_share_a_namespace() {
 	on_redis
 	peer one
@@ -50,10 +63,11 @@ test_redis_peers_share_a_namespace() {
 	expect 0 durawheel stats
 	[ "$(grep -cE '^member .*, pid [0-9]+, shards [0-9]' out)" = 2 ]
 	lacks 'without an owner' out
-	expect 0 durawheel stats --json
+	await shows_peers 2
 	grep -qE '"owner_report":.*"members":\[\{"who":.*\],"shard_count":16,"unowned":\[\]\}$' out
 	add_many 300
 	await all_fired 300
+	await counts_fired 300
 	[ -s one.fired ] && [ -s two.fired ]
 	[ "$(sed 's/,.*//' ./*.fired | sort -u | wc -l)" = 300 ]
 	for name in one two; do
@@ -64,8 +78,11 @@ test_redis_peers_share_a_namespace() {
 	done
 	stop_peer one
 	await has_shards 16
+	await shows_peers 1
+	await counts_fired 300 # also those of the one that has left
 	add_many 200
 	await all_fired 500
+	await counts_fired 500
 	[ "$(redis HGET '{durawheel:00}:m' format)" = 2p ]
 	stop_peer two
 	[ "$(redis HGET '{durawheel:00}:m' format)" = 2 ]

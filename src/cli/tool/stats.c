@@ -34,7 +34,8 @@ static void print_word(const char *name, const char *word)
 static bool is_for_people(const char *key, const json_t *value)
 {
 	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
-	       !strstr(key, "_sum_") && strncmp(key, "shards", strlen("shards")) != 0;
+	       !strstr(key, "_sum_") && strncmp(key, "shards", strlen("shards")) != 0 &&
+	       strcmp(key, "unowned") != 0 && strcmp(key, "peer") != 0;
 }
 
 /* print_counter prints a counter with a readable name: "store_p99_us" becomes "store p99" with a

@@ -352,7 +352,11 @@ static void show_row(struct shown *shown, const dw_row *row)
 	shown->is_counted = shown->is_counted || !row->id[0];
 	if (!item)
 		return;
-	item->is_set = item->is_set || has_settings(row);
+	if (!has_settings(row)) {
+		numbers_add(item, row->body, row->body_size);
+		return;
+	}
+	item->is_set = true;
 	info_read(item, row->body, row->body_size);
 }
 
@@ -403,7 +407,8 @@ void registry_show(struct engine *engine, const struct call *call)
 {
 	struct shown shown AT_END(free_shown_topics) = {
 	    .alloc = engine->alloc, .engine = engine, .only = call->id};
-	bool owns = engine->ownership.role == DW_OWNER;
+	/* A peer has only a part of the timers, so it shows what all peers have told. */
+	bool owns = engine->ownership.role == DW_OWNER && !engine->env.is_peer;
 	int status = call->status;
 
 	shown.is_counted = owns;

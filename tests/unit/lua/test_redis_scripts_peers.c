@@ -90,6 +90,112 @@ static void the_list_works_on_a_full_server(void **state)
 	expect_list(s, "a");
 }
 
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+static const redisReply *tell(struct scripts *s, const char *name, const char *kind,
+			      const char *text)
+{
+	call(s, "tell");
+	call_text(s, name);
+	call_text(s, kind);
+	call_number(s, 5);
+	call_text(s, text);
+	return call_go(s);
+}
+
+/* expect_left: these are the counters of the peers that have left; then come so many others. */
+static const redisReply *expect_left(struct scripts *s, const char *kind, const char *left,
+				     size_t others)
+{
+	call(s, "reports");
+	call_text(s, kind);
+	assert_true(is(call_go(s), "OK"));
+	assert_int_equal(s->reply->elements, 2 + 4 * others);
+	assert_string_equal(s->reply->element[1]->str, left);
+	return s->reply;
+}
+
+static void only_members_tell_numbers(void **state)
+{
+	struct scripts *s = *state;
+	const redisReply *reply;
+	uint64_t now;
+
+	call(s, "reports");
+	call_text(s, "r");
+	assert_true(is(call_go(s), "OK"));
+	assert_int_equal(s->reply->elements, 1);
+	assert_true(is(tell(s, "a", "r", "{}"), "NONE"));
+	now = number_in(member(s, "in", "a", "record of a")->element[1]);
+	assert_true(is(tell(s, "a", "r", "{\"fired\":3}"), "OK"));
+	assert_true(is(tell(s, "b", "r", "{}"), "NONE"));
+	reply = expect_left(s, "r", "{}", 1);
+	assert_string_equal(reply->element[2]->str, "a");
+	assert_int_equal(number_in(reply->element[3]), now + 5000000);
+	assert_string_equal(reply->element[4]->str, "record of a");
+	assert_string_equal(reply->element[5]->str, "5 {\"fired\":3}");
+	reply = expect_left(s, "t", "", 1);
+	assert_string_equal(reply->element[5]->str, "");
+	assert_int_equal(command(s, "HLEN {t:07}:R")->integer, 1);
+}
+
+static void counters_of_a_peer_stay_when_it_leaves(void **state)
+{
+	struct scripts *s = *state;
+
+	member(s, "in", "a", "");
+	member(s, "in", "b", "");
+	member(s, "in", "c", "");
+	tell(s, "a", "r", "{\"timers\":7,\"fired\":9000000000000000,\"lateness_buckets\":[1,0,2]}");
+	tell(s, "b", "r", "{\"fired\":5,\"dead\":1,\"lateness_buckets\":[10,20]}");
+	tell(s, "a", "t", "x\tpending=4 done=2 late50=9\ny\tdead=1\n");
+	tell(s, "b", "t", "x\tdone=3 late=1\n");
+	member(s, "out", "a", "");
+	expect_left(s, "r", "{\"fired\":9000000000000000,\"lateness_buckets\":[1,0,2]}", 2);
+	member(s, "out", "b", "");
+	member(s, "out", "b", ""); /* twice */
+	expect_left(s, "r",
+		    "{\"fired\":9000000000000005,\"dead\":1,\"lateness_buckets\":[11,20,2]}", 1);
+	expect_left(s, "t", "x\tdone=5 late=1\ny\tdead=1\n", 1);
+	assert_int_equal(command(s, "HLEN {t:07}:R")->integer, 2);
+}
+
+/* A peer that was only late comes back with the same counters. */
+static void counters_of_a_peer_count_once_when_it_comes_back(void **state)
+{
+	struct scripts *s = *state;
+
+	member(s, "in", "a", "");
+	member(s, "in", "b", "");
+	tell(s, "a", "r", "{\"timers\":7,\"fired\":100}");
+	command(s, "ZADD {t:07}:o 5 a");
+	expect_left(s, "r", "{\"fired\":100}", 1);
+	member(s, "in", "b", "");
+	expect_left(s, "r", "{\"fired\":100}", 1);
+	member(s, "in", "a", "");
+	expect_left(s, "r", "{}", 2);
+	assert_string_equal(s->reply->element[9]->str, "5 {\"timers\":7,\"fired\":100}");
+}
+
+/* The numbers of dead peers do not fill the memory. */
+static void numbers_of_many_dead_peers_become_one(void **state)
+{
+	struct scripts *s = *state;
+	char name[8];
+
+	for (int i = 0; i < 30; i++) {
+		(void)snprintf(name, sizeof name, "%d", i);
+		member(s, "in", name, "");
+		tell(s, name, "r", "{\"fired\":1}");
+		tell(s, name, "t", "x\tdone=1\n");
+		command(s, "ZADD {t:07}:o 5 %s", name);
+	}
+	member(s, "in", "b", "");
+	expect_left(s, "r", "{\"fired\":30}", 1);
+	expect_left(s, "t", "x\tdone=30\n", 1);
+	assert_int_equal(command(s, "HLEN {t:07}:R")->integer, 2 * 16 + 2);
+}
+
 /* ---- Giving -------------------------------------------------------------------------------- */
 
 static const redisReply *give(struct scripts *s, const char *token, const char *era, uint64_t mark,
@@ -295,6 +401,10 @@ int main(void)
 	    CASE(a_member_is_dropped_when_its_time_is_over),
 	    CASE(a_full_list_takes_nobody),
 	    CASE(the_list_works_on_a_full_server),
+	    CASE(only_members_tell_numbers),
+	    CASE(counters_of_a_peer_stay_when_it_leaves),
+	    CASE(counters_of_a_peer_count_once_when_it_comes_back),
+	    CASE(numbers_of_many_dead_peers_become_one),
 	    CASE(a_shard_of_a_peer_is_not_for_an_older_library),
 	    CASE(a_shard_of_a_dead_peer_is_for_an_owner),
 	    CASE(a_shard_is_given_if_it_is_what_the_owner_knows),

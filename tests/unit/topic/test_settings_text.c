@@ -118,9 +118,35 @@ static void greatest_and_smallest_settings_are_taken(void **state)
 	}
 }
 
+/* Several owners each have a part of a topic's timers. */
+static void numbers_of_several_owners_are_added(void **state)
+{
+	static const char one[] = "pending=3 due=1 oldest=500 started=10 late50=7 waits=4 first=50";
+	static const char other[] = "pending=4 oldest=400 done=2 late50=9 waits=2 last=60 timed=1";
+	dw_topic_info info = {.waiting = 5};
+
+	(void)state;
+	numbers_add(&info, one, strlen(one));
+	assert_int_equal(info.oldest, 500);
+	numbers_add(&info, other, strlen(other));
+	numbers_add(&info, "", 0);
+	assert_int_equal(info.pending, 7);
+	assert_int_equal(info.due, 1);
+	assert_int_equal(info.oldest, 400);
+	assert_int_equal(info.started, 10);
+	assert_int_equal(info.done, 2);
+	assert_int_equal(info.late_p50_us, 9);
+	assert_int_equal(info.timed, 1);
+	assert_int_equal(info.waits, DW_WAITS_HANDLER);
+	assert_int_equal(info.unstarted_due, 50);
+	assert_int_equal(info.started_due, 60);
+	assert_int_equal(info.waiting, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(numbers_of_several_owners_are_added),
 	    cmocka_unit_test(damaged_text_is_refused_in_words),
 	    cmocka_unit_test(text_with_a_nul_or_a_long_word_is_damaged),
 	    cmocka_unit_test(sound_text_is_taken),

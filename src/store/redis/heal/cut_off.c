@@ -12,7 +12,8 @@ static const char *const types[KEYS_OF_SHARD] = {
     [KEY_LEASE] = "string", [KEY_META] = "hash",   [KEY_TIMERS] = "zset",  [KEY_VALUES] = "hash",
     [KEY_INBOX] = "zset",   [KEY_DEAD] = "zset",   [KEY_LETTERS] = "hash", [KEY_NAMES] = "zset",
     [KEY_SESSION] = "hash", [KEY_ENDS] = "hash",   [KEY_UNTILS] = "zset",  [KEY_TOPICS] = "hash",
-    [KEY_DROPPED] = "hash", [KEY_COUNTS] = "hash", [KEY_MEMBERS] = "zset", [KEY_RECORDS] = "hash"};
+    [KEY_DROPPED] = "hash", [KEY_COUNTS] = "hash", [KEY_MEMBERS] = "zset", [KEY_RECORDS] = "hash",
+    [KEY_REPORTS] = "hash"};
 
 bool cut_off_type_differs(const struct reply *reply, unsigned key, char *ret_words)
 {

@@ -34,7 +34,4 @@ void member_list_read(const struct reply *, struct member_list *);
 bool member_is_self(const struct redis_store *, const struct listed_member *);
 bool member_is_dead(const struct listed_member *);
 
-/* member_list_ask reads the list, and answers the MEMBERS operation with it. */
-void member_list_ask(struct redis_store *, dw_op *);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/redis/core.h"
+#include "store/redis/owner/member_numbers.h"
 #include "store/redis/queue/queue_call.h"
 #include "store/status.h"
 #include "timer/transition.h"
@@ -19,6 +20,7 @@ struct gather {
 	bool begun; /* a shard has done its part, or may have done it */
 	bool again; /* a read failed, and may succeed when it is asked again */
 	dw_store_status sum;
+	bool is_shared; /* peers have the shards */
 	char owner[256], standby[256];
 	char *report;
 };
@@ -101,8 +103,18 @@ static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 	return true;
 }
 
+static bool keep_report(struct alloc *alloc, struct gather *gather, const char *text, size_t size)
+{
+	alloc_free(alloc, gather->report);
+	gather->report = alloc_new(alloc, size + 1);
+	if (gather->report)
+		memcpy(gather->report, text, size);
+	return gather->report != NULL;
+}
+
 /* take_owner reads the owner of a shard. The one that has reported last is shown. An owner that has
- * died on this machine is not shown, even while its lease still runs. */
+ * died on this machine is not shown, even while its lease still runs. Peers tell their numbers
+ * elsewhere. */
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
@@ -110,6 +122,8 @@ static bool take_owner(struct alloc *alloc, struct gather *gather, const struct 
 
 	if (!gather->standby[0])
 		(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
+	if (gather->is_shared)
+		return true;
 	if (gather->report && (report->kind != REPLY_BULK || seen <= gather->sum.owner_seen))
 		return true;
 	if (items[LEASE].kind != REPLY_BULK ||
@@ -119,11 +133,7 @@ static bool take_owner(struct alloc *alloc, struct gather *gather, const struct 
 	gather->sum.owner_seen = seen;
 	if (report->kind != REPLY_BULK)
 		return true;
-	alloc_free(alloc, gather->report);
-	gather->report = alloc_new(alloc, report->size + 1);
-	if (gather->report)
-		memcpy(gather->report, report->bytes, report->size);
-	return gather->report != NULL;
+	return keep_report(alloc, gather, report->bytes, report->size);
 }
 
 static bool take_status(struct alloc *alloc, struct redis_request *request,
@@ -166,6 +176,50 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 		fail(gather, DW_ESTORE);
 	request_free(&store->alloc, request);
 	gather_end(store, gather);
+}
+
+/* take_peers shows the peers as the owner, if they have shards. */
+static bool take_peers(struct redis_store *store, struct gather *gather, const struct reply *reply)
+{
+	struct peers_status peers;
+	char text[REPORTS_SIZE];
+
+	gather->is_shared = numbers_read(reply, &peers);
+	if (!gather->is_shared)
+		return true;
+	memcpy(gather->owner, peers.owner, sizeof gather->owner);
+	gather->sum.owner_since = peers.since;
+	gather->sum.owner_seen = peers.seen;
+	reports_write(&peers.sum, store->shard_count, text);
+	return keep_report(&store->alloc, gather, text, strlen(text));
+}
+
+static void peers_answered(struct redis_store *store, struct redis_request *request,
+			   const struct reply *reply)
+{
+	struct gather *gather = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	if (failure == FAILURE_AGAIN)
+		gather->again = true;
+	else if (failure == FAILURE_NONE && !take_peers(store, gather, reply))
+		fail(gather, DW_ENOMEM);
+	/* Else the first shard is refused: the leases of the others say who has them. */
+	request_free(&store->alloc, request);
+	gather_end(store, gather);
+}
+
+/* ask_peers asks for the reports of the peers before the shards are asked. */
+static void ask_peers(struct redis_store *store, struct gather *gather)
+{
+	if (gather->op->kind != DW_OP_STATUS || !numbers_are_needed(store))
+		return;
+	numbers_ask(store, NUMBERS_REPORT);
+	gather->left++;
+	if (request_post(store, NULL, peers_answered, part_lost, gather) != DW_OK) {
+		gather->left--;
+		fail(gather, DW_ESTORE);
+	}
 }
 
 /* ---- What changes every shard -------------------------------------------------------------- */
@@ -239,11 +293,12 @@ static void purge_queues(struct redis_store *store, struct gather *gather, struc
 	}
 }
 
-/* leaves_out returns true if the operation does not fail when its command about this shard was
- * refused. A report only deletes old ends there, and the next one does so, too. */
-static bool leaves_out(const dw_op *op, const struct shard *shard)
+/* leaves_out returns true if the operation goes on without this shard, where its command was not
+ * done. A report only deletes old ends there, and the next one does so, too. */
+static bool leaves_out(const dw_op *op, const struct shard *shard, enum failure failure)
 {
-	return op->kind == DW_OP_REPORT && shard->marks & SHARD_REFUSES;
+	return op->kind == DW_OP_REPORT &&
+	       (failure == FAILURE_AGAIN || shard->marks & SHARD_REFUSES);
 }
 
 static void part_answered(struct redis_store *store, struct redis_request *request,
@@ -265,7 +320,7 @@ static void part_answered(struct redis_store *store, struct redis_request *reque
 		purge_queues(store, gather, request->shard, reply);
 	if (failure == FAILURE_FENCED || failure == FAILURE_LOST)
 		fail(gather, part_refused(store, request, failure));
-	else if (!done && !leaves_out(gather->op, request->shard))
+	else if (!done && !leaves_out(gather->op, request->shard, failure))
 		fail(gather, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE);
 	request_free(&store->alloc, request);
 	gather_end(store, gather);
@@ -297,8 +352,8 @@ static void report_lost(struct redis_store *store, struct redis_request *request
 	request_free(&store->alloc, request);
 }
 
-/* report_place returns the shard of the report: the first of our own that is in use. So each of
- * several owners has a place of its own. Returns NULL if there is none. */
+/* report_place returns the shard of the report: the first of our own that is in use. Returns NULL
+ * if there is none. */
 static struct shard *report_place(const struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -307,13 +362,33 @@ static struct shard *report_place(const struct redis_store *store)
 	return NULL;
 }
 
+/* peer_told: commands before the report are answered. If the report has failed, the next one brings
+ * the numbers. */
+static void peer_told(struct redis_store *store, struct redis_request *request,
+		      const struct reply *reply)
+{
+	dw_op *op = request->context;
+
+	(void)call_failed(store, request, reply);
+	request_free(&store->alloc, request);
+	gather_begin(store, op);
+}
+
+static void peer_untold(struct redis_store *store, struct redis_request *request)
+{
+	answer(store, request->context, DW_ESTORE);
+	request_free(&store->alloc, request);
+}
+
 static void begin_report(struct redis_store *store, dw_op *op)
 {
 	struct shard *shard = report_place(store);
 	struct redis_request *request;
 
-	if (!shard && shard_is_shared(store)) {
-		gather_begin(store, op); /* a peer without shards has no place */
+	if (shard_is_shared(store)) {
+		numbers_tell(store, NUMBERS_REPORT, op);
+		if (request_post(store, NULL, peer_told, peer_untold, op) != DW_OK)
+			answer(store, op, DW_ESTORE);
 		return;
 	}
 	if (!shard || shard->channel.handshake != HANDSHAKE_DONE || shard->channel.is_broken ||
@@ -417,6 +492,7 @@ static void gather_begin(struct redis_store *store, dw_op *op)
 	gather->op = op;
 	gather->left = 1; /* this function counts as a shard until every shard is asked */
 	gather->sum.next_due = DW_NEVER;
+	ask_peers(store, gather);
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (may_ask(op, &store->shards[i]))
 			ask_shard(store, gather, &store->shards[i]);

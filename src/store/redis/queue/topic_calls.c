@@ -6,6 +6,7 @@
 #include "store/counts.h"
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
+#include "store/redis/owner/member_numbers.h"
 #include "store/redis/queue/queue_call.h"
 
 #define COUNTS_FIELD "" /* no topic has this name */
@@ -19,6 +20,7 @@ struct topic_call {
 	bool reads;              /* a change: the shards are asked for the settings before it */
 	bool numbers;            /* the shards are asked for the numbers of queues next */
 	bool changes;            /* a change that is not in all shards yet */
+	bool is_shared;          /* peers have told the numbers of timers */
 	struct copies_told told; /* the settings that these have */
 	dw_row **tail;
 };
@@ -169,7 +171,7 @@ static bool add_rows(struct redis_store *store, struct topic_call *call, unsigne
 
 	if (call->told.count < count)
 		call->told.count = count;
-	if (token_has_holder(&items[3]) &&
+	if (!call->is_shared && token_has_holder(&items[3]) &&
 	    !counts_add_rows(&store->alloc, call->op, &call->tail, items[2].bytes, items[2].size))
 		return false;
 	for (size_t i = 4; i < reply->count; i += 2)
@@ -200,6 +202,21 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	call_end(store, call);
 }
 
+static void topic_peers_answered(struct redis_store *store, struct redis_request *request,
+				 const struct reply *reply)
+{
+	struct topic_call *call = request->context;
+	enum failure failure = call_failed(store, request, reply);
+
+	request_free(&store->alloc, request);
+	if (failure == FAILURE_AGAIN)
+		call->again = true;
+	else if (failure == FAILURE_NONE && call->status == DW_OK &&
+		 !numbers_add_topics(&store->alloc, call->op, &call->tail, reply, &call->is_shared))
+		call_fail(call, DW_ENOMEM); /* no row is added any more */
+	call_end(store, call);
+}
+
 /* send_list: the owner tells its numbers to the first shard in use. */
 static void send_list(struct redis_store *store, struct topic_call *call)
 {
@@ -208,6 +225,10 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 	bool changes = (call->op->flags & DW_OP_CHANGES) != 0;
 
 	call->numbers = !call->reads && !changes;
+	if (call->numbers && numbers_are_needed(store)) {
+		numbers_ask(store, NUMBERS_TOPICS);
+		post(store, call, NULL, topic_peers_answered);
+	}
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
@@ -433,13 +454,10 @@ static void counts_answered(struct redis_store *store, struct redis_request *req
 	call_end(store, call);
 }
 
-/* send_counts: the peer that has the first shard tells its numbers, and the others nothing. */
 static void send_counts(struct redis_store *store, struct topic_call *call)
 {
 	struct shard *first = shard_first(store);
 
-	if (shard_is_shared(store) && !shard_is_ours(first))
-		return;
 	command_begin(&store->draft, COMMAND_HSET);
 	command_text(&store->draft.words, first->keys.name[KEY_TOPICS]);
 	command_text(&store->draft.words, COUNTS_FIELD);
@@ -469,6 +487,8 @@ int topic_call_send(struct redis_store *store, dw_op *op)
 		return DW_ENOMEM;
 	if (op->kind == DW_OP_TOPIC_LIST)
 		send_list(store, call);
+	else if (op->kind == DW_OP_TOPIC_COUNT && shard_is_shared(store))
+		numbers_tell_topics(store, op);
 	else if (op->kind == DW_OP_TOPIC_COUNT)
 		send_counts(store, call);
 	else if (op->kind == DW_OP_AWAIT)

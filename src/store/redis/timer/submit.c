@@ -2,7 +2,7 @@
 #include "store/redis/timer/submit.h"
 
 #include "store/redis/core.h"
-#include "store/redis/owner/member_list.h"
+#include "store/redis/owner/member_numbers.h"
 #include "store/redis/page/ends.h"
 #include "timer/record.h"
 #include "timer/transition.h"
@@ -188,7 +188,7 @@ void submit_later(struct redis_store *store)
 		    DW_OP_OWN)
 			(shard_is_shared(store) ? members_own : lease_acquire)(store, op);
 		else if (op->kind == DW_OP_MEMBERS)
-			member_list_ask(store, op);
+			numbers_ask_members(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 const char *const redis_key_ends[NAMES_OF_SHARD] = {
-    "l", "m", "z", "h", "i", "d", "D", "e", "s:", "E", "x", "t", "u", "n", "o", "O", "wake"};
+    "l", "m", "z", "h", "i", "d", "D", "e", "s:", "E", "x", "t", "u", "n", "o", "O", "R", "wake"};
 
 const char *const redis_queue_ends[QUEUE_KEYS_MAX] = {"q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
 

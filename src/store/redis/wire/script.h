@@ -44,6 +44,7 @@ enum redis_script_id {
 	SCRIPT_RENEW,
 	SCRIPT_REPLAY,
 	SCRIPT_REPORT,
+	SCRIPT_REPORTS,
 	SCRIPT_REPUSH,
 	SCRIPT_REQUEUE,
 	SCRIPT_RETRY,
@@ -53,6 +54,7 @@ enum redis_script_id {
 	SCRIPT_SHARD,
 	SCRIPT_STATUS,
 	SCRIPT_TAKE,
+	SCRIPT_TELL,
 	SCRIPT_TOPIC_CHANGES,
 	SCRIPT_TOPIC_COPY,
 	SCRIPT_TOPIC_DROP,
@@ -86,8 +88,9 @@ enum redis_key {
 	KEY_TOPICS = KEY_COUNT,
 	KEY_DROPPED,
 	KEY_COUNTS,
-	KEY_MEMBERS, /* in the first shard only, as is the next one */
+	KEY_MEMBERS, /* in the first shard only, as are the next ones */
 	KEY_RECORDS,
+	KEY_REPORTS,
 	KEYS_OF_SHARD,
 	NAME_WAKE = KEYS_OF_SHARD, /* a channel */
 	NAMES_OF_SHARD

@@ -65,6 +65,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_RENEW] = {"renew", "OK:bbbiiiibb|HELD:bibb|ERA:bn"},
     [SCRIPT_REPLAY] = {"replay", "OK:/i" REFUSED},
     [SCRIPT_REPORT] = {"report", "OK:" REFUSED},
+    [SCRIPT_REPORTS] = {"reports", "OK:|OK:b/bbbb"},
     [SCRIPT_REPUSH] = {"repush", "OK:/k" REFUSED},
     [SCRIPT_REQUEUE] = {"requeue", "OK:/k" REFUSED},
     [SCRIPT_RETRY] = {"retry", "OK:/k" REFUSED},
@@ -73,12 +74,13 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_SETTLE_KNOWN] = {"settle_known", "OK:|LOOK:" REFUSED},
     [SCRIPT_STATUS] = {"status", ":iiiivvivvvvvv"},
     [SCRIPT_TAKE] = {"take", "OK:n/bn|NONE:|EMPTY:|TYPE:bbb"},
+    [SCRIPT_TELL] = {"tell", "OK:|NONE:"},
     [SCRIPT_TOPIC_CHANGES] = {"topic_changes", "OK:bi/bb"},
     [SCRIPT_TOPIC_COPY] = {"topic_copy", "OK:i|TYPE:bbb"},
     [SCRIPT_TOPIC_DROP] = {"topic_drop", "OK:b|NONE:|BUSY:|NOSESSION:|TYPE:bbb"},
     [SCRIPT_TOPIC_LIST] = {"topic_list", "OK:ibb/bb"},
     [SCRIPT_TOPIC_SET] = {"topic_set", "OK:b|LIMIT:|NOSESSION:|TYPE:bbb"},
-    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbbbbbb"},
+    [SCRIPT_TYPES] = {"types", ":bbbbbbbbbbbbbbbbb"},
 };
 
 const struct shape *shape_of(unsigned command)

@@ -1,0 +1,47 @@
+/* The numbers that peers tell, in the first shard: each its report, and its numbers of topics. */
+#ifndef DW_STORE_REDIS_MEMBER_NUMBERS_H
+#define DW_STORE_REDIS_MEMBER_NUMBERS_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+#include "redis/reply.h"
+#include "store/reports.h"
+
+struct redis_store;
+
+/* The kinds of numbers. */
+#define NUMBERS_REPORT "r"
+#define NUMBERS_TOPICS "t"
+
+/* numbers_tell begins a call that tells the body of the operation. numbers_tell_topics also sends
+ * it; if this fails, the next one brings the numbers. numbers_ask begins a call that asks for those
+ * of all peers. */
+void numbers_tell(struct redis_store *, const char *kind, const dw_op *);
+void numbers_tell_topics(struct redis_store *, const dw_op *);
+void numbers_ask(struct redis_store *, const char *kind);
+
+/* numbers_are_needed returns true if peers may have told numbers that can be read: a DW_OWNER has
+ * all shards. */
+bool numbers_are_needed(const struct redis_store *);
+
+/* What the peers together are. */
+struct peers_status {
+	struct report_sum sum;
+	char owner[256]; /* the one that has shards, or "N peers" */
+	dw_usec since;   /* when the first of those that have shards joined */
+	dw_usec seen; /* when the one of them has told its report that did so before the others */
+};
+
+/* numbers_read reads the reports. It returns false if no peer has a shard. */
+bool numbers_read(const struct reply *, struct peers_status *);
+
+/* numbers_add_topics adds a row for each line of a topic, as counts_add_rows() does, and sets
+ * *ret_any if a peer has a shard. It returns false without memory. */
+bool numbers_add_topics(const struct alloc *, dw_op *, dw_row ***tail, const struct reply *,
+			bool *ret_any);
+
+/* numbers_ask_members answers the MEMBERS operation with all peers. */
+void numbers_ask_members(struct redis_store *, dw_op *);
+
+#endif

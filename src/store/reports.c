@@ -1,0 +1,259 @@
+#include "store/reports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What becomes of the numbers of several peers. A quantile of all cannot be computed from those of
+ * each, so the largest one is shown. */
+enum how { ADD, ADD_COUNTER, MOST, ANY };
+
+static const struct {
+	const char *key;
+	enum how how;
+} numbers[] = {
+    {"timers", ADD},
+    {"unhandled", ADD},
+    {"held", ADD},
+    {"fired", ADD_COUNTER},
+    {"settled", ADD_COUNTER},
+    {"retried", ADD_COUNTER},
+    {"dead", ADD_COUNTER},
+    {"late", ADD_COUNTER},
+    {"corrupt", ADD_COUNTER},
+    {"store_failures", ADD_COUNTER},
+    {"store_p99_us", MOST},
+    {"lead_us", MOST},
+    {"lag_us", MOST},
+    {"lag_max_us", MOST},
+    {"recovering", ANY},
+    {"put", ADD_COUNTER},
+    {"cancelled", ADD_COUNTER},
+    {"moved", ADD_COUNTER},
+    {"duplicates", ADD_COUNTER},
+    {"running", ADD},
+    {"store_operations", ADD_COUNTER},
+    {"waited_us", ADD_COUNTER},
+    {"lateness_p50_us", MOST},
+    {"lateness_p99_us", MOST},
+    {"lateness_max_us", MOST},
+    {"lateness_sum_us", ADD_COUNTER},
+    {"handler_p50_us", MOST},
+    {"handler_p99_us", MOST},
+    {"handler_max_us", MOST},
+    {"handler_sum_us", ADD_COUNTER},
+    {"unowned", MOST},
+};
+
+static const struct {
+	const char *key;
+	bool is_counter;
+} lists[] = {
+    {"lateness_buckets", true}, {"handler_buckets", true}, {"rest", true}, {"waits", false}};
+
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+#define LISTS (sizeof lists / sizeof *lists)
+_Static_assert(NUMBERS <= REPORTS_NUMBERS && LISTS == REPORTS_LISTS, "there is room for all");
+
+/* ---- Reading ------------------------------------------------------------------------------- */
+
+/* find returns where the value of a key begins, or NULL. */
+static const char *find(const char *report, const char *key)
+{
+	char quoted[64];
+	const char *at;
+
+	(void)snprintf(quoted, sizeof quoted, "\"%s\":", key); /* fits */
+	at = strstr(report, quoted);
+	return at ? at + strlen(quoted) : NULL;
+}
+
+int64_t reports_number(const char *report, const char *key)
+{
+	const char *at = find(report, key);
+
+	if (!at)
+		return 0;
+	return *at == 't' ? 1 : strtoll(at, NULL, 10);
+}
+
+/* text_size returns the size of the inside of a JSON string. */
+static size_t text_size(const char *text)
+{
+	size_t size = 0;
+
+	while (text[size] && text[size] != '"')
+		size += text[size] == '\\' && text[size + 1] ? 2 : 1;
+	return size;
+}
+
+void reports_words(const char *report, const char *key, char *ret_words, size_t size)
+{
+	const char *at = find(report, key);
+	const char *end = at && *at == '"' ? at + 1 + text_size(at + 1) : at;
+	size_t used = 0;
+
+	for (at = end > at ? at + 1 : end; at < end && used + 1 < size; at++) {
+		at += *at == '\\';
+		ret_words[used++] = *at;
+	}
+	ret_words[used] = '\0';
+}
+
+static void add_list(struct report_sum *sum, unsigned list, const char *report)
+{
+	const char *at = find(report, lists[list].key);
+	char *end = NULL;
+	unsigned count = 0;
+
+	for (; at && (*at == '[' || *at == ',') && count < REPORTS_LIST_MAX; at = end)
+		sum->lists[list][count++] += strtoull(at + 1, &end, 10);
+	if (count > sum->list_counts[list])
+		sum->list_counts[list] = count;
+}
+
+static void add_number(int64_t *total, enum how how, int64_t number)
+{
+	if (how == MOST || how == ANY)
+		*total = number > *total ? number : *total;
+	else
+		*total += number;
+}
+
+static void add_numbers(struct report_sum *sum, const char *report, bool is_left)
+{
+	for (unsigned i = 0; i < NUMBERS; i++)
+		if (!is_left || numbers[i].how == ADD_COUNTER)
+			add_number(&sum->numbers[i], numbers[i].how,
+				   reports_number(report, numbers[i].key));
+	for (unsigned i = 0; i < LISTS; i++)
+		if (!is_left || lists[i].is_counter)
+			add_list(sum, i, report);
+}
+
+/* add_error keeps the error that was last. */
+static void add_error(struct report_sum *sum, const char *report)
+{
+	int64_t at = reports_number(report, "last_error_at");
+	const char *text = find(report, "last_error_text");
+
+	if (reports_number(report, "last_error") == 0 || at < sum->error_at)
+		return;
+	sum->error = reports_number(report, "last_error");
+	sum->error_at = at;
+	(void)snprintf(sum->error_text, sizeof sum->error_text, "%.*s",
+		       text ? (int)text_size(text + 1) : 0, text ? text + 1 : ""); /* fits */
+}
+
+/* add_refused adds the shards that the server refuses to the peer. Two peers may be refused the
+ * same one. */
+static void add_refused(struct report_sum *sum, const char *report)
+{
+	const char *at = find(report, "refused");
+	unsigned told = 0;
+
+	while (at && (*at == '[' || *at == ',') && at[1] == '{') {
+		unsigned shard = (unsigned)reports_number(at, "shard") % DW_SHARDS_MAX;
+		const char *why = find(at, "why");
+		size_t size = why ? (size_t)(why + text_size(why + 1) + 3 - at - 1) : 0;
+		size_t used = strlen(sum->refusals);
+
+		if (size == 0 || strlen(at + 1) < size)
+			return;
+		if (!(sum->refused[shard / 64] >> shard % 64 & 1) &&
+		    used + size + 2 < sizeof sum->refusals)
+			(void)snprintf(sum->refusals + used, sizeof sum->refusals - used, "%s%.*s",
+				       used > 0 ? "," : "", (int)size, at + 1); /* fits */
+		sum->refused[shard / 64] |= UINT64_C(1) << shard % 64;
+		told++;
+		at += 1 + size;
+	}
+	if (reports_number(report, "shards_refused") > told)
+		sum->refused_count += (unsigned)reports_number(report, "shards_refused") - told;
+}
+
+void reports_add_left(struct report_sum *sum, const char *report)
+{
+	add_numbers(sum, report, true);
+}
+
+void reports_add(struct report_sum *sum, const char *report,
+		 const uint64_t shards[static REPORTS_WORDS])
+{
+	bool has_shards = false;
+
+	add_numbers(sum, report, false);
+	add_error(sum, report);
+	add_refused(sum, report);
+	for (unsigned i = 0; i < REPORTS_WORDS; i++) {
+		sum->owned[i] |= shards[i];
+		has_shards = has_shards || shards[i];
+	}
+	sum->peers++;
+	sum->owners += has_shards;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+static size_t write_list(const struct report_sum *sum, unsigned list, char *text, size_t used)
+{
+	used += (size_t)snprintf(text + used, REPORTS_SIZE - used, ",\"%s\":[", lists[list].key);
+	for (unsigned i = 0; i < sum->list_counts[list]; i++)
+		used += (size_t)snprintf(text + used, REPORTS_SIZE - used, "%s%" PRIu64,
+					 i > 0 ? "," : "", sum->lists[list][i]);
+	return used + (size_t)snprintf(text + used, REPORTS_SIZE - used, "]");
+}
+
+static unsigned size_of(const uint64_t set[static REPORTS_WORDS],
+			const uint64_t without[static REPORTS_WORDS])
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < DW_SHARDS_MAX; i++)
+		count += (set[i / 64] & ~without[i / 64]) >> i % 64 & 1;
+	return count;
+}
+
+/* write_shards: a shard that the server refuses to its owner counts as refused. */
+static size_t write_shards(const struct report_sum *sum, unsigned shard_count, char *text,
+			   size_t used)
+{
+	static const uint64_t none[REPORTS_WORDS];
+	unsigned refused = size_of(sum->refused, none) + sum->refused_count;
+	unsigned owned = size_of(sum->owned, sum->refused);
+	unsigned others = owned + refused;
+
+	return used + (size_t)snprintf(text + used, REPORTS_SIZE - used,
+				       ",\"peers\":%u,\"owners\":%u,\"shards\":%u"
+				       ",\"shards_owned\":%u,\"shards_refused\":%u"
+				       ",\"shards_free\":%u,\"refused\":[%s]",
+				       sum->peers, sum->owners, shard_count, owned, refused,
+				       others < shard_count ? shard_count - others : 0,
+				       sum->refusals);
+}
+
+/* The text always fits: each number has at most 20 digits. */
+void reports_write(const struct report_sum *sum, unsigned shard_count, char ret_text[REPORTS_SIZE])
+{
+	size_t used = 0;
+
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		used += (size_t)snprintf(ret_text + used, REPORTS_SIZE - used,
+					 "%s\"%s\":", i > 0 ? "," : "{", numbers[i].key);
+		if (numbers[i].how == ANY)
+			used += (size_t)snprintf(ret_text + used, REPORTS_SIZE - used, "%s",
+						 sum->numbers[i] ? "true" : "false");
+		else
+			used += (size_t)snprintf(ret_text + used, REPORTS_SIZE - used, "%" PRId64,
+						 sum->numbers[i]);
+	}
+	used += (size_t)snprintf(ret_text + used, REPORTS_SIZE - used,
+				 ",\"last_error\":%" PRId64 ",\"last_error_text\":\"%s\""
+				 ",\"last_error_at\":%" PRId64,
+				 sum->error, sum->error_text, sum->error_at);
+	for (unsigned i = 0; i < LISTS; i++)
+		used = write_list(sum, i, ret_text, used);
+	used = write_shards(sum, shard_count, ret_text, used);
+	(void)snprintf(ret_text + used, REPORTS_SIZE - used, "}");
+}
