@@ -167,8 +167,12 @@ typedef enum dw_event_kind {
 	/* The zone of recurring timers is not known here. They wait, and are tried again each hour.
 	 * Told once a zone and hour: count of them were loaded or due; id: one of them. */
 	DW_EVENT_ZONE = 25,
-	/* A peer has gained or lost shards; count = how many it has now. */
-	DW_EVENT_SHARDS = 26
+	/* A peer has gained or lost shards; count = how many it has now. At most once a second.
+	 * With status DW_ELIMIT: the namespace has fewer than four shards for each peer. */
+	DW_EVENT_SHARDS = 26,
+	/* A peer's clock is more than 100 ms from that of the Redis server; count = how many ms.
+	 * Told once, until it is right again. */
+	DW_EVENT_CLOCK_APART = 27
 } dw_event_kind;
 
 /* dw_event_name returns the name of a kind: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer

@@ -49,12 +49,14 @@ DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
  *
  *	DW_OK        it fires, or it is a client
  *	DW_EOWNED    it is a standby, and another process has the store
- *	DW_EBUSY     it is an owner that still loads its timers. Or it is a standby that waits for
- *	             the store's word on who has it.
+ *	DW_EBUSY     it is an owner that still loads its timers; of a peer, at first, and later if
+ *	             that takes more than 10 s. Or it is a standby that waits for the store's word
+ *	             on who has it.
  *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
  *	DW_ESTORE    the store is away, or refuses, or the lease of an owner is over, so that its
- *	             due timers wait. The words name a shard that is refused, or whose lease is
- *	             over; the timers of the other shards fire. With options.journal it stays so
+ *	             due timers wait. Or it is a peer, and no process takes a shard. The words name
+ *	             a shard that is refused, or has no owner, or whose lease is over; the timers
+ *	             of the other shards fire. With options.journal it stays so
  *	             from DW_EVENT_OUTAGE until Redis is back, and the words say what still
  *	             works: the journal takes what is asked; and of an owner, whether due timers
  *	             wait, or fire until its lease ends (DW_OUTAGE_FIRE).

@@ -402,6 +402,18 @@ typedef struct dw_member_row {
 	char runs[160]; /* topics of these deliveries, in words; or "" */
 } dw_member_row;
 
+/* What a peer knows of all peers. 0: nothing, or nothing at present. */
+typedef struct dw_sharing {
+	unsigned members; /* how many there are, this one included */
+	unsigned share;   /* how many shards this one should have */
+	/* How many shards have had no owner for longer than a move or the end of an owner takes,
+	 * and the first of them. */
+	unsigned unowned, first_unowned;
+	/* How far the wall clock is ahead of the server's, at least; < 0: behind. */
+	dw_usec clock;
+	int has_newer_zones; /* 1: another one has newer time zone data */
+} dw_sharing;
+
 typedef struct dw_store dw_store;
 
 /* A store has at most this many shards. */
@@ -507,8 +519,10 @@ typedef struct dw_store_class {
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
 	/* How many of its shards a peer should give to others now. The engine does so with GIVE
 	 * when they are quiet. After OWN a peer has any number of shards. take_shard tells which
-	 * it gains, and which it loses otherwise. Absent: the store has no peers. */
+	 * it gains, and which it loses otherwise. sharing: what it knows of all peers. Absent: the
+	 * store has no peers. */
 	unsigned (*surplus)(const dw_store *);
+	void (*sharing)(const dw_store *, dw_sharing *ret_sharing);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *
 	 * recall: the store gives up all that it has not begun, and what may be repeated, with

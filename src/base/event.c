@@ -55,6 +55,8 @@ const char *dw_event_name(dw_event_kind kind)
 		return "ZONE";
 	case DW_EVENT_SHARDS:
 		return "SHARDS";
+	case DW_EVENT_CLOCK_APART:
+		return "CLOCK_APART";
 	}
 	return "UNKNOWN";
 }

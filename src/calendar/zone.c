@@ -126,6 +126,22 @@ struct zone_stamp zone_stamp(const char *name)
 				   (int64_t)status.st_ino};
 }
 
+/* The first line of tzdata.zi is "# version 2025b". */
+void zone_data_version(char *ret_version, size_t size)
+{
+	char path[PATH_MAX], version[16] = "";
+	unsigned char line[64] = "";
+	const char *fault;
+	int descriptor = path_of("tzdata.zi", path) ? open_regular(path, &fault) : -1;
+
+	if (descriptor >= 0 && read_all(descriptor, line, sizeof line - 1) > 0)
+		/* else it is not known */
+		(void)sscanf((const char *)line, "# version %15[0-9a-z]", version);
+	if (descriptor >= 0)
+		(void)close(descriptor);
+	(void)snprintf(ret_version, size, "%s", version); /* a long one is cut */
+}
+
 int zone_load(const struct alloc *alloc, const char *name, struct zone_table **ret_table,
 	      char *ret_message)
 {

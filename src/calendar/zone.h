@@ -3,6 +3,7 @@
 #ifndef DW_CALENDAR_ZONE_H
 #define DW_CALENDAR_ZONE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/alloc.h"
@@ -29,6 +30,10 @@ struct zone_stamp {
 };
 
 struct zone_stamp zone_stamp(const char *name);
+
+/* zone_data_version writes the version of the zones, like "2025b", or "" if their folder does not
+ * tell it. */
+void zone_data_version(char *ret_version, size_t size);
 
 /* zone_span_at returns the span that contains second, which is between 1970 and 9999. */
 struct zone_span zone_span_at(const struct zone_table *, int64_t second);

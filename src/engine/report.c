@@ -13,6 +13,11 @@
 #define REPORT_EVERY DW_SECONDS(2)
 #define REPORT_IDLE_EVERY DW_SECONDS(10)
 
+static bool loads(const struct engine *engine)
+{
+	return engine->env.is_peer ? sharing_loads(engine) : engine->recovery.unread > 0;
+}
+
 void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 {
 	size_t size = ret_stats->size;
@@ -29,7 +34,7 @@ void engine_stats(const struct engine *engine, dw_stats *ret_stats)
 		stats.next_due = usec_min(stats.next_due, schedule_next(&engine->timers.work));
 	if (engine->timers.overdue.first)
 		stats.next_due = usec_min(stats.next_due, engine->timers.overdue.first->head.due);
-	stats.recovering = engine->recovery.unread > 0 || engine->shards.refused > 0;
+	stats.recovering = loads(engine) || engine->shards.refused > 0;
 	driven_journal(engine->store, &stats.journal);
 	stats.is_owner = engine->ownership.role == DW_OWNER;
 	stats.size = size;
@@ -87,7 +92,10 @@ enum health engine_health(const struct engine *engine)
 		return standby_health(&engine->ownership);
 	if (engine->shards.refused > 0)
 		return HEALTH_REFUSED;
-	if (engine->ownership.role == DW_OWNER && recovery_loads(engine))
+	if (sharing_unowned(engine) > 0)
+		return HEALTH_UNOWNED;
+	if (engine->ownership.role == DW_OWNER &&
+	    (engine->env.is_peer ? sharing_loads : recovery_loads)(engine))
 		return HEALTH_LOADS;
 	return lease_find_over(engine) < 0 ? HEALTH_OK : HEALTH_LEASE;
 }
@@ -97,6 +105,8 @@ unsigned engine_health_shard(const struct engine *engine)
 	unsigned shard = 0;
 	int over;
 
+	if (engine->shards.refused == 0 && sharing_unowned(engine) > 0)
+		return engine->ownership.sharing.last.first_unowned;
 	if (engine->shards.refused == 0) {
 		over = lease_find_over(engine);
 		return over > 0 ? (unsigned)over : 0;

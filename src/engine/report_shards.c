@@ -43,13 +43,30 @@ static size_t add_refused(const struct engine *engine, unsigned number, char *te
 	return used + size;
 }
 
-size_t report_shards(const struct engine *engine, char *text, size_t used)
+/* add_sharing adds what a peer says of all peers, and why it gives no shard away. */
+static size_t add_sharing(struct engine *engine, char *text, size_t used)
+{
+	const dw_sharing *sharing = &engine->ownership.sharing.last;
+	char topics[SHARING_WORDS], words[2 * WORDS_MAX];
+	unsigned busy = sharing_busy(engine, topics);
+
+	escape(topics, words);
+	return used + (size_t)snprintf(text + used, REPORT_SIZE - used,
+				       ",\"share\":%u,\"unowned\":%u,\"busy_shards\":%u"
+				       ",\"busy_topics\":\"%s\"",
+				       sharing->share, sharing->unowned, busy,
+				       words); /* always fits */
+}
+
+size_t report_shards(struct engine *engine, char *text, size_t used)
 {
 	const struct shards *shards = &engine->shards;
 	unsigned owned = 0, told = 0;
 
 	for (unsigned i = 0; i < shards->count; i++)
 		owned += shards->all[i].owned && !shards->all[i].refused;
+	if (engine->env.is_peer)
+		used = add_sharing(engine, text, used);
 	used += (size_t)snprintf(text + used, REPORT_SIZE - used,
 				 ",\"peer\":%u,\"shards\":%u,\"shards_owned\":%u"
 				 ",\"shards_refused\":%u,\"refused\":[",

@@ -10,6 +10,6 @@ struct engine;
 
 /* report_shards adds these fields to a report of so many bytes. Returns the size of the whole
  * text, which leaves room for its end. */
-size_t report_shards(const struct engine *, char *text, size_t used);
+size_t report_shards(struct engine *, char *text, size_t used);
 
 #endif

@@ -166,6 +166,7 @@ static dw_usec next_turn(const struct engine *engine, dw_usec now)
 	at = usec_min(at, derive_wake(engine, now));
 	at = usec_min(at, lease_wake(engine, now));
 	at = usec_min(at, giving_wake(engine, now));
+	at = usec_min(at, shards_wake(engine, now));
 	if (engine->timers.unscheduled.first)
 		at = usec_min(at, usec_add(now, 1000));
 	return usec_min(at, report_wake(engine));
@@ -211,6 +212,7 @@ static void work(struct engine *engine, dw_usec now)
 	giving_round(engine);
 	loss_round(engine);
 	shards_tell(engine);
+	sharing_round(engine, now);
 }
 
 /* turn does everything but arm the next turn. */

@@ -107,8 +107,9 @@ int handle_turn(void *user)
 	loop_drain(d->loop);
 	status = engine_turn(d->engine);
 	health = d->closing ? HEALTH_CLOSES : engine_health(d->engine);
-	shard =
-	    health == HEALTH_LEASE || health == HEALTH_REFUSED ? engine_health_shard(d->engine) : 0;
+	shard = health == HEALTH_LEASE || health == HEALTH_REFUSED || health == HEALTH_UNOWNED
+		    ? engine_health_shard(d->engine)
+		    : 0;
 	atomic_store_explicit(&d->health, (int)health | (int)shard << HEALTH_BITS,
 			      memory_order_relaxed);
 	return status;

@@ -220,6 +220,7 @@ static const struct {
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
     [HEALTH_LEASE] = {DW_ESTORE, "the lease is over: due timers wait until it is renewed"},
     [HEALTH_REFUSED] = {DW_ESTORE, "the server refuses a shard: its timers wait, all others fire"},
+    [HEALTH_UNOWNED] = {DW_ESTORE, "no process takes a shard: its timers wait, all others fire"},
     [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},
     [HEALTH_JOURNALS] = {DW_ESTORE, AWAY},
     [HEALTH_HOLDS] = {DW_ESTORE, AWAY ", and due timers wait"},
@@ -241,7 +242,7 @@ static int health_of(const dw *d, const char **ret_words, int *ret_shard)
 	health = atomic_load(&d->health);
 	*ret_shard = health >> HEALTH_BITS;
 	health &= (1 << HEALTH_BITS) - 1;
-	if (health != HEALTH_REFUSED && health != HEALTH_LEASE)
+	if (health != HEALTH_REFUSED && health != HEALTH_LEASE && health != HEALTH_UNOWNED)
 		*ret_shard = -1;
 	*ret_words = healths[health].words;
 	return healths[health].status;

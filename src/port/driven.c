@@ -65,6 +65,13 @@ unsigned driven_surplus(const dw_store *store)
 	return HAS(store, surplus) ? store->type->surplus(store) : 0;
 }
 
+void driven_sharing(const dw_store *store, dw_sharing *ret_sharing)
+{
+	*ret_sharing = (dw_sharing){0};
+	if (HAS(store, sharing))
+		store->type->sharing(store, ret_sharing);
+}
+
 size_t driven_window(const dw_store *store)
 {
 	return HAS(store, window) ? store->type->window : WINDOW;

@@ -30,9 +30,11 @@ bool driven_owns(const dw_store *);
 bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
 /* driven_has_members returns true if several processes may share the store. driven_surplus returns
- * how many of its shards a peer should give to others now. */
+ * how many of its shards a peer should give to others now. driven_sharing gets what it knows of all
+ * peers. */
 bool driven_has_members(const dw_store *);
 unsigned driven_surplus(const dw_store *);
+void driven_sharing(const dw_store *, dw_sharing *ret_sharing);
 
 /* driven_window returns how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);

@@ -187,6 +187,8 @@ static const char *namespace_health(const json_t *status, char refused[REFUSED_L
 	refused_line(report, refused);
 	if (*refused)
 		return refused;
+	if (json_integer_value(json_object_get(report, "unowned")) > 0)
+		return "no process takes some shards: their timers wait";
 	if (json_is_true(json_object_get(report, "recovering")))
 		return "the owner loads its timers";
 	return NULL;

@@ -106,6 +106,9 @@ static struct banner banner_of(const struct web_page *page)
 	if (page->now - page_integer(page->store, "owner_seen") > SILENT_AFTER)
 		return (struct banner){"bad", "The owner is silent: it hangs, or its machine does",
 				       ""};
+	if (page_integer(report, "unowned") > 0)
+		return (struct banner){"bad", "No process takes some shards: their timers wait",
+				       ""};
 	if (!*refused && json_is_true(json_object_get(report, "recovering")))
 		return (struct banner){"warn", "The owner loads its timers", ""};
 	return waiting(report, refused);

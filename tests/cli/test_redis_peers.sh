@@ -73,7 +73,8 @@ test_redis_peers_share_a_namespace() {
 	for name in one two; do
 		grep -q 'joining the processes that share the namespace' $name.log
 		grep -q 'info durawheel: this process shares the store with its peers' $name.log
-		grep -q 'info durawheel: this process has 8 of 16 shards now' $name.log
+		grep -q 'info durawheel: this process has 8 of 16 shards now: gained [0-9]*, lost' \
+			$name.log
 		lacks ' \(warn\|error\) ' $name.log
 	done
 	stop_peer one
@@ -166,15 +167,66 @@ shows_unowned() {
 shows_unowned_as_json() {
 	list_peer 8001
 	misses_shards members --json &&
-		grep -q '"clock_us":-2500000,"shards":\[0,15\],"room":9}\],"shard_count":16' out &&
+		grep -q '"clock_us":-2500000,"shards":\[0,15\],"room":9,"dead":false,' out &&
 		grep -q '"unowned":\[1,2,3,4,5,6,7,8,9,10,11,12,13,14\]}$' out
 }
 
 stats_shows_unowned() {
 	list_peer fffe
 	misses_shards stats &&
-		grep -q '^member  *elsewhere, pid 7, shards 1-15$' out &&
+		grep -q '^member  *elsewhere, pid 7, shards 1-15; Redis refuses it others$' out &&
 		grep -q '^without an owner shards 0: their timers wait$' out
+}
+
+# shows_busy: the list of members says what keeps the first peer from giving shards away.
+shows_busy() {
+	durawheel members >out 2>err || true
+	grep -qE '; holds [0-9]+, should hold 8: in [0-9]+ of them deliveries run: slow \(' out ||
+		return
+	durawheel members --json >out 2>err || true
+	grep -qE '"share":8,"busy_shards":[0-9]+,"busy_topics":"slow \([0-9]+ s\)"\}' out
+}
+
+# Deliveries run in most shards of the first peer while the second one joins.
+test_redis_members_shows_what_is_in_the_way() {
+	local i
+	on_redis
+	peer one --jobs 40 --exec 'until [ -e end ]; do sleep 1; done'
+	await has_shards 16
+	for ((i = 0; i < 40; i++)); do
+		echo "{\"id\":\"$i\",\"topic\":\"slow\",\"in\":\"0s\"}"
+	done | expect 0 durawheel import
+	await has_count held 40
+	peer two
+	await shows_busy
+	: >end
+	await has_shards 8 8
+	stop_peer one
+	stop_peer two
+}
+
+# A shard that no process can take is told when a move would be over.
+test_redis_peers_without_a_shard_are_not_ready() {
+	if ! durawheel serve --help | grep -q -- --http; then
+		return # built without
+	fi
+	on_redis
+	expect 0 durawheel add --topic t --in 1h
+	redis HSET '{durawheel:05}:m' format 3p fence 5 >/dev/null
+	peer one --http "unix:$PWD/http"
+	await has_shards 15
+	await answers /readyz 200 ready
+	await answers /metrics 200 'durawheel_shards{state="free"} 1'
+	answers /metrics 200 'durawheel_owners 1'
+	await answers /readyz 503 \
+		'no process takes a shard: its timers wait, all others fire (shard 5)'
+	durawheel serve --http "unix:$PWD/beside" 2>beside.log &
+	owner=$!
+	await grep -q 'serving unix:' beside.log
+	mv http one.http && mv beside http
+	await answers /readyz 503 'no process takes some shards: their timers wait'
+	stop_owner
+	stop_peer one
 }
 
 # A library that cannot own shards beside these peers says so.

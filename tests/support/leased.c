@@ -259,6 +259,11 @@ static unsigned surplus(const dw_store *store)
 	return ((const struct leased *)store)->surplus;
 }
 
+static void sharing(const dw_store *store, dw_sharing *ret_sharing)
+{
+	*ret_sharing = ((const struct leased *)store)->sharing;
+}
+
 static void tell_news(struct leased *leased, dw_shard_news news)
 {
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
@@ -311,6 +316,7 @@ static void divide(struct leased *leased)
 	leased->type.shard_of = shard_of;
 	leased->type.take_shard = take_shard;
 	leased->type.surplus = surplus;
+	leased->type.sharing = sharing;
 	leased->store.type = &leased->type;
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
 		leased->shards[i].lease = DW_NEVER;

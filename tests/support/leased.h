@@ -45,6 +45,7 @@ struct leased {
 	dw_store_class type;
 	struct leased_shard shards[LEASED_SHARDS];
 	unsigned surplus; /* how many shards a peer should give */
+	dw_sharing sharing;
 	int gives;        /* the status with which a GIVE is answered */
 	unsigned scanned; /* a bit for each shard that the last SCAN was about */
 	dw_shard_news news[LEASED_SHARDS * 2]; /* news that the engine has not taken yet */

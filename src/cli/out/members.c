@@ -21,10 +21,13 @@ static json_t *object_of_member(const dw_member *member)
 		json_decref(shards);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I}", "who", member->who, "version",
-			 member->version, "since", (json_int_t)member->since, "until",
-			 (json_int_t)member->until, "clock_us", (json_int_t)member->clock_us,
-			 "shards", shards, "room", (json_int_t)member->room);
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:I, s:s}", "who",
+			 member->who, "version", member->version, "since",
+			 (json_int_t)member->since, "until", (json_int_t)member->until, "clock_us",
+			 (json_int_t)member->clock_us, "shards", shards, "room",
+			 (json_int_t)member->room, "dead", member->is_dead, "share",
+			 (json_int_t)member->share, "busy_shards", (json_int_t)member->busy_count,
+			 "busy_topics", member->busy_topics);
 }
 
 static bool has_shard(const dw_member *member, size_t shard)
@@ -38,7 +41,7 @@ static bool has_shard(const dw_member *member, size_t shard)
 static bool is_owned(const dw_member_list *list, size_t shard)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (has_shard(&list->members[i], shard))
+		if (!list->members[i].is_dead && has_shard(&list->members[i], shard))
 			return true;
 	return list->count == 0;
 }
@@ -98,6 +101,26 @@ void members_shards(const json_t *numbers, char ret_text[MEMBERS_SHARDS_SIZE])
 						 "-%lld", (long long)number_at(numbers, last));
 		i = last;
 	}
+}
+
+void members_state(const json_t *member, json_int_t shard_count, char ret_text[MEMBERS_STATE_SIZE])
+{
+	json_int_t held = (json_int_t)json_array_size(json_object_get(member, "shards"));
+	json_int_t share = json_integer_value(json_object_get(member, "share"));
+	json_int_t busy = json_integer_value(json_object_get(member, "busy_shards"));
+	const char *topics = json_string_value(json_object_get(member, "busy_topics"));
+
+	ret_text[0] = '\0';
+	if (json_is_true(json_object_get(member, "dead")))
+		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
+			       "dead: the process on this machine has ended");
+	else if (json_integer_value(json_object_get(member, "room")) < shard_count)
+		(void)snprintf(ret_text, MEMBERS_STATE_SIZE, "Redis refuses it others");
+	else if (busy > 0 && held > share)
+		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
+			       "holds %lld, should hold %lld: in %lld of them deliveries run: %s",
+			       (long long)held, (long long)share, (long long)busy,
+			       topics ? topics : ""); /* fits */
 }
 
 void members_who(const json_t *member, char ret_text[MEMBERS_WHO_SIZE])

@@ -10,6 +10,7 @@
 /* The longest text of the numbers of shards: "0, 2, 4" and so on to 254. */
 #define MEMBERS_SHARDS_SIZE 1024
 #define MEMBERS_WHO_SIZE 256
+#define MEMBERS_STATE_SIZE 320
 
 /* members_object returns {"members":[...], "shard_count", "unowned":[...]}, or NULL if out of
  * memory. "unowned" has the shards that no member has; it is empty if there is no member. */
@@ -21,6 +22,9 @@ void members_note_owner(json_t *object, const char *owner);
 
 /* members_shards writes an array of numbers that grow as "0-3, 7". */
 void members_shards(const json_t *numbers, char ret_text[MEMBERS_SHARDS_SIZE]);
+
+/* members_state writes what is not as it should be with a member, or "". */
+void members_state(const json_t *member, json_int_t shard_count, char ret_text[MEMBERS_STATE_SIZE]);
 
 /* members_who writes who a member is, without the version. */
 void members_who(const json_t *member, char ret_text[MEMBERS_WHO_SIZE]);

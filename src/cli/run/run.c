@@ -91,7 +91,10 @@ static void run_event(dw *d, const dw_event *event, void *user)
 		warn_each("%s: standing by", event->message);
 		return;
 	case DW_EVENT_SHARDS:
-		(void)complain(EXIT_DONE, "%s", event->message);
+		if (event->status == DW_OK)
+			(void)complain(EXIT_DONE, "%s", event->message);
+		else
+			tell_event(runner, event);
 		return;
 	case DW_EVENT_NO_HANDLER:
 		if (!run_fire_knows(runner, event->topic))

@@ -54,19 +54,22 @@ static void print_member(const json_t *member, size_t width, json_int_t shard_co
 	const char *version = json_string_value(json_object_get(member, "version"));
 	const json_t *shards = json_object_get(member, "shards");
 	char who[MEMBERS_WHO_SIZE], numbers[MEMBERS_SHARDS_SIZE], since[DW_TIME_SIZE];
-	char ago[TEXT_SPAN_SIZE], clock[TEXT_SPAN_SIZE + 1];
+	char ago[TEXT_SPAN_SIZE], clock[TEXT_SPAN_SIZE + 1], state[MEMBERS_STATE_SIZE];
 
 	members_who(member, who);
 	members_shards(shards, numbers);
 	dw_format_time(number(member, "since"), since);
 	text_distance(number(member, "since"), session_now(), ago);
 	write_clock(number(member, "clock_us"), clock);
+	members_state(member, shard_count, state);
 	text_print(stdout, who, strlen(who), width);
 	(void)putchar(' ');
 	text_print(stdout, version, strlen(version), VERSION_WIDTH);
-	(void)printf(" %-*s %-*s %-*s %zu%s%s%s\n", SINCE_WIDTH, since, AGO_WIDTH, ago, CLOCK_WIDTH,
+	(void)printf(" %-*s %-*s %-*s %zu%s%s%s", SINCE_WIDTH, since, AGO_WIDTH, ago, CLOCK_WIDTH,
 		     clock, json_array_size(shards), *numbers ? ": " : "", numbers,
-		     number(member, "room") < shard_count ? "; Redis refuses it others" : "");
+		     *state ? "; " : "");
+	text_print(stdout, state, strlen(state), 0);
+	(void)putchar('\n');
 }
 
 static void print_table(const json_t *object)

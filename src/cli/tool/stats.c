@@ -141,7 +141,7 @@ static void print_members(const json_t *object)
 {
 	const json_t *unowned = json_object_get(object, "unowned"), *member;
 	char who[MEMBERS_WHO_SIZE], numbers[MEMBERS_SHARDS_SIZE];
-	char line[sizeof who + sizeof numbers + 64];
+	char state[MEMBERS_STATE_SIZE], line[sizeof who + sizeof numbers + sizeof state + 64];
 	size_t i;
 
 	json_array_foreach(json_object_get(object, "members"), i, member)
@@ -150,8 +150,11 @@ static void print_members(const json_t *object)
 
 		members_who(member, who);
 		members_shards(shards, numbers);
-		(void)snprintf(line, sizeof line, "%s, shards %s", who,
-			       *numbers ? numbers : "none"); /* the text always fits */
+		members_state(member, json_integer_value(json_object_get(object, "shard_count")),
+			      state);
+		(void)snprintf(line, sizeof line, "%s, shards %s%s%s", who,
+			       *numbers ? numbers : "none", *state ? "; " : "",
+			       state); /* the text always fits */
 		print_word("member", line);
 	}
 	if (json_array_size(unowned) == 0)

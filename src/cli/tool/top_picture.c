@@ -144,6 +144,7 @@ static void owner_for(const struct top_view *view, char *ret_text, size_t size)
 static void put_owner(FILE *to, const struct top_view *view)
 {
 	const char *owner = words(view->store, "owner"), *standby = words(view->store, "standby");
+	const json_t *report = json_object_get(view->store, "owner_report");
 	dw_usec seen = number(view->store, "owner_seen");
 	char how[96], line[512];
 
@@ -156,6 +157,9 @@ static void put_owner(FILE *to, const struct top_view *view)
 	else if (view->now - seen > SILENT_AFTER)
 		(void)snprintf(line, sizeof line, "%s: the owner (%s) IS SILENT", view->name,
 			       owner);
+	else if (number(report, "unowned") > 0)
+		(void)snprintf(line, sizeof line, "%s: NO PROCESS TAKES %lld SHARDS; owner %s",
+			       view->name, (long long)number(report, "unowned"), owner);
 	else
 		(void)snprintf(line, sizeof line, "%s: owner %s, %s%s%s", view->name, owner, how,
 			       *standby ? "; standby " : "", standby);

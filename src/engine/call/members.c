@@ -39,7 +39,11 @@ static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 				  .shards = shards,
 				  .shard_count = count,
 				  .room = member->room,
-				  .is_self = member->is_self};
+				  .is_self = member->is_self,
+				  .is_dead = member->is_dead,
+				  .share = member->share,
+				  .busy_count = member->busy,
+				  .busy_topics = member->runs};
 	return count;
 }
 

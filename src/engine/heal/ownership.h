@@ -7,6 +7,7 @@
 
 #include "base/usec.h"
 #include "engine/heal/giving.h"
+#include "engine/heal/sharing.h"
 #include "port/op.h"
 
 struct engine;
@@ -21,7 +22,8 @@ struct ownership {
 	bool newer_notified;  /* the program was told about timers of a newer durawheel */
 	uint64_t dropped;     /* timers that the last loss has dropped from memory */
 	int lost_by;          /* the status of the last loss */
-	struct giving giving; /* of a peer */
+	struct giving giving; /* of a peer, as is the next one */
+	struct sharing sharing;
 	int refused_by; /* why a standby is not the owner: DW_EOWNED or DW_ENEWER; 0: not known */
 };
 

@@ -5,6 +5,8 @@
 #include "engine/core.h"
 #include "port/driven.h"
 
+#define TELL_AFTER DW_SECONDS(1) /* what a peer gains and loses in this time is told at once */
+
 bool shards_refuse(const struct engine *engine, const char *id)
 {
 	return engine->shards.refused > 0 && id &&
@@ -64,6 +66,7 @@ void shards_own(struct engine *engine, unsigned term)
 		shard->term = term;
 		shards->owned += shard->owned;
 	}
+	shards->gains += shards->owned;
 }
 
 void shards_lose_all(struct shards *shards)
@@ -76,6 +79,7 @@ void shards_lose_all(struct shards *shards)
 		shard->owned = shard->drops = shard->gained = false;
 		shard->term = term;
 	}
+	shards->losses += shards->owned;
 	shards->owned = shards->drops = 0;
 	shards->lost_last = false;
 }
@@ -92,6 +96,7 @@ void shards_lose(struct engine *engine, unsigned number)
 	shard->term = shards_begin_term(shards);
 	shard->drops = true;
 	shards->owned--;
+	shards->losses++;
 	shards->drops++;
 	shards->bucket = 0; /* the round begins again, and finds the timers of all lost shards */
 	shards->lost_last = shards->owned == 0 && !engine->env.is_peer;
@@ -121,6 +126,7 @@ void shards_gain(struct engine *engine, unsigned number)
 		shard->owned = true;
 		shard->term = shards_begin_term(shards);
 		shards->owned++;
+		shards->gains++;
 	}
 	recovery_need(&engine->recovery, number);
 	engine->recovery.hurries = true;
@@ -238,14 +244,29 @@ void shards_watch(struct engine *engine)
 		take_news(engine, &news);
 }
 
+/* Shards move one by one, so the first one does not tell how many come. */
 void shards_tell(struct engine *engine)
 {
 	struct shards *shards = &engine->shards;
 	dw_event event = {.kind = DW_EVENT_SHARDS, .count = shards->owned};
+	dw_usec steady;
 
-	if (!engine->env.is_peer || shards->told == shards->owned)
+	if (!engine->env.is_peer || shards->gains + shards->losses == 0)
 		return;
-	shards->told = shards->owned;
-	event_raise(engine, &event, "this process has %u of %u shards now", shards->owned,
-		    shards->count);
+	steady = engine_steady(engine);
+	if (shards->tell_at == 0)
+		shards->tell_at = usec_add(steady, TELL_AFTER);
+	if (steady < shards->tell_at)
+		return;
+	event_raise(engine, &event, "this process has %u of %u shards now: gained %u, lost %u",
+		    shards->owned, shards->count, shards->gains, shards->losses);
+	shards->gains = shards->losses = 0;
+	shards->tell_at = 0;
+}
+
+dw_usec shards_wake(const struct engine *engine, dw_usec now)
+{
+	dw_usec at = engine->shards.tell_at;
+
+	return at == 0 ? DW_NEVER : usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
 }

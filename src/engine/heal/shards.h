@@ -55,7 +55,10 @@ struct shards {
 	uint64_t suspended; /* timers in all lists; timers.c changes it */
 	bool more;          /* a shard may start its timers again, and some are still in its list */
 	bool lost_last;     /* the last shard that was ours is lost; never of a peer */
-	unsigned told;      /* how many were ours when a peer told it last */
+	/* How many a peer has gained and lost since it has told it last, and the steady time at
+	 * which it tells these; 0: none. */
+	unsigned gains, losses;
+	dw_usec tell_at;
 };
 
 /* shards_is_current returns true if the shard is ours, and the operation was sent in its present
@@ -102,9 +105,10 @@ bool shards_suspend_call(struct engine *, struct timer *);
 bool shards_refuse(const struct engine *, const char *id);
 
 /* shards_watch takes the store's news of its shards, and tells them to the program. shards_tell
- * tells it of a peer how many are its own. */
+ * tells it of a peer how many are its own. shards_wake returns when it does so. */
 void shards_watch(struct engine *);
 void shards_tell(struct engine *);
+dw_usec shards_wake(const struct engine *, dw_usec now);
 
 /* shards_begin_term begins a term, and returns its number. */
 static inline unsigned shards_begin_term(struct shards *shards)

@@ -8,10 +8,13 @@
 /* pause before the next walk, if too many timers were moved in one */
 #define LOOK_AGAIN DW_SECONDS(1)
 
+/* A peer with newer data may have computed the occurrence: then it stays. */
 void zones_correct(struct engine *engine, struct timer *timer)
 {
-	dw_op *op = occurrence_move(engine, timer, engine_now(engine));
+	dw_op *op = NULL;
 
+	if (!engine->ownership.sharing.last.has_newer_zones)
+		op = occurrence_move(engine, timer, engine_now(engine));
 	if (!op)
 		return;
 	timer_disarm(engine, timer);

@@ -27,6 +27,7 @@
  *	member.c, quota.c  the record of a peer, and how many shards each should have
  *	member_list.c  the list of the peers
  *	member_numbers.c  the numbers that peers tell
+ *	sharing.c    what the engine hears of all peers
  *	members.c    this peer: it enters itself, and takes shards
  *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has

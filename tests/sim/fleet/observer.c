@@ -308,6 +308,13 @@ static unsigned observer_surplus(const dw_store *store)
 	return surplus;
 }
 
+static void observer_sharing(const dw_store *store, dw_sharing *ret_sharing)
+{
+	const struct observer *observer = const_observer_of(store);
+
+	observer->real->type->sharing(observer->real, ret_sharing);
+}
+
 void observer_init(struct observer *observer, struct process *process, dw_store *real)
 {
 	*observer = (struct observer){.real = real, .process = process};
@@ -326,6 +333,7 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 					  .shards = observer_shards,
 					  .shard_of = observer_shard_of,
 					  .take_shard = observer_take_shard,
-					  .surplus = observer_surplus};
+					  .surplus = observer_surplus,
+					  .sharing = observer_sharing};
 	observer->store.type = &observer->type;
 }

@@ -212,9 +212,33 @@ static void day_of_the_footer_is_the_right_one(void **state)
 	temp_remove(folder);
 }
 
+static void version_of_the_zones_is_that_of_their_folder(void **state)
+{
+	char folder[TEMP_SIZE], path[TEMP_SIZE], version[16];
+	FILE *file;
+
+	(void)state;
+	temp_make(folder);
+	assert_int_equal(setenv("TZDIR", folder, 1), 0);
+	zone_data_version(version, sizeof version);
+	assert_string_equal(version, "");
+	assert_int_equal(mkfifo(temp_file(path, folder, "tzdata.zi"), 0600), 0);
+	(void)alarm(HANGS);
+	zone_data_version(version, sizeof version);
+	(void)alarm(0);
+	assert_string_equal(version, "");
+	assert_int_equal(unlink(path), 0);
+	file = fopen(path, "w");
+	assert_true(fputs("# version 2031c\n# more", file) >= 0 && fclose(file) == 0);
+	zone_data_version(version, sizeof version);
+	assert_string_equal(version, "2031c");
+	temp_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(version_of_the_zones_is_that_of_their_folder),
 	    cmocka_unit_test(zone_that_is_no_file_is_refused_at_once),
 	    cmocka_unit_test(zone_whose_changes_are_not_in_order_is_refused),
 	    cmocka_unit_test(zone_with_a_type_that_it_has_not_is_refused),

@@ -343,7 +343,7 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 				  .is_ours = token_is_ours(store, shard, reply)};
 	bool proves_nothing = token_is_dead(reply) || seen.is_ours;
 
-	members_accepted(store);
+	members_held(store, shard);
 	if (!shard_is_ours(shard) && !proves_nothing)
 		stay_client(store, shard);
 	else if (shard_is_ours(shard) &&

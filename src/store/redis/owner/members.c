@@ -7,6 +7,7 @@
 #include "store/redis/owner/member.h"
 #include "store/redis/owner/member_list.h"
 #include "store/redis/owner/quota.h"
+#include "store/redis/owner/sharing.h"
 
 #define BEAT_EVERY DW_SECONDS(1)
 #define BEAT_PAUSE DW_MILLISECONDS(20) /* between two lists that are read because of news */
@@ -188,6 +189,12 @@ void members_accepted(struct redis_store *store)
 	store->ownership.members.room = SHARDS_MAX;
 }
 
+void members_held(struct redis_store *store, struct shard *shard)
+{
+	shard->share.held_at = store->now;
+	members_accepted(store);
+}
+
 /* ---- Entering ------------------------------------------------------------------------------ */
 
 /* begin makes this store an owner. It has no shard yet. */
@@ -208,10 +215,11 @@ static void begin(struct redis_store *store)
  * old as half of its way. */
 static void note_clock(struct redis_store *store, dw_usec server, dw_usec sent)
 {
-	dw_usec way = usec_sub(store->now, sent) / 2;
+	struct members *self = &store->ownership.members;
 
-	store->ownership.members.clock =
-	    usec_sub(usec_sub(store->env.now(store->env.now_user), way), server);
+	self->clock_way = usec_sub(store->now, sent);
+	self->clock =
+	    usec_sub(usec_sub(store->env.now(store->env.now_user), self->clock_way / 2), server);
 }
 
 /* note_loss is called when the list has forgotten this store. Then the server was probably emptied.
@@ -244,6 +252,7 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	self->listed = sent;
 	member_list_read(reply, &list);
 	drop_dead(store, &list);
+	sharing_note_members(store, &list);
 	begin(store);
 	choose(store, &list, divide(store, &list, now));
 	try_one(store);
@@ -284,6 +293,7 @@ static void say_record(const struct redis_store *store, char ret_text[MEMBER_SIZ
 		if (shard_is_ours(&store->shards[i]))
 			row.shards[i / 64] |= UINT64_C(1) << i % 64;
 	(void)snprintf(row.version, sizeof row.version, "%s", dw_version());
+	memcpy(row.zones, self->zones, sizeof row.zones);
 	member_write(&row, store->names.holder, ret_text);
 }
 
@@ -291,6 +301,7 @@ void members_enter(struct redis_store *store)
 {
 	char record[MEMBER_SIZE];
 
+	sharing_read_zones(store);
 	say_record(store, record);
 	member_call(store, store->ownership.members.since ? "in" : "", store->names.nonce, record);
 	store->ownership.members.sent = store->now;
@@ -404,14 +415,30 @@ void members_leave(struct redis_store *store)
 		remove_member(store, store->names.nonce);
 }
 
+/* has_list returns true if the last list is new enough to say something. */
+static bool has_list(const struct redis_store *store)
+{
+	const struct members *self = &store->ownership.members;
+
+	return can_work(store) && store->ownership.role == DW_OWNER && self->listed != 0 &&
+	       store->now < usec_add(self->listed, LIST_AGE);
+}
+
+void members_sharing(const dw_store *base, dw_sharing *ret_sharing)
+{
+	const struct redis_store *store = (const struct redis_store *)base;
+
+	if (has_list(store))
+		*ret_sharing = sharing_of(store);
+}
+
 unsigned members_surplus(const dw_store *base)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
 	const struct members *self = &store->ownership.members;
 	unsigned held;
 
-	if (!can_work(store) || store->ownership.role != DW_OWNER || self->listed == 0 ||
-	    store->now >= usec_add(self->listed, LIST_AGE) || store->now < self->gives_from)
+	if (!has_list(store) || store->now < self->gives_from)
 		return 0;
 	held = held_by(store);
 	if (held <= self->share)

@@ -22,15 +22,21 @@ struct members {
 	 * clock): then it tries one. */
 	unsigned room;
 	dw_usec try_at;
-	unsigned tried;     /* the shard that it has tried last */
-	dw_usec takes_from; /* it takes nothing before (steady clock) */
-	dw_usec gives_from; /* it gives nothing before (steady clock) */
-	dw_usec clock;      /* its wall clock minus the server's */
+	unsigned tried;       /* the shard that it has tried last */
+	dw_usec takes_from;   /* it takes nothing before (steady clock) */
+	dw_usec gives_from;   /* it gives nothing before (steady clock) */
+	dw_usec clock;        /* its wall clock minus the server's */
+	dw_usec clock_way;    /* how long the reply took that told the server's */
+	unsigned count;       /* how many members the last list had */
+	char zones[16];       /* the version of its time zone data, or "" */
+	dw_usec zones_at;     /* when that is read again (steady clock) */
+	bool has_newer_zones; /* another member has newer data */
 };
 
 /* What is known of one shard. */
 struct shard_share {
 	bool is_announced; /* it was given away since this store has asked for it last */
+	dw_usec held_at;   /* when the server has said last that another one has it; 0: never */
 	dw_usec
 	    free_since; /* no peer of the list has it since then (steady clock); 0: one has it */
 };
@@ -58,6 +64,12 @@ void members_look(struct redis_store *);
  * members_accepted, when it does not: the shard is ours now, or another's. */
 void members_refused(struct redis_store *);
 void members_accepted(struct redis_store *);
+
+/* members_held is called when the server says that another one has the shard. */
+void members_held(struct redis_store *, struct shard *);
+
+/* members_sharing implements dw_store_class.sharing. */
+void members_sharing(const dw_store *, dw_sharing *);
 
 /* members_surplus implements dw_store_class.surplus: how many shards this store should give to
  * others now. members_has_all returns true if it has every shard. */

@@ -168,6 +168,30 @@ static void numbers_of_topics_are_told_by_each_peer(void **state)
 	assert_int_equal(rows_of("x", one_numbers), 1);
 }
 
+static void a_shard_that_nobody_has_for_long_is_told(void **state)
+{
+	struct redis_store *store = store_of(0);
+	struct shard *shard = &store->shards[town_shard_of(&town, 1)];
+	dw_sharing sharing;
+
+	(void)state;
+	store->store.type->sharing(&store->store, &sharing);
+	assert_int_equal(sharing.members, 2);
+	assert_int_equal(sharing.share, 8);
+	assert_int_equal(sharing.unowned, 0);
+	assert_true(sharing.clock < -DW_HOURS(1)); /* that of the test stands still */
+	shard->share.free_since = usec_sub(store->now, LONG + DW_SECONDS(7));
+	store->store.type->sharing(&store->store, &sharing);
+	assert_int_equal(sharing.unowned, 0); /* a move, or the end of a lease, takes so long */
+	shard->share.free_since = usec_sub(store->now, LONG + DW_SECONDS(9));
+	store->store.type->sharing(&store->store, &sharing);
+	assert_int_equal(sharing.unowned, 1);
+	assert_int_equal(sharing.first_unowned, shard->number);
+	members_held(store, shard); /* an owner that is no peer */
+	store->store.type->sharing(&store->store, &sharing);
+	assert_int_equal(sharing.unowned, 0);
+}
+
 static void be_a_peer(const char *url)
 {
 	static struct town other = {.clock = 1, .lease = LONG};
@@ -216,6 +240,7 @@ int main(void)
 	    CASE(reports_of_peers_are_added),
 	    CASE(counters_stay_when_a_peer_leaves_or_dies),
 	    CASE(numbers_of_topics_are_told_by_each_peer),
+	    CASE(a_shard_that_nobody_has_for_long_is_told),
 	    CASE(a_dead_process_of_this_machine_is_shown_as_dead),
 	};
 

@@ -1,0 +1,18 @@
+/* What a peer tells its engine of all peers. */
+#ifndef DW_STORE_REDIS_SHARING_H
+#define DW_STORE_REDIS_SHARING_H
+
+#include "durawheel/store.h"
+
+struct member_list;
+struct redis_store;
+
+/* sharing_read_zones learns the version of this machine's time zone data, now and then.
+ * sharing_note_members notes what a new list says. */
+void sharing_read_zones(struct redis_store *);
+void sharing_note_members(struct redis_store *, const struct member_list *);
+
+/* sharing_of returns what the last list says. */
+dw_sharing sharing_of(const struct redis_store *);
+
+#endif
