@@ -410,9 +410,9 @@ static void reacquire(struct redis_store *store, struct shard *shard, const stru
 {
 	void *incarnation;
 
+	shard->share.is_announced = false;
 	if (shard_is_ours(shard) || !shard_is_shared(store))
-		shard->share.is_announced = false;
-	copies_write(store, shard);
+		copies_write(store, shard);
 	token_add_acquire(store, shard, seen);
 	incarnation = (void *)(uintptr_t)store->names.incarnations;
 	if (request_post(store, shard, reacquire_answered, reacquire_lost, incarnation) != DW_OK)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/redis/core.h"
 #include "support/cmocka.h"
 #include "support/town.h"
 
@@ -104,6 +105,34 @@ static void a_dead_process_of_this_machine_is_replaced_at_once(void **state)
 	town_close(&town);
 }
 
+/* The server says that another one has the shard, which was announced as free before. */
+static void a_shard_that_was_announced_is_asked_for_once(void **state)
+{
+	static struct town town;
+	struct redis_store *store;
+	struct shard *shard;
+	char command[64];
+
+	(void)state;
+	town_open(&town, LONG);
+	town_join(&town, 0);
+	town_join(&town, 1);
+	AWAIT(&town, 8, 8);
+	store = (struct redis_store *)town.members[0].ask.store;
+	shard = &store->shards[town_shard_of(&town, 1)];
+	town_kill(&town, 1);
+	(void)snprintf(command, sizeof command, "PUBLISH {town}:free %02u", shard->number);
+	town_command(&town, command);
+	while (!shard->share.is_announced)
+		town_turn(&town);
+	town_command(&town, "ZREMRANGEBYRANK {town:00}:o 0 -1"); /* as if 5 s had passed */
+	while (shard->share.held_at == 0)
+		town_turn(&town);
+	assert_false(shard->share.is_announced);
+	assert_true(shard->lease.again_at > store->now);
+	town_close(&town);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +140,7 @@ int main(void)
 	    cmocka_unit_test(peers_that_join_get_their_share),
 	    cmocka_unit_test(a_peer_that_closes_leaves_its_shards_at_once),
 	    cmocka_unit_test(a_killed_peer_is_replaced_when_its_lease_ends),
+	    cmocka_unit_test(a_shard_that_was_announced_is_asked_for_once),
 	    cmocka_unit_test(a_dead_process_of_this_machine_is_replaced_at_once),
 	};
 
