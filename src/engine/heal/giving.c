@@ -68,13 +68,15 @@ static void begin(struct engine *engine, dw_usec steady)
 /* ---- Draining ------------------------------------------------------------------------------ */
 
 /* give_back_of gives back the claims of the list that are of the shard. A put with DW_NEW may be
- * under way for a timer that stays in its list. */
+ * under way for a timer that stays in its list. If the store has failed, the timer waits for a
+ * later attempt. */
 static void give_back_of(struct engine *engine, struct timer *first)
 {
 	for (struct timer *timer = first, *next; timer; timer = next) {
 		next = timer->next;
 		if (timer->shard == engine->ownership.giving.shard &&
-		    timer->state == TIMER_CLAIMED && !timer->busy && !timer->calls)
+		    timer->state == TIMER_CLAIMED && !timer->busy && !timer->calls &&
+		    timer->failures == 0)
 			urgent_give_back(engine, timer);
 	}
 }

@@ -321,12 +321,36 @@ static void members_are_told_or_there_is_no_memory(void **state)
 	leased_end(&leased);
 }
 
+/* The store answers each operation at once with a failure. */
+static void claims_are_given_back_once_while_the_store_fails(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	for (unsigned i = 1; i < LEASED_SHARDS; i++)
+		leased_tell_shard(&leased, i, DW_SHARD_FOREIGN);
+	harness_turn(h);
+	(void)harness_put(h, "a", DW_MILLISECONDS(20));
+	harness_pass(h, DW_MILLISECONDS(19));
+	assert_int_equal(leased.asked[DW_OP_CLAIM], 1);
+	leased.failing = DW_ESTORE;
+	want_fewer(&leased, 1, DW_SECONDS(1));
+	assert_true(leased.asked[DW_OP_RETRY] >= 1);
+	assert_true(leased.asked[DW_OP_RETRY] < 40);
+	leased.failing = DW_OK;
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(harness_stats(h).timers, 0);
+	leased_end(&leased);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(given_shard_leaves_memory_and_others_fire),
 	    cmocka_unit_test(peer_without_a_shard_is_a_client_and_gains_again),
 	    cmocka_unit_test(claims_are_given_back_first),
+	    cmocka_unit_test(claims_are_given_back_once_while_the_store_fails),
 	    cmocka_unit_test(claims_that_are_not_due_are_given_back),
 	    cmocka_unit_test(claim_is_not_given_back_beside_another_operation),
 	    cmocka_unit_test(shard_with_a_delivery_is_given_when_that_has_ended),
