@@ -67,6 +67,11 @@ static void exec_server(const struct redis_server *server)
 	size_t count = 17;
 
 	(void)snprintf(port, sizeof port, "%u", server->port);
+	if (server->tls) {
+		words[6] = "0";
+		words[count++] = "--tls-port";
+		words[count++] = port;
+	}
 	for (const char *const *option = server->options; option && *option; option++) {
 		if (count == WORDS_MAX - 1)
 			_exit(126);
@@ -125,9 +130,8 @@ static bool try_start(struct redis_server *server)
 	return true;
 }
 
-void redis_server_start(struct redis_server *server, bool tcp, const char *const *options)
+static void start_anew(struct redis_server *server, bool tcp)
 {
-	*server = (struct redis_server){.options = options};
 	temp_make(server->folder);
 	temp_file(server->path, server->folder, "socket");
 	for (int i = 0; i < STARTS_MAX; i++) {
@@ -136,6 +140,18 @@ void redis_server_start(struct redis_server *server, bool tcp, const char *const
 			return;
 	}
 	fail(server, "it does not start");
+}
+
+void redis_server_start(struct redis_server *server, bool tcp, const char *const *options)
+{
+	*server = (struct redis_server){.options = options};
+	start_anew(server, tcp);
+}
+
+void redis_server_start_tls(struct redis_server *server, const char *const *options)
+{
+	*server = (struct redis_server){.options = options, .tls = true};
+	start_anew(server, true);
 }
 
 void redis_server_restart(struct redis_server *server)

@@ -13,6 +13,7 @@ struct redis_server {
 	char folder[TEMP_SIZE]; /* its working folder, with the log file "log" */
 	char path[TEMP_SIZE];   /* path of its unix socket */
 	unsigned port;          /* 0: no port */
+	bool tls;               /* the port has TLS, and there is no other one */
 	pid_t pid;              /* 0: not running */
 	const char *const *options;
 };
@@ -22,6 +23,9 @@ struct redis_server {
  * "yes", and end with NULL; they must outlive the server. options may be NULL. If the server does
  * not start, the function prints its log and aborts. */
 void redis_server_start(struct redis_server *, bool tcp, const char *const *options);
+
+/* redis_server_start_tls: the same, with TLS on the port; options name the files. */
+void redis_server_start_tls(struct redis_server *, const char *const *options);
 
 /* redis_server_restart: call it after a stop or a kill. Folder, socket, port and options stay the
  * same. */

@@ -20,16 +20,18 @@ redis_answers()
 }
 
 # redis_start FOLDER [OPTION...]: it works there, and answers on FOLDER/socket and on $redis_port
-# when this returns; $redis_pid is its pid. Started again in the same folder it keeps its port.
+# when this returns; $redis_pid is its pid. Started again in the same folder it keeps its port. With
+# --tls-cert-file the port has TLS.
 redis_start()
 {
-	local folder=$1 tries
+	local folder=$1 tries ports=(--port)
 	shift
+	[[ " $* " != *' --tls-cert-file '* ]] || ports=(--port 0 --tls-port)
 	for ((tries = 0; tries < 5; tries++)); do
 		[[ -f $folder/port ]] || echo $((10000 + RANDOM % 20000)) >"$folder/port"
 		redis_port=$(<"$folder/port")
 		(redis_exec --dir "$folder" --unixsocket "$folder/socket" --bind 127.0.0.1 \
-			--port "$redis_port" --save '' --daemonize no "$@") \
+			"${ports[@]}" "$redis_port" --save '' --daemonize no "$@") \
 			>>"$folder/redis.log" 2>&1 </dev/null &
 		redis_pid=$!
 		until redis_answers "$folder"; do

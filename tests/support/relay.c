@@ -1,5 +1,7 @@
 #include "support/relay.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -40,12 +42,42 @@ static int dial(const char *path)
 	return fd;
 }
 
+static struct sockaddr_in address_at(unsigned port)
+{
+	return (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+				    .sin_port = htons((uint16_t)port)};
+}
+
+/* send_at_once: each piece is a packet. */
+static void send_at_once(int fd)
+{
+	int on = 1;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a unix socket does */
+}
+
+static int dial_port(unsigned port)
+{
+	struct sockaddr_in address = address_at(port);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+		(void)close(fd); /* the server is away */
+		return -1;
+	}
+	return fd;
+}
+
 static void let_in(struct relay *relay)
 {
 	int pair[RELAY_WAYS] = {accept4(relay->listener, NULL, NULL, SOCK_CLOEXEC), -1};
 
 	if (!atomic_load(&relay->cut))
-		pair[RELAY_REPLIES] = dial(relay->server);
+		pair[RELAY_REPLIES] =
+		    relay->server ? dial(relay->server) : dial_port(relay->server_port);
+	for (int way = 0; way < RELAY_WAYS && relay->server_port; way++)
+		send_at_once(pair[way]);
 	for (unsigned i = 0; i < RELAY_PAIRS && pair[RELAY_REPLIES] >= 0; i++)
 		if (relay->pairs[i][RELAY_REQUESTS] < 0) {
 			memcpy(relay->pairs[i], pair, sizeof pair);
@@ -82,7 +114,8 @@ static bool carry(struct relay *relay, int pair[RELAY_WAYS], enum relay_way way)
 {
 	char bytes[65536];
 	long left = atomic_load(&relay->left[way]);
-	ssize_t size = recv(pair[way], bytes, sizeof bytes, 0);
+	int piece = atomic_load(&relay->piece);
+	ssize_t size = recv(pair[way], bytes, piece > 0 ? (size_t)piece : sizeof bytes, 0);
 
 	if (size <= 0)
 		return false;
@@ -133,20 +166,43 @@ static void *run(void *user)
 	return NULL;
 }
 
+static void prepare(struct relay *relay, int family)
+{
+	memset(relay, 0, sizeof *relay);
+	memset(relay->pairs, -1, sizeof relay->pairs);
+	relay_open(relay);
+	relay->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(relay->listener >= 0);
+}
+
+static void begin(struct relay *relay)
+{
+	assert_int_equal(listen(relay->listener, RELAY_PAIRS), 0);
+	assert_int_equal(pthread_create(&relay->thread, NULL, run, relay), 0);
+}
+
 void relay_start(struct relay *relay, const char *path, const char *server)
 {
 	struct sockaddr_un address = address_of(path);
 
-	memset(relay, 0, sizeof *relay);
+	prepare(relay, AF_UNIX);
 	memcpy(relay->path, path, strlen(path) + 1);
 	relay->server = server;
-	memset(relay->pairs, -1, sizeof relay->pairs);
-	relay_open(relay);
-	relay->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_true(relay->listener >= 0);
 	assert_int_equal(bind(relay->listener, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(relay->listener, RELAY_PAIRS), 0);
-	assert_int_equal(pthread_create(&relay->thread, NULL, run, relay), 0);
+	begin(relay);
+}
+
+void relay_start_tcp(struct relay *relay, unsigned server_port)
+{
+	struct sockaddr_in address = address_at(0);
+	socklen_t size = sizeof address;
+
+	prepare(relay, AF_INET);
+	relay->server_port = server_port;
+	assert_int_equal(bind(relay->listener, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(relay->listener, (struct sockaddr *)&address, &size), 0);
+	relay->port = ntohs(address.sin_port);
+	begin(relay);
 }
 
 void relay_end(struct relay *relay)
