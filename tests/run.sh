@@ -400,17 +400,29 @@ no_sqlite()
 	build no_sqlite && run_tests no_sqlite 20 "${no_sqlite_tests[@]}"
 }
 
+# refuses_tls FOLDER: the command that was built there has no TLS, and says so.
+refuses_tls()
+{
+	! ldd "$1/durawheel" | grep -e libssl -e libcrypto || return 1
+	! "$1/durawheel" list --store rediss://localhost 2>"$1/words" || return 1
+	grep -e '-DDW_WITH_TLS=ON' "$1/words" || {
+		cat "$1/words"
+		return 1
+	}
+}
+
 # options: each option of README's builds alone; no_sqlite has three of them together.
 options()
 {
 	local option
-	for option in WITH_SQLITE WITH_REDIS WITH_HTTP BUILD_CLI BUILD_EXAMPLES; do
+	for option in WITH_SQLITE WITH_REDIS WITH_TLS WITH_HTTP BUILD_CLI BUILD_EXAMPLES; do
 		echo "-DDW_$option=OFF"
 		rm -rf "$builds/options"
 		cmake -S "$root" -B "$builds/options" -G Ninja "${options_of_all[@]}" \
 			-DDW_BUILD_TESTS=OFF "-DDW_$option=OFF" -DCMAKE_BUILD_TYPE=Debug ||
 			return 1
 		cmake --build "$builds/options" -j "$jobs" || return 1
+		[[ $option != WITH_TLS ]] || refuses_tls "$builds/options" || return 1
 	done
 }
 

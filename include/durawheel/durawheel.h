@@ -208,8 +208,10 @@ typedef struct dw_options {
 	size_t size;
 
 	/* Required. "sqlite:FILE", "memory:" (nothing survives), "unix://[user:password@]PATH" or
-	 * "redis://[user:password@]host[:port][/db]"; "valkey://" is the same. ?db=N selects a
-	 * database. Write % @ / ? : of a password as %XX. */
+	 * "redis://[user:password@]host[:port][/db]"; "rediss://" has TLS, on the
+	 * same default port 6379, and may end with ?ca=FILE&cert=FILE&key=FILE&sni=NAME: see
+	 * durawheel(7), "TLS". "valkey://" is redis://. ?db=N selects a database. Write % @ / ? :
+	 * of a password as %XX. */
 	const char *store;
 	dw_role role;
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/usec.h"
@@ -20,17 +19,9 @@ static const struct socket_link *const_link_of(const struct link *link)
 
 /* ---- Losing a connection ------------------------------------------------------------------- */
 
-/* close_connection shuts the socket down before it closes it. A forked child may also have the
- * socket open, and then the server would not notice a mere close. */
 static void close_connection(struct socket_link *link)
 {
-	if (link->fd >= 0) {
-		(void)epoll_ctl(link->epoll_fd, EPOLL_CTL_DEL, link->fd, NULL);
-		/* Fails with ENOTCONN if the connection is down already. */
-		(void)shutdown(link->fd, SHUT_RDWR);
-		(void)close(link->fd); /* unsent bytes are given up */
-	}
-	link->fd = -1;
+	transport_close(&link->transport, false);
 	dial_stop(&link->dial);
 	output_clear(&link->output);
 	input_end(&link->input);
@@ -178,17 +169,20 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 /* pump reads until it has a reply for the caller, or there is nothing more to read. */
 static void pump(struct socket_link *link)
 {
-	while (link->fd >= 0 && !link->ready) {
+	while (link->transport.fd >= 0 && !link->ready) {
 		struct reply *reply = NULL;
 		bool heard = false;
-		const char *failure = input_next(&link->input, link->fd, &heard, &reply);
+		const char *failure = input_next(&link->input, &link->transport, &heard, &reply);
 
 		if (heard)
 			heartbeat_hear(&link->heart, link->now);
+		if (failure && link->state == HELLO)
+			failure =
+			    hello_explain(&link->hello, &link->transport, &link->input, failure);
 		if (failure && link->input.closed)
 			hung_up(link, false, failure);
 		else if (failure)
-			lose(link, false, failure);
+			lose(link, link->transport.refused, failure);
 		else if (!reply)
 			return;
 		else
@@ -206,32 +200,32 @@ static size_t room(const struct socket_link *link)
 	return careful_room(&link->careful, link->now);
 }
 
+static uint32_t wanted(const struct socket_link *link)
+{
+	return transport_wants(&link->transport, EPOLLIN | (room(link) > 0 ? EPOLLOUT : 0));
+}
+
 static void watch(struct socket_link *link)
 {
-	uint32_t events = EPOLLIN | (room(link) > 0 ? EPOLLOUT : 0);
-	struct epoll_event event = {.events = events, .data.fd = link->fd};
+	int error = transport_watch(&link->transport, wanted(link));
 
-	if (link->fd < 0 || events == link->watched)
-		return;
-	if (epoll_ctl(link->epoll_fd, EPOLL_CTL_MOD, link->fd, &event) == 0)
-		link->watched = events;
-	else
-		lose(link, false, strerror(errno));
+	if (error != 0)
+		lose(link, false, strerror(error));
 }
 
 /* flush writes the queued commands. If the server has closed the connection, its last words may say
  * why, so these are read first. */
 static void flush(struct socket_link *link)
 {
-	int error = output_write(&link->output, link->fd, room(link));
+	int error = output_write(&link->output, &link->transport, room(link));
 
 	heartbeat_written(&link->heart, link->now);
 	if (error == 0)
 		return;
 	pump(link);
-	if (link->fd >= 0 && (error == EPIPE || error == ECONNRESET))
+	if (link->transport.fd >= 0 && (error == EPIPE || error == ECONNRESET))
 		hung_up(link, false, strerror(error));
-	else if (link->fd >= 0)
+	else if (link->transport.fd >= 0)
 		lose(link, false, strerror(error));
 }
 
@@ -249,13 +243,32 @@ static void probe(struct socket_link *link)
 
 static void greet(struct socket_link *link)
 {
-	link->fd = dial_take(&link->dial);
-	link->watched = EPOLLOUT;
 	link->state = HELLO;
-	life_accepted(&link->life);
 	if (!input_begin(&link->input, &link->options.alloc) ||
 	    hello_send(&link->hello, &link->output) != DW_OK)
 		lose(link, false, "no memory for a connection");
+}
+
+static void secure(struct socket_link *link)
+{
+	enum tls_verdict verdict = transport_secure(&link->transport);
+
+	if (verdict == TLS_DONE)
+		greet(link);
+	else if (verdict != TLS_GOES_ON)
+		lose(link, verdict == TLS_REFUSED, link->transport.words);
+}
+
+static void connected(struct socket_link *link)
+{
+	int fd = dial_take(&link->dial);
+
+	link->state = SECURING;
+	life_accepted(&link->life);
+	if (transport_begin(&link->transport, fd, link->options.url, &link->options.alloc))
+		secure(link);
+	else
+		lose(link, link->transport.refused, link->transport.words);
 }
 
 static void dial(struct socket_link *link)
@@ -271,7 +284,7 @@ static void dial(struct socket_link *link)
 		verdict = dial_work(&link->dial, link->now, words);
 	}
 	if (verdict == DIAL_DONE)
-		greet(link);
+		connected(link);
 	if (verdict == DIAL_FAILED) {
 		life_refused(&link->life, link->dial.is_refused, link->now);
 		lose(link, false, words);
@@ -291,7 +304,9 @@ static void keep_time(struct socket_link *link)
 {
 	const char *late = NULL;
 
-	if (link->state == HELLO && link->now >= link->deadline)
+	if (link->state == SECURING && link->now >= link->deadline)
+		late = tls_hangs(link->transport.tls);
+	else if (link->state == HELLO && link->now >= link->deadline)
 		late = hello_hangs(&link->hello);
 	else if (link->state == UP && !link->ready)
 		late = heartbeat_late(&link->heart, link->now, announced(link));
@@ -310,9 +325,11 @@ static void socket_work(struct link *base, dw_usec now)
 	input_allow(&link->input);
 	if ((link->state == RESTING && now >= link->deadline) || link->state == DIALLING)
 		dial(link);
-	if (link->fd >= 0 && room(link) > 0)
+	else if (link->state == SECURING)
+		secure(link);
+	if (link->state >= HELLO && room(link) > 0)
 		flush(link);
-	if (link->fd >= 0)
+	if (link->state >= HELLO)
 		pump(link);
 	keep_time(link);
 	watch(link);
@@ -322,8 +339,10 @@ static dw_usec socket_due(const struct link *base)
 {
 	const struct socket_link *link = const_link_of(base);
 
-	if (link->ready || (room(link) > 0 && !(link->watched & EPOLLOUT)))
+	if (link->ready || (link->transport.fd >= 0 && (wanted(link) & ~link->transport.watched)))
 		return 0; /* take() has a reply, or a command is not written yet */
+	if (link->state >= HELLO && link->input.more)
+		return 0; /* the turn had its share, and TLS may hold the rest */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
@@ -333,7 +352,7 @@ static dw_usec socket_due(const struct link *base)
 
 static int socket_descriptor(const struct link *base)
 {
-	return const_link_of(base)->epoll_fd;
+	return const_link_of(base)->transport.epoll_fd;
 }
 
 static uint64_t socket_connection(const struct link *base)
@@ -434,14 +453,12 @@ static void socket_free(struct link *base)
 	bool forked = getpid() != link->maker;
 
 	dial_free(&link->dial, forked);
-	if (forked && link->fd >= 0)
-		(void)close(link->fd); /* the parent's socket stays open */
 	if (forked)
-		link->fd = -1;
+		transport_close(&link->transport, true);
 	link->dial = (struct dial){.fd = -1};
 	close_connection(link);
 	output_free(&link->output);
-	(void)close(link->epoll_fd); /* nothing can be lost */
+	(void)close(link->transport.epoll_fd); /* nothing can be lost */
 	alloc_free(&alloc, link);
 }
 

@@ -1,9 +1,9 @@
 /* A link over a socket of our own; hiredis only decodes replies. Its parts:
- * resolve.h looks the name up, dial.h connects the socket, hello.h sends AUTH, CLIENT SETNAME and
- * SELECT and asks what the server is, output.h keeps commands in a bounded queue, input.h reads
- * replies, heartbeat.h and probe.h keep deadlines and probe the server, careful.h finds the command
- * on which the server hangs up, and reconnect.h says when a lost connection is made again. It never
- * raises SIGPIPE.
+ * resolve.h looks the name up, dial.h connects the socket, transport.h carries its bytes, with TLS
+ * (tls.h) or without, hello.h sends AUTH, CLIENT SETNAME and SELECT and asks what the server is,
+ * output.h keeps commands in a bounded queue, input.h reads replies, heartbeat.h and probe.h keep
+ * deadlines and probe the server, careful.h finds the command on which the server hangs up, and
+ * reconnect.h says when a lost connection is made again. It never raises SIGPIPE.
  *
  * A forked child may only free the link; this leaves the parent's connection as it is. */
 #ifndef DW_REDIS_CONNECTION_H
@@ -17,7 +17,7 @@ struct socket_options {
 	const struct redis_url *url; /* the url must outlive the link */
 	const char *name;            /* the name for CLIENT SETNAME; NULL if there is none */
 	uint64_t seed;               /* seed for the random part of the pauses */
-	dw_usec connect_patience;    /* time for resolve, connect and hello together; 0: 2 s */
+	dw_usec connect_patience;    /* for resolve, connect, TLS and hello together; 0: 2 s */
 	dw_usec reply_patience;      /* the patience of heartbeat.h; 0: 1 s */
 	dw_usec probe_every;         /* time between two probes; 0: 0.4 s */
 	/* A probe is a script that deletes this key, which never exists. A server that accepts no

@@ -349,6 +349,25 @@ const char *hello_hangs(const struct hello *hello)
 	return "the server accepts connections, but does not answer";
 }
 
+const char *hello_explain(const struct hello *hello, const struct transport *transport,
+			  const struct input *input, const char *failure)
+{
+	static const char alert[] = {0x15, 0x03}; /* how an alert of TLS begins */
+	bool is_tls = transport->tls != NULL;
+
+	if (hello->next > 0)
+		return failure;
+	if (is_tls && input->closed && tls_wants_certificate(transport->tls))
+		return "the server closed the connection: it wants a client certificate, give "
+		       "cert= and key=";
+	if (!is_tls && !input->closed && memcmp(input->bytes, alert, sizeof alert) == 0)
+		return "the server speaks TLS: use rediss://";
+	if (!is_tls && input->closed && hello->url->host)
+		return "the server closed the connection before it answered: if it speaks TLS, use "
+		       "rediss://";
+	return failure;
+}
+
 enum hello_verdict hello_judge(struct hello *hello, const struct reply *reply, char *ret_words)
 {
 	enum hello_verdict verdict;

@@ -5,6 +5,7 @@
 
 #include "durawheel/durawheel.h"
 #include "redis/careful.h"
+#include "redis/input.h"
 #include "redis/output.h"
 #include "redis/reply.h"
 #include "redis/url.h"
@@ -67,6 +68,11 @@ const char *hello_quote(const struct hello *, const struct reply *, char *ret_te
 
 /* hello_hangs says why the next reply is late. */
 const char *hello_hangs(const struct hello *);
+
+/* hello_explain says more of a failure before the first reply: perhaps one side speaks TLS, and not
+ * the other. */
+const char *hello_explain(const struct hello *, const struct transport *, const struct input *,
+			  const char *failure);
 
 /* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE bytes)
  * say why, without secrets. */

@@ -1,8 +1,6 @@
 #include "redis/input.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #include "durawheel/durawheel.h"
 
@@ -12,6 +10,7 @@ bool input_begin(struct input *input, const struct alloc *alloc)
 {
 	input->more = true;
 	input->closed = false;
+	input->bytes[0] = '\0';
 	input->reader = reply_reader_new(alloc);
 	return input->reader != NULL;
 }
@@ -28,19 +27,18 @@ void input_allow(struct input *input)
 	input->more = true;
 }
 
-/* read_some reads once from the socket, and gives the bytes to the reader. */
-static const char *read_some(struct input *input, int fd, bool *ret_heard)
+/* read_some reads once from the connection, and gives the bytes to the reader. */
+static const char *read_some(struct input *input, struct transport *transport, bool *ret_heard)
 {
-	ssize_t got = recv(fd, input->bytes, sizeof input->bytes, MSG_DONTWAIT);
+	ssize_t got = transport_receive(transport, input->bytes, sizeof input->bytes, &input->more);
 	bool interrupted = got < 0 && errno == EINTR;
 
-	input->more = got == (ssize_t)sizeof input->bytes || interrupted;
 	input->closed = got == 0 || (got < 0 && errno == ECONNRESET);
 	if (got == 0)
 		return "the server closed the connection";
 	if (got < 0)
 		return interrupted || errno == EAGAIN || errno == EWOULDBLOCK ? NULL
-									      : strerror(errno);
+									      : transport->words;
 	*ret_heard = true;
 	input->budget -= (size_t)got < input->budget ? (size_t)got : input->budget;
 	return reply_feed(input->reader, input->bytes, (size_t)got) ? NULL
@@ -59,12 +57,13 @@ static const char *parse(struct input *input, struct reply **ret_reply)
 		     "is too large";
 }
 
-const char *input_next(struct input *input, int fd, bool *ret_heard, struct reply **ret_reply)
+const char *input_next(struct input *input, struct transport *transport, bool *ret_heard,
+		       struct reply **ret_reply)
 {
 	const char *failure = parse(input, ret_reply);
 
 	while (!failure && !*ret_reply && input->more && input->budget > 0) {
-		failure = read_some(input, fd, ret_heard);
+		failure = read_some(input, transport, ret_heard);
 		if (!failure)
 			failure = parse(input, ret_reply);
 	}

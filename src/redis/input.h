@@ -4,13 +4,14 @@
 #define DW_REDIS_INPUT_H
 
 #include "redis/reply.h"
+#include "redis/transport.h"
 
 enum { INPUT_SIZE = 1 << 16 }; /* most bytes that one read takes */
 
 struct input {
 	struct reply_reader *reader; /* NULL if there is no connection */
 	size_t budget;               /* bytes that may still be read in this turn */
-	bool more;                   /* the socket may have more bytes */
+	bool more;                   /* the connection may have more bytes */
 	bool closed;                 /* the peer has closed the connection */
 	char bytes[INPUT_SIZE];
 };
@@ -23,10 +24,11 @@ void input_end(struct input *);
 /* input_allow begins a turn, and so allows the full number of bytes again. */
 void input_allow(struct input *);
 
-/* input_next reads until the next reply is complete or the socket is empty. It sets *ret_reply to
- * the reply, or to NULL, and *ret_heard to true if the socket had bytes. It returns NULL, or why
- * the connection cannot be used any more. */
-const char *input_next(struct input *, int fd, bool *ret_heard, struct reply **ret_reply);
+/* input_next reads until the next reply is complete or no more bytes are there. It sets *ret_reply
+ * to the reply, or to NULL, and *ret_heard to true if there were bytes. It returns NULL, or why the
+ * connection cannot be used any more. */
+const char *input_next(struct input *, struct transport *, bool *ret_heard,
+		       struct reply **ret_reply);
 
 /* input_announced returns reply_announced() of the reply that is arriving. */
 size_t input_announced(const struct input *);

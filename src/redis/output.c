@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 #include "durawheel/durawheel.h"
 
@@ -119,7 +117,7 @@ static void drop_first(struct output *output)
 	output->written = 0;
 }
 
-/* pass removes the bytes that the kernel has taken. */
+/* pass removes the bytes that the connection has taken. */
 static void pass(struct output *output, size_t size)
 {
 	output->bytes -= size;
@@ -144,17 +142,15 @@ static size_t fill(const struct output *output, struct iovec *vectors, size_t mo
 	return count;
 }
 
-int output_write(struct output *output, int fd, size_t most)
+int output_write(struct output *output, struct transport *transport, size_t most)
 {
 	size_t left = output->count > most ? output->count - most : 0;
 
 	while (output->count > left) {
 		struct iovec vectors[VECTORS];
-		struct msghdr message = {.msg_iov = vectors};
-		ssize_t sent;
+		size_t count = fill(output, vectors, output->count - left);
+		ssize_t sent = transport_send(transport, vectors, count);
 
-		message.msg_iovlen = fill(output, vectors, output->count - left);
-		sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)

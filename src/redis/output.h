@@ -1,5 +1,5 @@
-/* Commands that wait to be written to a socket, as a ring of blocks. `written` counts the bytes of
- * the first block that are sent, so no queued byte is ever moved. The link limits the queue by
+/* Commands that wait to be written to a connection, as a ring of blocks. `written` counts the bytes
+ * of the first block that are sent, so no queued byte is ever moved. The link limits the queue by
  * looking at `bytes`. */
 #ifndef DW_REDIS_OUTPUT_H
 #define DW_REDIS_OUTPUT_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "redis/transport.h"
 
 /* A command of more bytes is large. No server's limit for a command can be set below 1 MiB. */
 #define OUTPUT_LARGE ((size_t)1 << 19)
@@ -35,9 +36,10 @@ struct output {
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes at most `most` commands, as far as the socket takes them now. It returns 0 or
- * the errno of a failure, and never raises SIGPIPE. */
-int output_write(struct output *, int fd, size_t most);
+/* output_write writes at most `most` commands, as far as the connection takes them now. With TLS it
+ * first ends a record that it has begun, whose commands are not counted. It returns 0 or the errno
+ * of a failure, and never raises SIGPIPE. */
+int output_write(struct output *, struct transport *, size_t most);
 
 /* output_small returns how many commands are queued before the first large one. */
 size_t output_small(const struct output *);

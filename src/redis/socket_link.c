@@ -49,8 +49,8 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	assert(!options->probe_key || strlen(options->probe_key) < sizeof link->probe_key);
 	if (!link)
 		return DW_ENOMEM;
-	link->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (link->epoll_fd < 0) {
+	link->transport.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (link->transport.epoll_fd < 0) {
 		alloc_free(&options->alloc, link);
 		return DW_ESYS;
 	}
@@ -59,7 +59,7 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	set_defaults(&link->options);
 	copy_words(link);
 	link->maker = getpid();
-	link->fd = -1;
+	link->transport.fd = -1;
 	link->reconnect = (struct reconnect){.server = options->url->name,
 					     .listener = options->channels != NULL,
 					     .log = options->log,
@@ -71,7 +71,7 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	link->output.alloc = options->alloc;
 	link->careful.output = &link->output;
 	link->careful.heart = &link->heart;
-	dial_init(&link->dial, &options->alloc, options->url, link->epoll_fd);
+	dial_init(&link->dial, &options->alloc, options->url, link->transport.epoll_fd);
 	*ret_link = &link->link;
 	return DW_OK;
 }

@@ -3,7 +3,6 @@
 #ifndef DW_REDIS_SOCKET_LINK_H
 #define DW_REDIS_SOCKET_LINK_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "redis/careful.h"
@@ -16,8 +15,9 @@
 #include "redis/output.h"
 #include "redis/probe.h"
 #include "redis/reconnect.h"
+#include "redis/transport.h"
 
-enum state { RESTING, DIALLING, HELLO, UP };
+enum state { RESTING, DIALLING, SECURING, HELLO, UP };
 
 struct socket_link {
 	struct link link; /* first */
@@ -25,9 +25,7 @@ struct socket_link {
 	char name[64];
 	char probe_key[128];
 	pid_t maker;
-	int epoll_fd;
-	int fd; /* -1 if there is no connection */
-	uint32_t watched;
+	struct transport transport;
 	enum state state;
 	struct dial dial;
 	struct hello hello;
@@ -41,7 +39,7 @@ struct socket_link {
 	struct life life;
 	struct reply *ready; /* the reply that take() returns next */
 	dw_usec now;         /* the time of the last call of work() (steady clock) */
-	dw_usec deadline;    /* end of the pause, the dialling or the hello (steady clock) */
+	dw_usec deadline;    /* end of the pause, or of dialling, TLS and hello (steady clock) */
 	char channels[];     /* of options */
 };
 

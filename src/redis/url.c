@@ -1,22 +1,19 @@
 #include "redis/url.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
 #include "base/message.h"
+#include "redis/secret_file.h"
 
 /* No message repeats a part of the URL: when a password was not escaped, any part of the URL may
  * belong to it. */
 
-#define PASSWORD_FILE_MAX 4096u
+#define PASSWORD_FILE_MAX ((size_t)4095)
 #define PASSWORD_VARIABLE "DURAWHEEL_REDIS_PASSWORD"
 #define PORT_DEFAULT "6379"
 #define DB_MAX 999999u
@@ -134,6 +131,17 @@ static int read_db(struct reading *reading, const char *text, size_t size)
 	return DW_OK;
 }
 
+static bool is_host(const char *text, size_t size, const char *more)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (size_t i = 0; i < size; i++)
+		if (!memchr(letters, text[i], sizeof letters - 1) &&
+		    !(text[i] >= '0' && text[i] <= '9') && !strchr(more, text[i]))
+			return false;
+	return size > 0 && size <= 253;
+}
+
 /* read_user reads [user][:password]. */
 static int read_user(struct reading *reading, const char *text, size_t size)
 {
@@ -151,19 +159,73 @@ static int read_user(struct reading *reading, const char *text, size_t size)
 
 /* ---- After the ? --------------------------------------------------------------------------- */
 
+static int refuse_option(const struct reading *reading)
+{
+	return message_refuse(reading->message,
+			      "after the ? of the Redis URL only db=N and password-file=FILE, and "
+			      "with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME, may "
+			      "stand, once each, joined by &; a ? in a password is written %%3F");
+}
+
+static bool is_option(const char *text, size_t size, const char *name)
+{
+	return size == strlen(name) && memcmp(text, name, size) == 0;
+}
+
+/* take_text reads the value of an option, which may be given once. */
+static int take_text(struct reading *reading, const char *text, size_t size, char **text_of)
+{
+	if (*text_of || size == 0)
+		return refuse_option(reading);
+	return read_escaped(reading, text, size, text_of);
+}
+
+static int take_tls(struct reading *reading, const char *text, size_t size, char **text_of)
+{
+	if (!reading->url->tls)
+		return message_refuse(
+		    reading->message,
+		    "ca=FILE, cert=FILE, key=FILE and sni=NAME are for TLS: rediss://HOST");
+	return take_text(reading, text, size, text_of);
+}
+
 static int read_option(struct reading *reading, const char *text, size_t size)
 {
-	static const char db[] = "db=";
-	static const char file[] = "password-file=";
+	struct redis_url *url = reading->url;
+	const char *equals = memchr(text, '=', size);
+	size_t head = equals ? (size_t)(equals - text) + 1 : size;
+	const char *value = text + head;
+	size_t left = size - head;
 
-	if (size >= sizeof db - 1 && memcmp(text, db, sizeof db - 1) == 0)
-		return read_db(reading, text + sizeof db - 1, size - (sizeof db - 1));
-	if (size > sizeof file - 1 && memcmp(text, file, sizeof file - 1) == 0 && !reading->file)
-		return read_escaped(reading, text + sizeof file - 1, size - (sizeof file - 1),
-				    &reading->file);
-	return message_refuse(reading->message,
-			      "after the ? of the Redis URL only db=N and password-file=FILE may "
-			      "stand, once each, joined by &; a ? in a password is written %%3F");
+	if (is_option(text, head, "db="))
+		return read_db(reading, value, left);
+	if (is_option(text, head, "password-file="))
+		return take_text(reading, value, left, &reading->file);
+	if (is_option(text, head, "ca="))
+		return take_tls(reading, value, left, &url->ca);
+	if (is_option(text, head, "cert="))
+		return take_tls(reading, value, left, &url->cert);
+	if (is_option(text, head, "key="))
+		return take_tls(reading, value, left, &url->key);
+	if (is_option(text, head, "sni="))
+		return take_tls(reading, value, left, &url->sni);
+	return refuse_option(reading);
+}
+
+/* check_tls is called when all options are read. */
+static int check_tls(const struct reading *reading)
+{
+	const struct redis_url *url = reading->url;
+
+	if (!url->cert != !url->key)
+		return message_refuse(reading->message,
+				      "in the Redis URL cert=FILE needs key=FILE, and key=FILE "
+				      "needs cert=FILE");
+	if (url->sni && !is_host(url->sni, strlen(url->sni), ".-_:"))
+		return message_refuse(reading->message,
+				      "sni= in the Redis URL is the name or the address in the "
+				      "server's certificate, as in sni=redis.example.org");
+	return DW_OK;
 }
 
 static int read_options(struct reading *reading, const char *text)
@@ -176,21 +238,10 @@ static int read_options(struct reading *reading, const char *text)
 		status = read_option(reading, text, size);
 		text += size + (text[size] == '&');
 	}
-	return status;
+	return status == DW_OK ? check_tls(reading) : status;
 }
 
 /* ---- TCP ----------------------------------------------------------------------------------- */
-
-static bool is_host(const char *text, size_t size, const char *more)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-	for (size_t i = 0; i < size; i++)
-		if (!memchr(letters, text[i], sizeof letters - 1) &&
-		    !(text[i] >= '0' && text[i] <= '9') && !strchr(more, text[i]))
-			return false;
-	return size > 0 && size <= 253;
-}
 
 static int read_host(struct reading *reading, const char *text, size_t size, size_t *ret_used)
 {
@@ -279,37 +330,6 @@ static int read_unix(struct reading *reading, const char *text, size_t size)
 
 /* ---- The password -------------------------------------------------------------------------- */
 
-/* open_secret opens the password-file. It never blocks, as it would at a pipe whose other end is
- * not open. */
-static int open_secret(struct reading *reading, int *ret_fd)
-{
-	struct stat status;
-	int fd = open(reading->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int result = DW_OK;
-
-	if (fd < 0)
-		return message_refuse(reading->message,
-				      "the password-file of the Redis URL cannot be opened: %s",
-				      /* The file's name may be a misplaced password, so it is not
-				       * shown. */
-				      strerror(errno));
-	if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-		result = message_refuse(reading->message,
-					"the password-file \"%.120s\" is not a regular file",
-					reading->file);
-	else if (status.st_mode & 077)
-		result =
-		    message_refuse(reading->message,
-				   "the password-file \"%.120s\" may be read or changed by others "
-				   "than its owner: chmod 600",
-				   reading->file);
-	if (result != DW_OK)
-		(void)close(fd); /* the file was only read */
-	else
-		*ret_fd = fd;
-	return result;
-}
-
 static int take_secret(struct reading *reading, const char *text, size_t size)
 {
 	if (size > 0 && text[size - 1] == '\n')
@@ -323,30 +343,20 @@ static int take_secret(struct reading *reading, const char *text, size_t size)
 
 static int read_file(struct reading *reading)
 {
-	char text[PASSWORD_FILE_MAX];
+	const struct secret_file file = {.path = reading->file,
+					 .nameless = "password-file of the Redis URL",
+					 .what = "password-file",
+					 .is_hidden = true,
+					 .is_private = true,
+					 .most = PASSWORD_FILE_MAX};
+	char *text = NULL;
 	size_t size = 0;
-	ssize_t got = 1;
-	int fd = -1;
-	int status = open_secret(reading, &fd);
+	int status = secret_file_read(&file, reading->alloc, &text, &size, reading->message);
 
 	if (status != DW_OK)
 		return status;
-	while (size < sizeof text && got > 0) {
-		got = read(fd, text + size, sizeof text - size);
-		size += got > 0 ? (size_t)got : 0;
-	}
-	if (got < 0)
-		status = message_refuse(reading->message,
-					"the password-file \"%.120s\" cannot be read: %s",
-					reading->file, strerror(errno));
-	else if (size == sizeof text)
-		status = message_refuse(reading->message,
-					"the password-file \"%.120s\" is longer than %u bytes",
-					reading->file, PASSWORD_FILE_MAX - 1);
-	else
-		status = take_secret(reading, text, size);
-	explicit_bzero(text, sizeof text);
-	(void)close(fd); /* the file was only read */
+	status = take_secret(reading, text, size);
+	secret_file_free(reading->alloc, text, size);
 	return status;
 }
 
@@ -376,8 +386,9 @@ static void name(struct redis_url *url)
 		(void)snprintf(url->name, sizeof url->name, "unix://%s%s?db=%u", at ? "***" : "",
 			       at ? at : url->path, url->db);
 	else
-		(void)snprintf(url->name, sizeof url->name, "redis://%s%.100s%s:%s/%u", bracket,
-			       url->host, *bracket ? "]" : "", url->port, url->db);
+		(void)snprintf(url->name, sizeof url->name, "redis%s://%s%.100s%s:%s/%u",
+			       url->tls ? "s" : "", bracket, url->host, *bracket ? "]" : "",
+			       url->port, url->db);
 }
 
 /* scheme_size returns the size of the scheme if the text begins with it, in capital letters or not.
@@ -391,20 +402,23 @@ static size_t scheme_size(const char *text, const char *scheme)
 
 static int read_url(struct reading *reading, const char *text)
 {
-	size_t tcp = scheme_size(text, "redis://") + scheme_size(text, "valkey://");
+	size_t tls = scheme_size(text, "rediss://") + scheme_size(text, "valkeys://");
+	size_t tcp = scheme_size(text, "redis://") + scheme_size(text, "valkey://") + tls;
 	size_t scheme = tcp + scheme_size(text, "unix://");
 	const char *rest = text + scheme;
 	size_t size;
 	int status;
 
-	if (scheme_size(text, "rediss://") || scheme_size(text, "valkeys://"))
+	if (tls && !DW_WITH_TLS)
 		return message_refuse(reading->message,
-				      "rediss:// needs TLS, which durawheel %s does not have: use "
-				      "redis:// to a local TLS tunnel, or unix://",
-				      DW_VERSION);
+				      "rediss:// needs TLS, without which this durawheel was "
+				      "built: build it with -DDW_WITH_TLS=ON, or use redis:// to a "
+				      "local TLS tunnel");
 	if (scheme == 0)
 		return message_refuse(reading->message,
-				      "a Redis URL begins with redis://, valkey:// or unix://");
+				      "a Redis URL begins with redis://, rediss://, valkey://, "
+				      "valkeys:// or unix://");
+	reading->url->tls = tls > 0;
 	size = strcspn(rest, "?");
 	status = tcp ? read_tcp(reading, rest, size) : read_unix(reading, rest, size);
 	if (status == DW_OK && rest[size] == '?')
@@ -442,5 +456,9 @@ void redis_url_free(struct redis_url *url, const struct alloc *alloc)
 	alloc_free(alloc, url->host);
 	alloc_free(alloc, url->port);
 	alloc_free(alloc, url->path);
+	alloc_free(alloc, url->ca);
+	alloc_free(alloc, url->cert);
+	alloc_free(alloc, url->key);
+	alloc_free(alloc, url->sni);
 	*url = (struct redis_url){.host = NULL};
 }

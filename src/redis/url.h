@@ -1,17 +1,22 @@
 /* Says where a Redis server is, and which user we are there: a URL of the forms
  *
  *	redis://[[user]:password@]host[:port][/db]      redis://user:password@[::1]:6379/0
+ *	rediss://[[user]:password@]host[:port][/db]     rediss://redis.example.org?ca=/etc/ca.pem
  *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
  *
- * valkey:// means redis://, and a scheme may have capital letters. After each form, `?` takes
- * options joined by `&`: db=N, password-file=FILE. User, password and FILE may be percent-encoded;
- * a user or password with one of % @ / ? : must be.
+ * rediss:// has TLS, on the same default port 6379. valkey:// and valkeys:// mean redis:// and
+ * rediss://, and a scheme may have capital letters. After each form, `?` takes options joined by
+ * `&`: db=N, password-file=FILE; with TLS also ca=FILE, cert=FILE and key=FILE (all in PEM form),
+ * and sni=NAME. User, password, FILE and NAME may be percent-encoded; a user or password with one
+ * of % @ / ? : must be.
  *
  * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD. The file
  * must be a regular one that only its owner may read; a newline at its end is dropped. No message
  * contains the password. */
 #ifndef DW_REDIS_URL_H
 #define DW_REDIS_URL_H
+
+#include <stdbool.h>
 
 #include "base/alloc.h"
 #include "durawheel/durawheel.h"
@@ -22,6 +27,11 @@ struct redis_url {
 	char *path;     /* the path of the unix socket; NULL for TCP */
 	char *user;     /* NULL for the default user */
 	char *password; /* NULL if there is no password */
+	bool tls;
+	char *ca;   /* file of the authorities that are trusted; NULL for the system's */
+	char *cert; /* files of the client's certificate and its key; NULL if there is none */
+	char *key;
+	char *sni; /* the name that is sent and verified; NULL for the host */
 	unsigned db;
 	char name[160]; /* the URL for messages, without user and password */
 };

@@ -154,6 +154,7 @@ test_completion_offers_files_where_files_are_meant() {
 	offers --store ''
 	prints 'sqlite:
 redis://
+rediss://
 unix://'
 	offers --store sqlite : timers.d
 	prints timers.db

@@ -356,6 +356,7 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 		redis://u:se/cr@secret@host/ unix://u:secret@socket other://u:secret@host \
 		redis:/u:secret@host redis:u:secret@host redis//:secret@host :secret@host \
 		u:secret@host:6379 REDIS:/:secret@host other://:secret secret@host:6379 \
+		"rediss://:secret@host?insecure=yes" "rediss://:secret@host?ca=/nonexistent" \
 		"redis://host?password-file=secret" unix:///u:secret@/run/socket \
 		Valkeys://:secret@host secret se:cret ://secret "se cret://x"; do
 		! durawheel --store "$url" list >out 2>err || fail "$url is taken"

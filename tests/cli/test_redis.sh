@@ -426,8 +426,10 @@ test_redis_that_cannot_be_used() {
 	says 'unix:///nonexistent/socket.*No such file or directory$'
 	expect 6 durawheel list --store redis://nowhere.invalid
 	says 'nowhere.invalid:6379/0: the host is not found'
-	expect 2 durawheel list --store rediss://localhost
-	says 'rediss:// needs TLS'
+	expect 6 durawheel list --store "rediss://127.0.0.1:$redis_port"
+	says 'use redis://$'
+	expect 2 durawheel list --store 'redis://localhost?ca=x'
+	says 'are for TLS: rediss://HOST$'
 	expect 2 durawheel list --store redis://
 	says 'has no host name or address'
 	expect 2 durawheel list --store unix://socket

@@ -112,12 +112,13 @@ controls libdurawheel-dev control md5sums
 controls durawheel control md5sums
 [[ $(dpkg-deb -I "$build/$runtime"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
 	die "$runtime does not have ldconfig called"
-depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)"
+depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)" libssl3
 [[ $(dpkg-deb -f "$build/$runtime"_*.deb Recommends) == tzdata ]] ||
 	die "$runtime does not recommend tzdata"
 depends libdurawheel-dev "$runtime (= $version-1)" libev-dev libhiredis-dev \
-	"libsqlite3-dev (>= 3.37)"
-depends durawheel libc6 libev4 libinih1 libjansson4 libmicrohttpd12 "libsqlite3-0 (>= 3.37)"
+	"libsqlite3-dev (>= 3.37)" "libssl-dev (>= 3.0)"
+depends durawheel libc6 libev4 libinih1 libjansson4 libmicrohttpd12 "libsqlite3-0 (>= 3.37)" \
+	libssl3
 dpkg-deb --ctrl-tarfile "$build/$runtime"_*.deb | tar -xO ./shlibs |
 	grep "^libdurawheel ${version%%.*} $runtime (>= $version-1)" >"$work/is" ||
 	die "$runtime has no shlibs"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "redis/tls.h"
 #include "store/identity.h"
 #include "store/redis/core.h"
 #include "store/redis/wire/rights.h"
@@ -239,10 +240,24 @@ static int open_descriptors(struct redis_store *store, char *message)
 	return status;
 }
 
+/* check_files says at once that a file of TLS is no good. Each connection reads the files anew. */
+static int check_files(struct redis_store *store, char *message)
+{
+	struct tls *tls = NULL;
+	int status =
+	    store->url.tls ? tls_new(&tls, &store->url, &store->alloc, -1, message) : DW_OK;
+
+	tls_end(tls, true);
+	return status;
+}
+
 static int open_all(struct redis_store *store, const char *url, char *message)
 {
 	dw_usec until;
 	int status = redis_url_read(&store->url, url, &store->alloc, message);
+
+	if (status == DW_OK)
+		status = check_files(store, message);
 
 	if (status == DW_OK)
 		status = open_descriptors(store, message);

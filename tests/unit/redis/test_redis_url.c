@@ -105,11 +105,11 @@ static void refuse_url(const char *url, const char *words)
 static void read_of_bad_urls_says_what_is_wrong(void **state)
 {
 	(void)state;
-	refuse_url("rediss://:" SECRET "@h", "TLS");
-	refuse_url("Rediss://:" SECRET "@h", "TLS");
-	refuse_url("valkeys://:" SECRET "@h", "TLS");
+	refuse_url("redis://h?ca=" SECRET, "are for TLS: rediss://HOST");
+	refuse_url("redis://h?sni=" SECRET, "are for TLS: rediss://HOST");
+	refuse_url("unix:///s?cert=" SECRET "&key=k", "are for TLS: rediss://HOST");
 	refuse_url("redis://h?password-file=" SECRET, "cannot be opened");
-	refuse_url("http://h", "begins with redis://, valkey:// or unix://");
+	refuse_url("http://h", "begins with redis://, rediss://, valkey://");
 	refuse_url("redis:h", "begins with");
 	refuse_url("redis://", "no host");
 	refuse_url("redis:///3", "no host");
@@ -141,6 +141,49 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("unix:///0123456789012345678901234567890123456789012345678901234567890123456789"
 		   "0123456789012345678901234567890123456789",
 		   "at most 107");
+}
+
+static void check_tls(const char *url, const char *host, const char *port, const char *parts)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "";
+	struct redis_url parsed;
+	char found[128];
+
+	if (redis_url_read(&parsed, url, &alloc, message) != DW_OK)
+		fail_msg("%s: %s", url, message);
+	assert_true(parsed.tls);
+	same(parsed.host, host);
+	same(parsed.port, port);
+	(void)snprintf(found, sizeof found, "%s %s %s %s", parsed.ca ? parsed.ca : "-",
+		       parsed.cert ? parsed.cert : "-", parsed.key ? parsed.key : "-",
+		       parsed.sni ? parsed.sni : "-");
+	assert_string_equal(found, parts);
+	assert_true(strncmp(parsed.name, "rediss://", 9) == 0);
+	assert_null(strstr(parsed.name, SECRET));
+	redis_url_free(&parsed, &alloc);
+}
+
+static void tls_has_options_of_its_own(void **state)
+{
+	(void)state;
+	if (!DW_WITH_TLS) {
+		refuse_url("rediss://:" SECRET "@h", "-DDW_WITH_TLS=ON");
+		refuse_url("Rediss://:" SECRET "@h", "-DDW_WITH_TLS=ON");
+		refuse_url("valkeys://:" SECRET "@h", "-DDW_WITH_TLS=ON");
+		return;
+	}
+	check_tls("rediss://h", "h", "6379", "- - - -");
+	check_tls("VALKEYS://u:" SECRET "@[::1]:1/3", "::1", "1", "- - - -");
+	check_tls("rediss://h?ca=/a%26b&db=2", "h", "6379", "/a&b - - -");
+	check_tls("rediss://h/2?key=k&sni=r.example&cert=c", "h", "6379", "- c k r.example");
+	refuse_url("rediss://h?ca=a&ca=" SECRET, "once each");
+	refuse_url("rediss://h?ca=", "with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME");
+	refuse_url("rediss://h?insecure=" SECRET, "only db=N and password-file=FILE");
+	refuse_url("rediss://h?ca", "only db=N");
+	refuse_url("rediss://h?cert=" SECRET, "cert=FILE needs key=FILE");
+	refuse_url("rediss://h?key=" SECRET, "key=FILE needs cert=FILE");
+	refuse_url("rediss://h?sni=a/" SECRET, "sni= in the Redis URL is the name");
 }
 
 /* ---- The password from elsewhere ----------------------------------------------------------- */
@@ -226,14 +269,17 @@ static void read_without_memory_says_so(void **state)
 		struct redis_url parsed;
 
 		shortage_begin(&shortage, nth, false);
-		status = redis_url_read(&parsed, "redis://me:pw@h:1/2", &alloc, message);
+		status = redis_url_read(&parsed,
+					DW_WITH_TLS ? "rediss://me:pw@h:1/2?ca=a&cert=b&key=c&sni=d"
+						    : "redis://me:pw@h",
+					&alloc, message);
 		shortage_end(&shortage);
 		if (status == DW_OK)
 			redis_url_free(&parsed, &alloc);
 		else
 			assert_int_equal(status, DW_ENOMEM);
 		assert_int_equal(shortage.blocks, 0);
-		assert_true(nth < 10);
+		assert_true(nth < 15);
 	}
 }
 
@@ -241,7 +287,8 @@ static void read_without_memory_says_so(void **state)
 static void read_of_random_urls_stays_sane(void **state)
 {
 	static const char alphabet[] = "ab:@/?[]%&=01.-db";
-	static const char *const heads[] = {"redis://", "unix://", "redis://u:" SECRET, "unix:///"};
+	static const char *const heads[] = {"redis://", "unix://", "redis://u:" SECRET, "unix:///",
+					    "rediss://u:" SECRET};
 	struct alloc alloc = alloc_default();
 	struct rng rng = seed_of_test();
 
@@ -250,7 +297,7 @@ static void read_of_random_urls_stays_sane(void **state)
 		struct redis_url parsed;
 		char message[DW_MESSAGE_SIZE] = "";
 		char url[64];
-		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 4)]);
+		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 5)]);
 		size_t end = size + rng_below(&rng, 24);
 
 		while (size < end)
@@ -269,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(read_of_good_urls_gives_their_parts),
 	    cmocka_unit_test(read_of_bad_urls_says_what_is_wrong),
+	    cmocka_unit_test(tls_has_options_of_its_own),
 	    cmocka_unit_test(file_with_a_password_is_read),
 	    cmocka_unit_test(file_that_is_no_secret_is_refused),
 	    cmocka_unit_test(environment_with_a_password_comes_last),

@@ -1,0 +1,27 @@
+/* Reads a file that the URL names. It never blocks, as it would at a pipe whose other end is not
+ * open. */
+#ifndef DW_REDIS_SECRET_FILE_H
+#define DW_REDIS_SECRET_FILE_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+
+struct secret_file {
+	const char *path;
+	const char *nameless; /* what the file is, for messages, without its name */
+	const char *what;     /* the same, before its name */
+	/* The name may be a misplaced password, so it is only shown if there is such a file. */
+	bool is_hidden;
+	bool is_private; /* only its owner may read it */
+	size_t most;     /* the most bytes that it may have */
+};
+
+/* secret_file_read reads a regular file. On DW_OK *ret_text has *ret_size bytes and a NUL behind
+ * them; secret_file_free overwrites and frees them. DW_EINVAL: ret_message (DW_MESSAGE_SIZE bytes)
+ * says why. DW_ENOMEM. */
+int secret_file_read(const struct secret_file *, const struct alloc *, char **ret_text,
+		     size_t *ret_size, char *ret_message);
+void secret_file_free(const struct alloc *, char *text, size_t size);
+
+#endif
