@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/store.h"
+#include "support/certificates.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
 
@@ -78,10 +79,13 @@ static void begin_clock(const char *folder)
 	assert_int_equal(setenv("DW_CLOCK_AHEAD_FILE", path, 1), 0);
 }
 
-static void start(const char *const *options)
+static void start(bool tls, const char *const *options)
 {
 	assert_int_equal(setenv("LD_PRELOAD", DW_CLOCK_AHEAD, 1), 0);
-	redis_server_start(&server, true, options);
+	if (tls)
+		redis_server_start_tls(&server, options);
+	else
+		redis_server_start(&server, true, options);
 	assert_int_equal(unsetenv("LD_PRELOAD"), 0);
 }
 
@@ -101,27 +105,73 @@ static int run(const char *title, const char *url)
 	return contract_run(&kind);
 }
 
-/* On a unix socket and over TCP, with each of the settings that decide what a confirmation is. */
+#if DW_WITH_TLS
+static int run_by_tcp(void)
+{
+	struct certificates made;
+	char url[TEMP_SIZE + 64];
+	char cert[TEMP_SIZE];
+	char key[TEMP_SIZE];
+	const char *const options[] = {"--appendonly",
+				       "yes",
+				       "--appendfsync",
+				       "everysec",
+				       "--tls-cert-file",
+				       cert,
+				       "--tls-key-file",
+				       key,
+				       "--tls-ca-cert-file",
+				       cert,
+				       "--tls-auth-clients",
+				       "no",
+				       NULL};
+	int failed;
+
+	certificates_make(&made);
+	certificates_sign(&made, &(struct certificate){"server", "ca", CERTIFICATE_NAMES, -1, 9});
+	(void)certificates_file(&made, "server.pem", cert);
+	(void)certificates_file(&made, "server.key", key);
+	start(true, options);
+	(void)snprintf(url, sizeof url, "rediss://127.0.0.1:%u?ca=%s/ca.pem", server.port,
+		       made.folder);
+	failed = run("redis, TLS, appendfsync everysec", url);
+	redis_server_end(&server);
+	certificates_remove(&made);
+	return failed;
+}
+#else
+static int run_by_tcp(void)
+{
+	static const char *const options[] = {"--appendonly", "yes", "--appendfsync", "everysec",
+					      NULL};
+	char url[64];
+	int failed;
+
+	start(false, options);
+	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
+	failed = run("redis, TCP, appendfsync everysec", url);
+	redis_server_end(&server);
+	return failed;
+}
+#endif
+
+/* On a unix socket and over TCP, with TLS where there is any, and with each of the settings that
+ * decide what a confirmation is. */
 int main(void)
 {
 	static const char *const always[] = {"--appendonly", "yes", "--appendfsync", "always",
 					     NULL};
-	static const char *const everysec[] = {"--appendonly", "yes", "--appendfsync", "everysec",
-					       NULL};
 	char folder[TEMP_SIZE], url[TEMP_SIZE + 16];
 	int failed;
 
 	temp_make(folder);
 	begin_clock(folder);
-	start(always);
+	start(false, always);
 	(void)snprintf(url, sizeof url, "unix://%s", server.path);
 	failed = run("redis, unix socket, appendfsync always", url);
 	redis_server_end(&server);
 
-	start(everysec);
-	(void)snprintf(url, sizeof url, "redis://127.0.0.1:%u", server.port);
-	failed += run("redis, TCP, appendfsync everysec", url);
-	redis_server_end(&server);
+	failed += run_by_tcp();
 	temp_remove(folder);
 	return failed;
 }
