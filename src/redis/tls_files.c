@@ -1,7 +1,10 @@
 #include "redis/tls_files.h"
 
+#include <dirent.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/message.h"
 #include "redis/secret_file.h"
@@ -104,6 +107,33 @@ static int add_authorities(const struct loading *loading, BIO *bio)
 	return refuse_certificates(loading, "ca", loading->url->ca, count);
 }
 
+/* has_hashes returns true if the system's folder finds an authority by the hash of its name. */
+static bool has_hashes(void)
+{
+	const char *given = secure_getenv(X509_get_default_cert_dir_env());
+	DIR *folder = opendir(given ? given : X509_get_default_cert_dir());
+	const struct dirent *entry;
+	bool found = false;
+
+	while (folder && !found && (entry = readdir(folder)))
+		found = strlen(entry->d_name) == 10 && strcmp(entry->d_name + 8, ".0") == 0;
+	if (folder)
+		(void)closedir(folder); /* it was only read */
+	return found;
+}
+
+/* trust_system: the system's file with all authorities takes some 30 ms to read. Its folder is only
+ * asked for the one that is needed. */
+static int trust_system(const struct loading *loading)
+{
+	bool has_file = secure_getenv(X509_get_default_cert_file_env()) != NULL;
+	int trusted = !has_file && has_hashes()
+			  ? SSL_CTX_set_default_verify_dir(loading->context)
+			  : SSL_CTX_set_default_verify_paths(loading->context);
+
+	return trusted == 1 ? DW_OK : DW_ENOMEM;
+}
+
 static int load_authorities(const struct loading *loading)
 {
 	const struct secret_file file = {
@@ -112,7 +142,7 @@ static int load_authorities(const struct loading *loading)
 	int status;
 
 	if (!loading->url->ca)
-		return SSL_CTX_set_default_verify_paths(loading->context) == 1 ? DW_OK : DW_ENOMEM;
+		return trust_system(loading);
 	status = open_pem(loading, &file, &pem);
 	if (status != DW_OK)
 		return status;

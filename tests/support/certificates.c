@@ -69,6 +69,21 @@ static void load_authority(const struct certificates *certificates, const char *
 	assert_true(signing->issuer && signing->issuer_key);
 }
 
+void certificates_hash(const struct certificates *certificates, const char *name)
+{
+	FILE *stream = open_as(certificates, name, "pem", "r");
+	X509 *authority = PEM_read_X509(stream, NULL, NULL, NULL);
+	char hash[16];
+
+	assert_int_equal(fclose(stream), 0);
+	assert_non_null(authority);
+	(void)snprintf(hash, sizeof hash, "%08lx", X509_subject_name_hash(authority));
+	stream = open_as(certificates, hash, "0", "w");
+	assert_int_equal(PEM_write_X509(stream, authority), 1);
+	assert_int_equal(fclose(stream), 0);
+	X509_free(authority);
+}
+
 static void add_extension(const struct signing *signing, int kind, const char *value)
 {
 	X509V3_CTX context;

@@ -29,6 +29,9 @@ struct certificate {
 };
 void certificates_sign(struct certificates *, const struct certificate *);
 
+/* certificates_hash copies NAME.pem to the name by which OpenSSL finds an authority in a folder. */
+void certificates_hash(const struct certificates *, const char *name);
+
 /* certificates_file writes the path of a file into path (TEMP_SIZE bytes). Returns path. */
 char *certificates_file(const struct certificates *, const char *name, char *path);
 

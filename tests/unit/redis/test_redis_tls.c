@@ -139,6 +139,32 @@ static void server_is_verified(void **state)
 	end(&secured);
 }
 
+/* The system's authorities are those of a folder with hashed names, or of a file. */
+static void authorities_of_the_system_are_trusted(void **state)
+{
+	struct secured secured;
+	char path[TEMP_SIZE];
+
+	(void)state;
+	make(&secured);
+	start(&secured, "server", NULL);
+	assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
+	assert_int_equal(setenv("SSL_CERT_DIR", secured.made.folder, 1), 0);
+	refused(&secured, "", "this system does not trust: give ca=FILE");
+	certificates_hash(&secured.made, "other");
+	refused(&secured, "", "this system does not trust: give ca=FILE");
+	certificates_hash(&secured.made, "ca");
+	works(&secured, "");
+	refused(&secured, "?ca=@other.pem", "is signed by an authority that the ca file \"");
+	assert_int_equal(unsetenv("SSL_CERT_DIR"), 0);
+	refused(&secured, "", "this system does not trust: give ca=FILE");
+	assert_int_equal(
+	    setenv("SSL_CERT_FILE", certificates_file(&secured.made, "ca.pem", path), 1), 0);
+	works(&secured, "");
+	assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
+	end(&secured);
+}
+
 static void certificate_has_its_time_and_name(void **state)
 {
 	struct secured secured;
@@ -360,6 +386,41 @@ static void much_goes_both_ways(void **state)
 	free(value);
 }
 
+/* A record of many commands is under way when the link becomes careful, and may write one. */
+static void record_that_waits_is_sent_whole(void **state)
+{
+	enum { COUNT = 16000 }; /* more than the socket buffers have room for */
+	static char value[1024];
+	const char *words[] = {"ECHO", value};
+	const size_t sizes[] = {4, sizeof value};
+	struct secured secured;
+	struct linked linked;
+
+	(void)state;
+	make(&secured);
+	start(&secured, "server", NULL);
+	open_link(&linked, &secured, "?ca=@ca.pem");
+	linked_await_up(&linked);
+	redis_server_pause(&secured.server);
+	for (int i = 0; i < COUNT; i++)
+		assert_int_equal(link_send(linked.link, 2, words, sizes, linked_now()), DW_OK);
+	for (int i = 0; i < 100; i++) {
+		link_work(linked.link, linked_now());
+		assert_null(link_take(linked.link));
+	}
+	link_careful(linked.link, linked_now());
+	redis_server_resume(&secured.server);
+	for (int i = 0; i < COUNT; i++) {
+		struct reply *reply = linked_await_reply(&linked);
+
+		assert_int_equal(reply->size, sizeof value);
+		reply_free(reply);
+	}
+	assert_int_equal(link_connection(linked.link), 1);
+	linked_close(&linked);
+	end(&secured);
+}
+
 /* ---- Later connections --------------------------------------------------------------------- */
 
 static void files_are_read_anew(void **state)
@@ -447,6 +508,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(server_is_verified),
+	    cmocka_unit_test(authorities_of_the_system_are_trusted),
 	    cmocka_unit_test(certificate_has_its_time_and_name),
 	    cmocka_unit_test(authority_is_verified),
 	    cmocka_unit_test(client_shows_its_certificate),
@@ -454,6 +516,7 @@ int main(void)
 	    cmocka_unit_test(connection_may_be_cut_at_each_byte),
 	    cmocka_unit_test(bytes_may_come_one_by_one),
 	    cmocka_unit_test(much_goes_both_ways),
+	    cmocka_unit_test(record_that_waits_is_sent_whole),
 	    cmocka_unit_test(files_are_read_anew),
 	    cmocka_unit_test(listener_hears_messages),
 	    cmocka_unit_test(child_leaves_the_connection_alone),
