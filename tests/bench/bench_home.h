@@ -17,7 +17,7 @@
 struct redisContext;
 
 struct bench_home {
-	char url[TEMP_SIZE + 16];
+	char url[TEMP_SIZE + 64];
 	char file[TEMP_SIZE]; /* sqlite: */
 	char folder[TEMP_SIZE];
 	struct redis_server server; /* redis: it appends to its file and syncs it every second */
