@@ -1,7 +1,8 @@
 /* TLS over a connected socket, by OpenSSL 3: TLS 1.2 or newer, and the name in the server's
  * certificate is always verified. Nothing blocks, nothing raises SIGPIPE, and the server cannot
  * renegotiate. The files of the URL are read by tls_new(), so each connection has them as they are
- * then. OpenSSL allocates its own memory, not by the handle's allocator.
+ * then. OpenSSL allocates its own memory, not by the handle's allocator. Its list of errors of this
+ * thread is empty after each call.
  *
  * Without DW_WITH_TLS, tls_none.c stands in for it, and no URL asks for TLS. */
 #ifndef DW_REDIS_TLS_H

@@ -162,13 +162,13 @@ static int use_certificate(const struct loading *loading, BIO *bio)
 	for (; certificate; certificate = next_certificate(bio), count++) {
 		long used = count == 0 ? SSL_CTX_use_certificate(loading->context, certificate)
 				       : SSL_CTX_add1_chain_cert(loading->context, certificate);
-		unsigned long error = ERR_peek_last_error();
+		const char *reason = ERR_reason_error_string(ERR_peek_last_error());
 
 		X509_free(certificate);
 		if (used != 1)
-			return message_refuse(loading->words,
-					      "the cert file \"%.120s\" cannot be used: %.60s",
-					      loading->url->cert, ERR_reason_error_string(error));
+			return message_refuse(
+			    loading->words, "the cert file \"%.120s\" cannot be used: %.60s",
+			    loading->url->cert, reason ? reason : "unknown error");
 	}
 	if (count > 0 && is_at_end())
 		return DW_OK;
