@@ -84,7 +84,7 @@ struct timer {
 	bool pushes;      /* in state VERDICT: when it ends, it becomes a message */
 	bool uncounted;   /* its DW_RETRY does not come from a handler, so it is not counted */
 	bool no_retry;    /* it was cancelled during its delivery, so a DW_RETRY is dropped */
-	bool purged;      /* a purge has deleted it in the store; its delivery still ends */
+	bool deleted;     /* the store has it no more, but its delivery still ends */
 	bool provisional; /* the journal has given the generation, and Redis may have another one */
 	bool claiming;    /* its topic counts it as due, and its claim is under way */
 	bool trying;      /* its queue is full, and its topic counts it as claimed or pushed */

@@ -34,7 +34,7 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 	fresh->head = op->head;
 	fresh->unsure = !is_current;
 	fresh->provisional = op->level == DW_JOURNALED;
-	fresh->purged = false;
+	fresh->deleted = false;
 	if (fresh != head)
 		call_answer_stale(engine, timer_replace(engine, head, fresh));
 	if (engine->shards.all[fresh->shard].owned)

@@ -23,7 +23,7 @@ static void purge_forget(struct timer *timer, void *user)
 
 	if (is_read_later(engine, timer))
 		return;
-	timer->purged = timer->state != TIMER_ABSENT;
+	timer->deleted = timer->state != TIMER_ABSENT;
 	if (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED)
 		return;
 	if (timer->busy) {

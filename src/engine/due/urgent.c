@@ -56,7 +56,7 @@ static dw_op *verdict_op(struct alloc *alloc, const struct timer *timer, dw_op_k
  * client can have changed the claim. A timer whose end is kept needs the stored value. */
 static bool is_claim_known(const struct timer *timer)
 {
-	return !timer->purged && timer->topic->settings.keep_us == 0 &&
+	return !timer->deleted && timer->topic->settings.keep_us == 0 &&
 	       record_keep(timer->body) == 0;
 }
 

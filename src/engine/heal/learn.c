@@ -7,12 +7,14 @@
 #include "port/driven.h"
 #include "timer/record.h"
 
-/* learn_gone is called when a client has cancelled the timer. If the timer is busy, the answer to
- * its own operation will say so. */
+/* learn_gone is called when a client has cancelled the timer. If the timer is busy or has started,
+ * the answer to its own operation will say so. */
 static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
 {
-	if (!timer || timer->busy || timer->head.generation >= row->head.generation ||
-	    (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
+	if (!timer || timer->head.generation >= row->head.generation)
+		return;
+	timer->deleted = true; /* so a settle reads what is stored */
+	if (timer->busy || (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
 		return;
 	timer_drop(engine, timer);
 	lifecycle_resume(engine, timer);

@@ -52,7 +52,7 @@ static void restore_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
-	if (timer->state != TIMER_ABSENT && !timer->storing && !timer->purged &&
+	if (timer->state != TIMER_ABSENT && !timer->storing && !timer->deleted &&
 	    engine->shards.all[timer->shard].owned && driven_is_lost(engine->store, timer->id))
 		write_again(engine, timer);
 }

@@ -69,6 +69,31 @@ static void claim_of_another_generation_claims_nothing(void **state)
 	leased_end(&leased);
 }
 
+/* A client has replaced the timer while it was delivered, and cancelled the new one. */
+static void settle_of_a_replaced_timer_reads_what_is_stored(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+	dw_head newer;
+	dw_op *settle;
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	(void)harness_put(h, "a", DW_SECONDS(1));
+	harness_pass(h, DW_SECONDS(2));
+	assert_int_equal(h->start_count, 1);
+	newer = store_past(h, "a", DW_SECONDS(9));
+	tell(&leased, "a", newer, true);
+	leased.keeps = true;
+	assert_int_equal(harness_settle(h, 0), DW_OK);
+	harness_turn(h);
+	settle = kept(&leased, DW_OP_SETTLE);
+	assert_false(settle->flags & DW_OP_KNOWN);
+	leased.keeps = false;
+	leased_say(&leased, settle, DW_ENOENT);
+	leased_end(&leased);
+}
+
 /* push_is_under_way: timer "a" of the queue t is due, and becomes a message. */
 static dw_op *push_is_under_way(struct leased *leased)
 {
@@ -339,6 +364,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(claim_of_another_generation_claims_nothing),
+	    cmocka_unit_test(settle_of_a_replaced_timer_reads_what_is_stored),
 	    cmocka_unit_test(push_of_another_generation_ends_nothing),
 	    cmocka_unit_test(cancel_of_an_earlier_generation_drops_no_newer_one),
 	    cmocka_unit_test(old_news_of_an_end_drops_no_newer_timer),
