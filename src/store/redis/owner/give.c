@@ -195,10 +195,11 @@ static void fate_lost(struct redis_store *store, struct redis_request *request)
 	request_free(&store->alloc, request);
 }
 
-/* ask_fate asks what became of a release. A lease that is over is not renewed. */
+/* ask_fate asks what became of a release. A lease that is over is not renewed. Nor is one that is
+ * older than the server's process: if its data is old, the lease of before the release is back. */
 static void ask_fate(struct redis_store *store, struct shard *shard)
 {
-	if (!is_known(store, shard) || token_is_over(store, shard))
+	if (!is_known(store, shard) || token_is_over(store, shard) || token_is_of_before(shard))
 		given(store, shard);
 	else
 		shard->give.is_asked =

@@ -88,13 +88,17 @@ void token_connected(struct redis_store *store)
 	}
 }
 
-bool token_is_forgotten(const struct redis_store *store, const struct shard *shard)
+bool token_is_of_before(const struct shard *shard)
 {
 	const struct link_server *server = link_server(shard->node->link);
 	const char *last = shard->lease.server;
 
-	return token_is_over(store, shard) && server && server->id[0] && last[0] &&
-	       strcmp(server->id, last) != 0;
+	return server && server->id[0] && last[0] && strcmp(server->id, last) != 0;
+}
+
+bool token_is_forgotten(const struct redis_store *store, const struct shard *shard)
+{
+	return token_is_over(store, shard) && token_is_of_before(shard);
 }
 
 void token_forget(struct shard *shard)

@@ -87,8 +87,9 @@ dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);
 void token_connected(struct redis_store *);
 
-/* token_is_forgotten returns true if the lease may have been forgotten: it is over, and the server
- * has started since. Then it is not renewed. */
+/* token_is_of_before returns true if the server has started since it confirmed the lease;
+ * token_is_forgotten, if the lease is over, too. Then it is not renewed. */
+bool token_is_of_before(const struct shard *);
 bool token_is_forgotten(const struct redis_store *, const struct shard *);
 
 /* token_forget is called when a lease is given up: from now on it proves nothing. */

@@ -150,6 +150,31 @@ static void a_release_whose_answer_was_lost_is_found_out(void **state)
 	lose_answer(RELAY_REPLIES, DW_OK);
 }
 
+/* The server comes back from before the release. Another peer may have had the shard meanwhile. */
+static void old_data_does_not_undo_a_release(void **state)
+{
+	char path[TEMP_SIZE];
+	unsigned shard;
+	dw_op *give;
+
+	(void)state;
+	begin_behind(path);
+	shard = town_shard_of(&town, 1);
+	town_command(&town, "SAVE");
+	give = give_of(shard);
+	relay_cut_after(&relay, RELAY_REPLIES, 0);
+	ask_send(&town.members[1].ask, give);
+	while (!relay.cut)
+		town_turn(&town);
+	redis_server_kill(&town.server);
+	redis_server_restart(&town.server);
+	relay_open(&relay);
+	assert_int_equal(town_await_op(&town, 1, give), DW_OK);
+	assert_false(town_has(&town, 1, shard));
+	town_leave(&town, 1);
+	relay_end(&relay);
+}
+
 /* ---- The whole namespace ------------------------------------------------------------------- */
 
 static void a_peer_without_all_shards_purges_nothing(void **state)
@@ -239,6 +264,7 @@ int main(void)
 	    CASE(an_emptied_shard_is_not_given_but_restored),
 	    CASE(a_release_that_was_lost_leaves_the_shard_ours),
 	    CASE(a_release_whose_answer_was_lost_is_found_out),
+	    CASE(old_data_does_not_undo_a_release),
 	    CASE(a_peer_without_all_shards_purges_nothing),
 	    CASE(a_peer_without_the_first_shard_reports_nothing),
 	    CASE(members_are_told_to_anybody),
