@@ -3,7 +3,8 @@
  *	owners_model --all-rules           the worlds of worlds.c; DW_LONG=1: the large ones, too
  *	owners_model --each-rule           each rule left out: its promise must be broken
  *	owners_model --world N [--faults N] [--saves N] [--releases N] [--puts N] [--cancels N]
- *	             [--nexts N] [--jumps N] [--behind] [--long] [--without RULE]... [--limit N]
+ *	             [--nexts N] [--jumps N] [--gives N] [--losses N] [--behind] [--long]
+ *	             [--without RULE]... [--limit N]
  *
  * The last form prints the shortest trace that breaks each promise. Exit 1 if any is broken. */
 #include <inttypes.h>
@@ -24,12 +25,13 @@ struct question {
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: owners_model --all-rules | --each-rule\n"
-			"       owners_model --world N [--faults N] [--saves N] [--releases N] "
-			"[--puts N]\n"
-			"           [--cancels N] [--nexts N] [--jumps N] [--permits N] [--behind] "
-			"[--long]\n"
-			"           [--without RULE]... [--limit N]\nrules:");
+	fprintf(stderr,
+		"usage: owners_model --all-rules | --each-rule\n"
+		"       owners_model --world N [--faults N] [--saves N] [--releases N] "
+		"[--puts N]\n"
+		"           [--cancels N] [--nexts N] [--jumps N] [--permits N] [--behind] "
+		"[--long]\n"
+		"           [--gives N] [--losses N] [--without RULE]... [--limit N]\nrules:");
 	for (unsigned rule = 0; rule < RULE_COUNT; rule++)
 		fprintf(stderr, " %s", rule_name((enum rule)rule));
 	(void)fputc('\n', stderr);
@@ -56,6 +58,7 @@ static uint8_t *limit_named(struct model *model, const char *name)
 	    {"--releases", &model->limits.releases}, {"--puts", &model->limits.puts},
 	    {"--cancels", &model->limits.cancels},   {"--nexts", &model->limits.nexts},
 	    {"--jumps", &model->limits.jumps},       {"--permits", &model->permits},
+	    {"--gives", &model->limits.gives},       {"--losses", &model->limits.losses},
 	};
 
 	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)

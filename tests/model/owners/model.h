@@ -26,13 +26,20 @@ enum rule {
 	RULE_STOP,    /* S5: from the sending of an acquisition that restores on, nothing starts */
 	RULE_WRITTEN, /* S5: until the restored shard is confirmed */
 	RULE_MARK,    /* a lower number of the owner's last command shows that the data is old */
+	RULE_QUIET,   /* A3: a peer gives a shard only if its timer is neither claimed nor runs */
+	RULE_GIVE,    /* A3: from the sending of the release on, nothing starts */
+	RULE_NUMBER,  /* A3: the release names the owner's last command, and the version it read */
+	RULE_KEEP,    /* A3: a refusal that shows no successor is a loss: the shard is restored */
+	RULE_FATE,    /* A3: if the answer is lost, the handshake says whose the shard is */
 	RULE_TIMELY,  /* a lease counts from the sending of what it was asked for with */
 	RULE_COUNT
 };
 
 #define RULES_ALL ((1u << RULE_COUNT) - 1u)
 
-/* limits.jumps: how often the server's clock may jump ahead by a lease while it runs. is_behind:
+/* limits.jumps: how often the server's clock may jump ahead by a lease while it runs. losses: how
+ * often its data may be lost or set back while it runs. gives: how often a peer may give the shard
+ * to the other one. is_behind:
  * its clock may be behind after a restart. empties: it may restart without data. is_long: the
  * lease of A is long. permits: the longest lease that the namespace has permitted. */
 struct model {

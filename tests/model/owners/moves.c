@@ -4,14 +4,15 @@
 #include "model/owners/steps.h"
 
 static party_move_fn *const of_parties[] = {
-    party_restart, late_run,   request_run, request_answer,   party_write, party_greet,
-    party_renew,   party_load, timer_start, timer_inbox,      timer_claim, timer_end,
-    party_take,    party_kill, party_cut,   party_lease_over, party_away,  party_release,
+    party_restart,    late_run,    request_run,   request_answer, party_write,
+    party_greet,      party_renew, party_load,    timer_start,    timer_inbox,
+    timer_claim,      timer_end,   party_take,    party_kill,     party_cut,
+    party_lease_over, party_away,  party_release, party_give,
 };
 
 static move_fn *const of_others[] = {
-    server_return, server_young, lease_end,  server_stop,
-    server_save,   server_jump,  client_put, client_cancel,
+    server_return, server_young, lease_end,  server_stop,   server_save,
+    server_jump,   server_lose,  client_put, client_cancel,
 };
 
 /* Equal states have equal bytes only as long as no byte is padding. */

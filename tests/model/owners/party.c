@@ -19,7 +19,7 @@ void forget(struct party *party)
 	party->timer = (struct timer){.kind = TIMER_NONE};
 	party->role = ROLE_NONE;
 	party->fence = party->era = party->lease = party->proof = party->restores = 0;
-	party->writes = party->dead = party->seen = party->mark = 0;
+	party->writes = party->dead = party->seen = party->mark = party->gives = 0;
 }
 
 /* ---- Faults -------------------------------------------------------------------------------- */
@@ -189,6 +189,19 @@ static void drop(struct step *step, unsigned i)
 	forget(&step->after->parties[i]);
 }
 
+/* given: nobody can tell whether the shard is the other peer's by now. */
+static void given(struct step *step, unsigned i)
+{
+	struct state *after = step->after;
+
+	if (after->server.keeper == i + 1) {
+		if (after->server.stale)
+			promises_void(after);
+		after->server.keeper = 0;
+	}
+	forget(&after->parties[i]);
+}
+
 static void take_back(const struct model *model, struct step *step, unsigned i, struct sight seen)
 {
 	struct party *party = &step->after->parties[i];
@@ -235,6 +248,16 @@ void party_greet(const struct model *model, const struct state *state, unsigned 
 	if (!party->role)
 		return;
 	party->connection++;
+	if (party->gives && !holds(model, RULE_FATE)) {
+		party->gives = 0;
+		party->lease = party->proof;
+		step->broken = party->lease ? promises_owns(step->after, i) : PROMISE_KEPT;
+	}
+	if (party->gives && (!party->proof || party->run != state->server.run)) {
+		step->text = "connects; nobody can tell whether it has given the shard";
+		given(step, i);
+		return;
+	}
 	if (!party->proof && party->run != state->server.run && holds(model, RULE_RENEW)) {
 		step->text = "connects; its lease is over, and the server has started since";
 		drop(step, i);
@@ -252,13 +275,23 @@ static bool is_holder(const struct state *state, unsigned i)
 	return same_token(state->server.data.lease, token_of(state, i, state->parties[i].fence));
 }
 
+/* has_all: the server has what the holder knows of the shard, or will get it. */
+static bool has_all(const struct state *state, unsigned i)
+{
+	const struct party *party = &state->parties[i];
+
+	return is_holder(state, i) &&
+	       (party->writes == 2 || (party->mark == state->server.data.mark &&
+				       party->seen <= state->server.data.version));
+}
+
 void party_renew(const struct model *model, const struct state *state, unsigned i,
 		 struct steps *steps)
 {
 	const struct party *before = &state->parties[i];
 
 	(void)model;
-	if (!is_idle(state, i) || !before->role || (before->lease && is_holder(state, i)))
+	if (!is_idle(state, i) || !before->role || (before->lease && has_all(state, i)))
 		return;
 	send_request(&step_of(i, state, "renews", steps)->after->parties[i],
 		     (struct request){.kind = REQUEST_RENEW,
@@ -285,6 +318,11 @@ void answer_renew(const struct model *model, struct step *step, unsigned i)
 	bool is_old = holds(model, RULE_MARK) &&
 		      (party->reply_number < party->mark || party->reply_version < party->seen);
 
+	if (party->reply != REPLY_OK && party->gives) {
+		given(step, i);
+		return;
+	}
+	party->gives = 0;
 	if (party->reply != REPLY_OK) {
 		judge(model, step, i, seen);
 		return;
@@ -392,6 +430,41 @@ void party_release(const struct model *model, const struct state *state, unsigne
 	send_request(party, request);
 }
 
+void party_give(const struct model *model, const struct state *state, unsigned i,
+		struct steps *steps)
+{
+	const struct party *before = &state->parties[i];
+	struct party *party = NULL;
+	struct state *after = NULL;
+
+	if (model->quiet || !is_at_work(state, i) || state->spent.gives >= model->limits.gives ||
+	    (holds(model, RULE_QUIET) && before->timer.kind > TIMER_PENDING))
+		return;
+	after = step_of(i, state, "releases the shard for the other peer", steps)->after;
+	party = &after->parties[i];
+	after->spent.gives++;
+	party->gives = 1;
+	party->lease = !holds(model, RULE_GIVE);
+	send_request(party, (struct request){.kind = REQUEST_GIVE,
+					     .token = token_of(state, i, before->fence),
+					     .era = before->era,
+					     .version = before->seen,
+					     .number = before->mark});
+}
+
+/* answer_give: what is refused is a loss, unless a higher fence shows a successor. */
+void answer_give(const struct model *model, struct step *step, unsigned i)
+{
+	struct party *party = &step->after->parties[i];
+
+	if (party->reply == REPLY_OK || !holds(model, RULE_KEEP)) {
+		drop(step, i);
+		return;
+	}
+	party->gives = 0;
+	judge(model, step, i, party->reply_seen);
+}
+
 void party_load(const struct model *model, const struct state *state, unsigned i,
 		struct steps *steps)
 {
@@ -420,6 +493,7 @@ void party_write(const struct model *model, const struct state *state, unsigned 
 	request.version = timer->kind ? timer->version : before->dead;
 	request.attempt = timer->attempt;
 	request.seen.fence = timer->kind > TIMER_PENDING; /* claimed */
+	request.number = before->mark;
 	send_request(&step_of(i, state, "writes again what it knows", steps)->after->parties[i],
 		     request);
 }

@@ -88,6 +88,23 @@ static enum reply give_back(struct data *data, const struct request *request)
 	return REPLY_OK;
 }
 
+/* give: a peer gives the shard to another one, if the server has all that it knows of it. */
+static enum reply give(const struct model *model, struct data *data, const struct request *request)
+{
+	struct token lease = data->lease;
+	struct token token = request->token;
+	bool is_mine =
+	    lease.fence ? same_token(lease, token) : data->holder && data->fence == token.fence;
+	bool is_same = data->era == request->era && data->mark == request->number &&
+		       data->version >= request->version;
+
+	if (!is_mine || (holds(model, RULE_NUMBER) && !is_same))
+		return REPLY_HELD;
+	data->lease = (struct token){.fence = 0};
+	data->holder = 0;
+	return REPLY_OK;
+}
+
 /* write: what memory knows replaces what is older. */
 static enum reply write(struct record *record, uint8_t inbox, const struct request *request)
 {
@@ -150,7 +167,7 @@ static enum reply run_owned(struct state *state, const struct request *request)
 {
 	struct data *data = &state->server.data;
 
-	if (!same_token(data->lease, request->token))
+	if (!same_token(data->lease, request->token) || data->mark != request->number)
 		return REPLY_FENCED;
 	data->mark++;
 	if (request->kind == REQUEST_WRITE)
@@ -170,6 +187,8 @@ enum reply run_request(const struct model *model, struct state *state, unsigned 
 		return renew(state, party, request);
 	case REQUEST_RELEASE:
 		return give_back(&state->server.data, request);
+	case REQUEST_GIVE:
+		return give(model, &state->server.data, request);
 	default:
 		return run_owned(state, request);
 	}
@@ -183,6 +202,8 @@ static const char *text_of(const struct request *request, bool is_done)
 	    [REQUEST_RENEW] = {"'s renewal is run: refused", "'s renewal is run: OK"},
 	    [REQUEST_RELEASE] = {"'s release is run: it was no longer the owner",
 				 "'s release is run"},
+	    [REQUEST_GIVE] = {"'s release for the other peer is run: refused",
+			      "'s release for the other peer is run: OK"},
 	    [REQUEST_WRITE] = {"'s restored timer is not written", "'s restored timer is written"},
 	    [REQUEST_CLAIM] = {"'s claim is run: refused", "'s claim is run: OK"},
 	    [REQUEST_SETTLE] = {"'s settle is run: refused", "'s settle is run: OK"},

@@ -16,6 +16,22 @@ static void lose_requests(struct state *state)
 	}
 }
 
+/* keeper_of: 1 + the party that knows the shard, or 0. Who gives it has the shard until its release
+ * is run. */
+static uint8_t keeper_of(const struct state *state)
+{
+	uint8_t keeper = state->server.keeper;
+
+	for (uint8_t i = 0; !keeper && i < PARTIES; i++) {
+		const struct party *party = &state->parties[i];
+		bool gives = party->gives && party->proof && party->stage == STAGE_SENT;
+
+		if (party->up && (party->lease || gives))
+			keeper = (uint8_t)(i + 1);
+	}
+	return keeper;
+}
+
 void server_stop(const struct model *model, const struct state *state, struct steps *steps)
 {
 	struct state *after = NULL;
@@ -26,9 +42,7 @@ void server_stop(const struct model *model, const struct state *state, struct st
 	after->spent.faults++;
 	after->server.up = after->server.young = 0;
 	lose_requests(after);
-	for (uint8_t i = 0; !after->server.keeper && i < PARTIES; i++)
-		if (after->parties[i].up && after->parties[i].lease)
-			after->server.keeper = (uint8_t)(i + 1);
+	after->server.keeper = keeper_of(after);
 }
 
 /* come_back: with these data, and a clock that is right or behind. */
@@ -73,6 +87,56 @@ void server_return(const struct model *model, const struct state *state, struct 
 		come_back(model, state, &server->saved, old, steps);
 	if (!model->quiet && model->empties)
 		come_back(model, state, &none, empty, steps);
+}
+
+static bool is_of_lease(const struct request *request)
+{
+	return request->kind == REQUEST_ACQUIRE || request->kind == REQUEST_RENEW;
+}
+
+/* is_asked: somebody asks for the lease, or has not heard yet that it has it. */
+static bool is_asked(const struct state *state)
+{
+	for (unsigned i = 0; i < PARTIES; i++)
+		if (is_of_lease(&state->parties[i].request) || is_of_lease(&state->parties[i].late))
+			return true;
+	return false;
+}
+
+/* shows: the owner's number tells that the data is another one. */
+static bool shows(const struct data *data, const struct data *before)
+{
+	return data->lease.fence != before->lease.fence || data->mark < before->mark;
+}
+
+/* server_lose: its data is lost or set back while it runs. Connections stay. As after a start, the
+ * shard may be acquired without a proof only when it has been up for a lease. Left out are a lease
+ * that is asked for, and data that the owner's number does not tell from the last. */
+void server_lose(const struct model *model, const struct state *state, struct steps *steps)
+{
+	static const struct data none;
+	const struct data *const all[] = {&none, &state->server.saved};
+	static const char *const text[] = {"the server loses its data",
+					   "the server's data is set back"};
+
+	if (!may_fail(model, state) || !state->server.up ||
+	    state->spent.losses >= model->limits.losses || is_asked(state))
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		struct state *after = NULL;
+
+		if (!shows(all[i], &state->server.data))
+			continue;
+		after = steps_add(steps, state, text[i])->after;
+		after->spent.faults++;
+		after->spent.losses++;
+		after->server.keeper = keeper_of(state);
+		after->server.run++;
+		after->server.young = 2;
+		after->server.data = *all[i];
+		after->server.is_old = all[i]->lease.fence != 0;
+		promises_set_back(after, &state->server.data);
+	}
 }
 
 void server_save(const struct model *model, const struct state *state, struct steps *steps)
@@ -134,7 +198,7 @@ static bool believes(const struct state *state, unsigned party)
 {
 	const struct party *self = &state->parties[party];
 
-	return self->up && (self->lease || self->asks ||
+	return self->up && (self->lease || (self->gives && self->proof) || self->asks ||
 			    (self->stage != STAGE_IDLE && self->request.is_timely));
 }
 

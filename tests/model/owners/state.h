@@ -53,6 +53,7 @@ enum request_kind {
 	REQUEST_ACQUIRE,
 	REQUEST_RENEW,
 	REQUEST_RELEASE,
+	REQUEST_GIVE,
 	REQUEST_WRITE,
 	REQUEST_CLAIM,
 	REQUEST_SETTLE,
@@ -68,11 +69,12 @@ struct sight {
 };
 
 /* token: of the caller. seen: what an acquisition names. is_timely: the lease that it asks for
- * would still hold. floor: the highest fence that the caller knows. */
+ * would still hold. floor: the highest fence that the caller knows. number: of the owner's last
+ * command, as the caller knows it. */
 struct request {
 	struct token token;
 	struct sight seen;
-	uint8_t kind, floor, era, generation, version, attempt, is_timely;
+	uint8_t kind, floor, era, generation, version, attempt, is_timely, number;
 };
 
 enum timer_kind { TIMER_NONE, TIMER_PENDING, TIMER_CLAIMED, TIMER_RUNNING };
@@ -89,13 +91,14 @@ enum role { ROLE_NONE, ROLE_LOADING, ROLE_OWNER };
  * the shard is to be acquired again and restored; 2: it is acquired. before: what the server runs
  * of the other party came later. refused: the server was away for a lease. dead: the highest
  * version known to be gone. seen: the highest known. told: the highest fence that it had. ask:
- * how often it has asked. held: which of these acquisitions gave it the lease. */
+ * how often it has asked. held: which of these acquisitions gave it the lease. gives: it has sent
+ * a release, and does not know yet whether the shard is still its own. */
 struct party {
 	struct timer timer;
 	struct request request, late;
 	struct sight reply_seen;
 	uint8_t up, life, connection, ask, held, linked, role, fence, era, told, lease, proof, asks,
-	    run, restores, writes, before, refused, dead, seen, mark;
+	    run, restores, writes, before, refused, dead, seen, mark, gives;
 	uint8_t stage, reply, reply_number, reply_version;
 };
 
@@ -106,7 +109,7 @@ struct history {
 };
 
 struct spent {
-	uint8_t faults, saves, releases, puts, cancels, nexts, jumps;
+	uint8_t faults, saves, releases, puts, cancels, nexts, jumps, gives, losses;
 };
 
 struct state {

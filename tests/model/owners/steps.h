@@ -71,16 +71,18 @@ enum reply run_request(const struct model *, struct state *, unsigned party,
 /* learn: memory takes over the timer of the server. */
 void learn(struct state *, unsigned party);
 
-move_fn server_stop, server_return, server_save, server_young, server_jump, lease_end;
+move_fn server_stop, server_return, server_lose, server_save, server_young, server_jump, lease_end;
 move_fn client_put, client_cancel;
 party_move_fn party_restart, party_kill, party_cut, party_lease_over, party_away;
 party_move_fn late_run, request_run, request_answer;
 party_move_fn party_greet, party_renew, party_take, party_release, party_load, party_write;
+party_move_fn party_give;
 party_move_fn timer_claim, timer_start, timer_end, timer_inbox;
 
 /* How the party takes the reply to its request of this kind. */
 void answer_acquire(const struct model *, struct step *, unsigned party);
 void answer_renew(const struct model *, struct step *, unsigned party);
+void answer_give(const struct model *, struct step *, unsigned party);
 void answer_timer(struct step *, unsigned party);
 
 extern const struct subject model_subject;

@@ -26,7 +26,8 @@ static struct request request_of(const struct state *state, unsigned i, enum req
 				.token = token_of(state, i, party->fence),
 				.generation = party->timer.generation,
 				.version = party->timer.version,
-				.attempt = party->timer.attempt};
+				.attempt = party->timer.attempt,
+				.number = party->mark};
 }
 
 void timer_claim(const struct model *model, const struct state *state, unsigned i,
@@ -86,12 +87,16 @@ void timer_inbox(const struct model *model, const struct state *state, unsigned 
 	const struct timer *timer = &state->parties[i].timer;
 	struct state *after = NULL;
 
-	(void)model;
 	if (!is_at_work(state, i) || !state->server.data.inbox || timer->kind > TIMER_CLAIMED ||
+	    state->server.data.mark != state->parties[i].mark ||
 	    !same_token(state->server.data.lease, token_of(state, i, state->parties[i].fence)))
 		return;
 	after = step_of(i, state, "reads the inbox and acknowledges it", steps)->after;
 	after->server.data.inbox = 0;
+	if (model->limits.losses) { /* else nothing depends on the number of this command */
+		after->server.data.mark++;
+		after->parties[i].mark++;
+	}
 	if (timer->kind != TIMER_CLAIMED || record->version != timer->version)
 		learn(after, i);
 }
@@ -126,6 +131,7 @@ static void written(struct state *state, unsigned i)
 	struct party *party = &state->parties[i];
 
 	party->restores = party->writes = 0;
+	party->seen = state->server.data.version;
 	if (state->server.keeper == i + 1)
 		state->server.keeper = state->server.stale = 0;
 	if (party->reply == REPLY_GONE)
@@ -168,6 +174,8 @@ void request_answer(const struct model *model, const struct state *state, unsign
 		answer_acquire(model, step, i);
 	else if (kind == REQUEST_RENEW)
 		answer_renew(model, step, i);
+	else if (kind == REQUEST_GIVE)
+		answer_give(model, step, i);
 	else
 		answer_timer(step, i);
 	if (party->stage == STAGE_IDLE)

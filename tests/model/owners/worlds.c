@@ -13,15 +13,19 @@ enum world {
 	TWICE,
 	BEHIND,
 	LONG_LEASE,
+	GIVE,
 	SHORT_WORLDS,
 	LEASES = SHORT_WORLDS,
 	TWICE_SAVED,
 	TWICE_RELEASE,
 	ALL_CALLS,
+	GIVE_SAVED,
+	GIVE_CALLS,
 	WORLD_COUNT
 };
 
-/* The limits: faults, saves, releases, the client's puts, its cancels, NEXTs, jumps. */
+/* The limits: faults, saves, releases, the client's puts, its cancels, NEXTs, jumps, gives,
+ * losses. */
 static const struct {
 	const char *words;
 	struct model model;
@@ -37,6 +41,12 @@ static const struct {
 		{.permits = 1, .is_behind = true, .limits = {2, 0, 0, 1, 0, 0, 0}}},
     [LONG_LEASE] = {"1 fault, a release, a put, leases that differ",
 		    {.permits = 2, .is_long = true, .limits = {1, 1, 1, 1, 0, 0, 0}}},
+    [GIVE] = {"1 fault, a give, a put, data lost or set back",
+	      {.permits = 1, .limits = {1, 0, 0, 1, 0, 0, 0, 1, 1}}},
+    [GIVE_SAVED] = {"1 fault, a give, a put, data of any moment",
+		    {.permits = 1, .empties = true, .limits = {1, 1, 0, 1, 0, 0, 0, 1, 1}}},
+    [GIVE_CALLS] = {"1 fault, 2 gives, a put, a cancel, NEXT",
+		    {.permits = 1, .empties = true, .limits = {1, 0, 0, 1, 1, 1, 0, 2, 1}}},
     [TWICE_SAVED] = {"2 faults, a put, data of any moment",
 		     {.permits = 1, .empties = true, .limits = {2, 1, 0, 1, 0, 0, 0}}},
     [TWICE_RELEASE] = {"2 faults, a release, a put, no data saved",
@@ -62,6 +72,11 @@ static const char *const names[RULE_COUNT] = {
     [RULE_STOP] = "stop",
     [RULE_WRITTEN] = "written",
     [RULE_MARK] = "mark",
+    [RULE_QUIET] = "quiet",
+    [RULE_GIVE] = "give",
+    [RULE_NUMBER] = "number",
+    [RULE_KEEP] = "keep",
+    [RULE_FATE] = "fate",
     [RULE_TIMELY] = "timely",
 };
 
@@ -78,7 +93,9 @@ static const struct {
     [RULE_LONGEST] = {LONG_LEASE, PROMISE_ONE}, [RULE_AWAY] = {RELEASE, PROMISE_I2},
     [RULE_AWAY_OWN] = {RELEASE, PROMISE_ONE},   [RULE_STOP] = {RECUR, PROMISE_I3},
     [RULE_WRITTEN] = {RECUR, PROMISE_I3},       [RULE_MARK] = {RECUR, PROMISE_I4},
-    [RULE_TIMELY] = {RELEASE, PROMISE_ONE},
+    [RULE_QUIET] = {GIVE, PROMISE_I5},          [RULE_GIVE] = {GIVE, PROMISE_ONE},
+    [RULE_NUMBER] = {GIVE, PROMISE_I2},         [RULE_KEEP] = {GIVE, PROMISE_I2},
+    [RULE_FATE] = {GIVE, PROMISE_ONE},          [RULE_TIMELY] = {RELEASE, PROMISE_ONE},
 };
 
 const char *rule_name(enum rule rule)
