@@ -64,7 +64,7 @@ void ownership_fenced(struct engine *engine, const dw_op *op)
 		return;
 	if (op->id && (driven_owns(engine->store) || engine->env.is_peer))
 		shards_lose_fenced(engine, op->id);
-	if (engine->env.is_peer)
+	if (op->id && engine->env.is_peer)
 		return; /* it may have no shard, and still shares the store */
 	if (!op->id || !driven_owns(engine->store) || engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);

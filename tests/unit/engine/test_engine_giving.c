@@ -83,6 +83,30 @@ static void peer_without_a_shard_is_a_client_and_gains_again(void **state)
 	leased_end(&leased);
 }
 
+/* The store was emptied, and another peer has its shards. The store gives all up, and so must its
+ * engine. */
+static void peer_that_has_lost_all_joins_again(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	put_each(h, DW_SECONDS(5));
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		leased.shards[i].foreign = true;
+	leased.is_free = true;
+	leased_fence(&leased);
+	harness_pass(h, DW_SECONDS(3));
+	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 1);
+	assert_int_equal(leased.asked[DW_OP_OWN], 1);
+	assert_int_equal(harness_stats(h).timers, 0);
+	leased_tell_shard(&leased, 0, DW_SHARD_OWNED);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->start_count, 1);
+	assert_int_equal(harness_starts_of(h, "a"), 1);
+	leased_end(&leased);
+}
+
 /* The claim is given back before the shard is, so the next owner counts no crash. */
 static void claims_are_given_back_first(void **state)
 {
@@ -349,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(given_shard_leaves_memory_and_others_fire),
 	    cmocka_unit_test(peer_without_a_shard_is_a_client_and_gains_again),
+	    cmocka_unit_test(peer_that_has_lost_all_joins_again),
 	    cmocka_unit_test(claims_are_given_back_first),
 	    cmocka_unit_test(claims_are_given_back_once_while_the_store_fails),
 	    cmocka_unit_test(claims_that_are_not_due_are_given_back),

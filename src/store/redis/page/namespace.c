@@ -234,8 +234,8 @@ static int part_refused(struct redis_store *store, const struct redis_request *r
 
 	if (!request->as_owner)
 		return DW_ESTORE;
-	if (!shard_is_ours(shard))
-		return DW_EFENCED;
+	if (!shard_is_ours(shard)) /* a peer goes on without it */
+		return shard_is_shared(store) ? DW_EUNKNOWN : DW_EFENCED;
 	if (failure == FAILURE_LOST)
 		restore_begin(store, shard);
 	else if (shard->channel.handshake == HANDSHAKE_DONE)
