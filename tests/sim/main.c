@@ -7,9 +7,11 @@
  *	sim --redis ...                              the same on the Redis store
  *	sim --losses ...                             the same, and the server loses data
  *	sim --peers ...                              the processes share the shards
+ *	sim --peer-losses ...                        the same, and the server loses data
  *	sim --outages ...                            processes with journals, and Redis goes away
  *	sim --queues ...                             topics that are queues, and who takes of them
  *	sim --redis-queues ...                       the same on the Redis store
+ *	sim --peer-queues ...                        the same, and the processes share the shards
  *
  * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server,
  * outages/ the same with journals, queues/ several processes that push and take; core/ is what
@@ -64,10 +66,12 @@ static const struct world {
     {"", single_run, false, false, BUG_NONE, BUG_FLEET},
     {"--redis", fleet_run, false, false, BUG_FLEET, BUG_PEERS},
     {"--losses", fleet_run, true, false, BUG_FLEET, BUG_PEERS},
-    {"--peers", fleet_run, false, true, BUG_PEERS, BUG_OUTAGES},
+    {"--peers", fleet_run, false, true, BUG_PEERS, BUG_PEER_LOSSES},
+    {"--peer-losses", fleet_run, true, true, BUG_PEER_LOSSES, BUG_OUTAGES},
     {"--outages", outages_run, false, false, BUG_OUTAGES, BUG_QUEUES},
     {"--queues", queues_run, false, false, BUG_QUEUES, BUG_REFUSAL_LOST},
     {"--redis-queues", queues_redis_run, false, false, BUG_QUEUES, BUG_COUNT},
+    {"--peer-queues", queues_redis_run, false, true, BUG_QUEUES, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];
@@ -207,11 +211,15 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
 		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --peers |\n"
-		"           --outages | --queues | --redis-queues]\n"
+		"           --peer-losses | --outages | --queues | --redis-queues | "
+		"--peer-queues]\n"
 		"--redis: the Redis store on a keyspace in the process; --losses: and "
-		"the server loses data;\n--peers: the processes share the shards;\n--outages: "
+		"the server loses data;\n--peers: the processes share the shards; --peer-losses: "
+		"and the server loses data;\n--outages: "
 		"processes with journals, and Redis goes "
-		"away;\n--queues: topics that are queues; --redis-queues: on the Redis store\n");
+		"away;\n--queues: topics that are queues; --redis-queues: on the Redis "
+		"store;\n--peer-queues: "
+		"and the processes share the shards\n");
 	return 2;
 }
 

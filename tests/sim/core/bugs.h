@@ -58,8 +58,12 @@
 	X(BEGIN_LATE, "begin_late")         /* dw_start() does not ask for the lease */
 
 #define PEERS_BUGS(X)                                                                              \
-	X(GIVEN_KEPT, "given_kept") /* a peer starts timers of a shard that it has given */        \
-	X(TWO_OWNERS, "two_owners") /* a shard is acquired whoever has it */
+	X(GIVEN_KEPT, "given_kept")     /* a peer starts timers of a shard that it has given */    \
+	X(TWO_OWNERS, "two_owners")     /* a shard is acquired whoever has it */                   \
+	X(GIVE_VERDICT, "give_verdict") /* a shard is given while a delivery runs in it */         \
+	X(SHARE_YOUNG, "share_young")   /* a peer that has just started has a share at once */
+
+#define PEER_LOSSES_BUGS(X) X(GIVE_DROPS, "give_drops") /* a refused release drops the shard */
 
 #define OUTAGES_BUGS(X)                                                                            \
 	X(BASE_LOST, "base_lost")     /* J7: a row forgets what Redis has under its id */          \
@@ -89,7 +93,8 @@ enum bug {
 	BUG_NONE,
 	SINGLE_BUGS(BUG) BUG_FLEET,
 	FLEET_BUGS(BUG) BUG_PEERS,
-	PEERS_BUGS(BUG) BUG_OUTAGES,
+	PEERS_BUGS(BUG) BUG_PEER_LOSSES,
+	PEER_LOSSES_BUGS(BUG) BUG_OUTAGES,
 	OUTAGES_BUGS(BUG) BUG_QUEUES,
 	QUEUES_BUGS(BUG) BUG_COUNT
 };

@@ -21,6 +21,15 @@ static bool works(const struct fleet *fleet, unsigned shard, dw_usec since)
 	return fleet->refused.ended[shard] + BACK < since;
 }
 
+/* any_works: the refusals of before and those of now leave a shard, as far as a store can know. */
+static bool any_works(const struct fleet *fleet, dw_usec since)
+{
+	for (unsigned i = 0; i < fleet->server.shard_count; i++)
+		if (works(fleet, i, since))
+			return true;
+	return false;
+}
+
 bool apart_must_work(const struct fleet *fleet, const char *id, dw_usec since)
 {
 	return is_quiet(fleet, since) && works(fleet, server_shard(&fleet->server, id), since);
@@ -66,7 +75,7 @@ void apart_event(struct fleet *fleet, const dw_event *event)
 	if (!engine_is_owner(fleet->at_work->instance.engine) ||
 	    !is_quiet(fleet, fleet->sim->clocks.steady))
 		return;
-	if (event->kind == DW_EVENT_STORE_FAILED)
+	if (event->kind == DW_EVENT_STORE_FAILED && any_works(fleet, fleet->sim->clocks.steady))
 		broken(fleet->sim, "S4", "the program was told that the store fails");
 	if (event->kind == DW_EVENT_OWNER_LOST && !fleet->at_work->instance.closing)
 		broken(fleet->sim, "S3", "all shards were lost, and some work");

@@ -72,6 +72,14 @@ static void empty(struct fleet *fleet)
 	faults_disturb(fleet->sim, fleet->sim->clocks.steady);
 }
 
+void data_faults_given(struct fleet *fleet, unsigned shard)
+{
+	if (fleet->sim->faults.over || fleet->data_faults.empty == 0 || !chance(fleet->sim, 500))
+		return;
+	empty_shard(fleet, shard);
+	faults_disturb(fleet->sim, fleet->sim->clocks.steady);
+}
+
 /* ---- Set back ------------------------------------------------------------------------------ */
 
 static void set_back(struct fleet *fleet)
@@ -161,7 +169,7 @@ void data_faults_choose(struct fleet *fleet)
 	struct sim *sim = fleet->sim;
 	struct data_faults *faults = &fleet->data_faults;
 
-	if (fleet->only_shards || sim->peers)
+	if (fleet->only_shards || (sim->peers && !sim->losses))
 		return;
 	faults->newer = some(sim, 15);
 	if (!sim->losses || chance(sim, 5000))

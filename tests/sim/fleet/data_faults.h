@@ -18,9 +18,12 @@ struct data_faults {
 	uint32_t half_delete; /* the entry or the value of a timer is deleted */
 };
 
-/* data_faults_choose chooses the faults that lose data. Without --losses there are none, and in
- * half of the seeds neither. */
+/* data_faults_choose chooses the faults that lose data. Without --losses or --peer-losses there are
+ * none, and in half of the seeds neither. */
 void data_faults_choose(struct fleet *);
 void data_faults_act(struct fleet *);
+
+/* data_faults_given: a peer is about to give the shard, and it may be emptied before. */
+void data_faults_given(struct fleet *, unsigned shard);
 
 #endif

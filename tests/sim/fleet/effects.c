@@ -139,6 +139,56 @@ static void tell_known_settles(const struct effect *effect)
 	}
 }
 
+/* tell_next: a recurring timer waits for its next occurrence, which value has. */
+static void tell_next(const struct effect *effect, dw_op *op, const dw_head *wanted, size_t value)
+{
+	struct alloc alloc = alloc_of(effect);
+	dw_row *row = NULL;
+
+	if (op->status == DW_OK) {
+		row = value_row(&alloc, op->id, strlen(op->id), effect->argv[value],
+				effect->sizes[value]);
+		op->body = row->body;
+		op->body_size = row->body_size;
+		if (op->head.generation == 0)
+			op->head = row->head;
+	}
+	tell(effect, op, wanted);
+	rows_free(&alloc, row);
+}
+
+static void tell_nexts(const struct effect *effect)
+{
+	for (size_t k = 1; k < effect->reply->count; k++) {
+		int at = 6 + (int)(k - 1) * 8;
+		const struct reply *item = &effect->reply->items[k];
+		dw_op op = {.kind = DW_OP_NEXT,
+			    .id = effect->argv[at],
+			    .status = status_of(item),
+			    .reason = (dw_reason)number(effect, at + 3)};
+		dw_head wanted = {.generation = number(effect, at + 1),
+				  .attempt = (uint32_t)number(effect, at + 2)};
+
+		(void)header_of(item, &op.head);
+		tell_next(effect, &op, &wanted, (size_t)at + 6);
+	}
+}
+
+/* tell_known_nexts: score, id ...; the value of the next occurrence ... */
+static void tell_known_nexts(const struct effect *effect)
+{
+	const struct server *server = &effect->fleet->server;
+	size_t count = (size_t)(effect->argc - 6) / 3;
+
+	for (size_t k = 0; k < count; k++) {
+		dw_op op = {.kind = DW_OP_NEXT, .id = effect->argv[7 + 2 * k], .status = DW_OK};
+		dw_head wanted = {.generation = server->known[k],
+				  .attempt = server->known_attempt[k]};
+
+		tell_next(effect, &op, &wanted, 6 + 2 * count + k);
+	}
+}
+
 static void tell_plain(const struct effect *effect, const char *id, const struct reply *item,
 		       dw_op_kind kind)
 {
@@ -239,6 +289,10 @@ void effects_tell(const struct effect *effect)
 		tell_known_claims(effect);
 	if (strcmp(effect->script, "settle_known") == 0)
 		tell_known_settles(effect);
+	if (strcmp(effect->script, "next") == 0)
+		tell_nexts(effect);
+	if (strcmp(effect->script, "next_known") == 0)
+		tell_known_nexts(effect);
 	if (strcmp(effect->script, "acquire") == 0) {
 		losses_acquired(effect->fleet, effect->shard, effect->caller,
 				strtoull(effect->reply->items[1].bytes, NULL, 10));
@@ -251,6 +305,8 @@ void effects_tell(const struct effect *effect)
 		tell_loss(effect, 2);
 	if (strcmp(effect->script, "mend") == 0)
 		tell_loss(effect, 1);
+	if (strcmp(effect->script, "release") == 0)
+		peers_released(effect);
 	if (strcmp(effect->script, "purge") == 0)
 		tell_purge(effect);
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -171,6 +171,8 @@ static void watch(struct fleet *fleet, uint32_t round)
 		newer_end(fleet);
 	if (round % 16 == 0)
 		apart_watch(fleet);
+	if (round % 4 == 0)
+		peers_watch(fleet);
 	for (unsigned i = 0; round % 32 == 0 && i < PROCESSES; i++) {
 		const struct engine *engine = fleet->processes[i].instance.engine;
 
@@ -219,6 +221,7 @@ static void choose_knobs(struct fleet *fleet)
 	data_faults_choose(fleet);
 	fleet->server.shard_count = 1 + (unsigned)draw(sim, SHARDS_MAX_SIM);
 	fleet->server.lease = DW_MILLISECONDS(1000 + draw(sim, 4000));
+	sim->knobs.recurring = sim->peers && !sim->losses && sim->seed % 2 == 0 ? 1000 : 0;
 }
 
 static void begin(struct fleet *fleet)

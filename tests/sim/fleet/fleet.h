@@ -10,6 +10,7 @@
 #include "sim/fleet/foreign.h"
 #include "sim/fleet/network.h"
 #include "sim/fleet/outage.h"
+#include "sim/fleet/peers.h"
 #include "sim/fleet/process.h"
 #include "sim/fleet/refused.h"
 #include "sim/fleet/server.h"

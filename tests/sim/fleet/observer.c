@@ -77,6 +77,10 @@ static void observer_submit(dw_store *store, dw_op *batch)
 		apart_submitted(observer->process->fleet, op);
 		if (op->kind == DW_OP_DISOWN)
 			note_loss(observer->process);
+		if (op->kind == DW_OP_GIVE) {
+			peers_gives(observer->process->fleet, observer->process);
+			data_faults_given(observer->process->fleet, (unsigned)op->limit);
+		}
 		if (op->kind == DW_OP_LOSS)
 			rebuild_done(observer->process, observer->real);
 	}
@@ -156,6 +160,7 @@ static dw_op *observer_collect(dw_store *store)
 	    shard_bugs_collect(&observer->bugs, observer->real->type->collect(observer->real));
 
 	for (dw_op *op = all; op; op = op->next) {
+		shard_bugs_answer(&observer->bugs, op);
 		trace(sim, "answer", op->id ? op->id : "",
 		      op->kind * 10 + observer->process->instance.number, op->status);
 		for (dw_row *r = op->rows; r; r = r->next) {
@@ -305,6 +310,8 @@ static unsigned observer_surplus(const dw_store *store)
 
 	if (surplus > 0)
 		observer->process->observer.gives_until = usec_add(sim->clocks.steady, GIVES);
+	if (surplus > 0)
+		shard_bugs_surplus(&observer->process->observer.bugs, observer->real);
 	return surplus;
 }
 

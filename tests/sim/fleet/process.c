@@ -6,6 +6,7 @@
 
 #include "sim/fleet/fleet.h"
 #include "sim/fleet/newer.h"
+#include "store/redis/owner/quota.h"
 #include "store/redis/store.h"
 
 void process_init(struct process *process, struct fleet *fleet, unsigned number)
@@ -55,6 +56,18 @@ bool __wrap_identity_is_dead(const char *text)
 	}
 	trace(the_fleet->sim, "is dead", text, the_fleet->same_host, 0);
 	return the_fleet->same_host;
+}
+
+/* ---- Who has a share ------------------------------------------------------------------------ */
+
+void __real_quota_share(struct quota_member *, unsigned count, unsigned shards, dw_usec now);
+void __wrap_quota_share(struct quota_member *, unsigned count, unsigned shards, dw_usec now);
+
+void __wrap_quota_share(struct quota_member *members, unsigned count, unsigned shards, dw_usec now)
+{
+	if (the_fleet->sim->bug == BUG_SHARE_YOUNG)
+		now = usec_add(now, QUOTA_YOUNG);
+	__real_quota_share(members, count, shards, now);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "sim/fleet/connection.h"
 #include "sim/fleet/expected_losses.h"
 #include "sim/fleet/observer.h"
+#include "sim/fleet/peers.h"
 
 struct fleet;
 
@@ -19,6 +20,7 @@ struct process {
 	struct observer observer;
 	struct exposure exposure;
 	struct heard heard;
+	struct listed listed;
 	uint32_t clock_seen; /* clocks.set_count at its last turn */
 	bool met_newer;      /* as the owner, since its last turn */
 };

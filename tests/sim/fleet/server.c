@@ -42,8 +42,13 @@ static void note_known(struct server *server, const char *key, const char *id, c
 	size_t size;
 	const char *value = keyspace_value(server->keyspace, key, id, &size);
 
+	dw_head before = {0};
+
 	if (value && size < 16)
 		abort();
+	if (value && size >= VALUE_HEAD_SIZE)
+		(void)value_head(value, VALUE_HEAD_SIZE, &before); /* a damaged one has attempt 0 */
+	server->known_attempt[server->known_count] = before.attempt;
 	server->known[server->known_count++] =
 	    value ? bytes_get((const unsigned char *)value + 8, 8) : 0;
 	if (!server->is_strict || !value || !claimed || is_as_known(value, size, claimed))
@@ -61,9 +66,12 @@ static void watch(void *user, const struct keyspace_command *command)
 	bool settles =
 	    strcmp(command->script, "settle_known") == 0 && strcmp(words[0].at, "HDEL") == 0;
 
-	if ((!claims && !settles) || !ends_with(words[1], ":h"))
+	bool renews =
+	    strcmp(command->script, "next_known") == 0 && strcmp(words[0].at, "HSET") == 0;
+
+	if ((!claims && !settles && !renews) || !ends_with(words[1], ":h"))
 		return;
-	for (int i = 2; i < command->count; i += claims ? 2 : 1)
+	for (int i = 2; i < command->count; i += settles ? 1 : 2)
 		note_known(user, words[1].at, words[i].at, claims ? words[i + 1].at : NULL);
 }
 

@@ -23,8 +23,10 @@ struct server {
 	struct keyspace *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
 	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
-	/* Of a claim or settle of known timers: the generations stored before; 0: none. */
+	/* Of a claim, settle or next occurrence of known timers: the generations stored before, or
+	 * 0. */
 	uint64_t known[NAMES_MAX];
+	uint32_t known_attempt[NAMES_MAX]; /* and their attempts */
 	size_t known_count;
 	bool is_strict; /* an owner that is wrong about what it knows ends the program */
 };

@@ -27,6 +27,49 @@ void shard_bugs_submit(struct shard_bugs *bugs, dw_op *op)
 		op->flags &= ~DW_OP_SHARDS;
 }
 
+/* ---- Giving --------------------------------------------------------------------------------- */
+
+void shard_bugs_answer(struct shard_bugs *bugs, dw_op *op)
+{
+	if (bug_of(bugs) == BUG_GIVE_DROPS && op->kind == DW_OP_GIVE && op->status == DW_ESTORE)
+		op->status = DW_OK;
+}
+
+/* shard_bugs_surplus gives a shard in which a delivery runs. Its answer is dropped. */
+void shard_bugs_surplus(struct shard_bugs *bugs, dw_store *real)
+{
+	struct alloc alloc = memory_alloc(&bugs->process->instance.account);
+	int shard = peers_running(bugs->process->fleet, bugs->process);
+	dw_op *op;
+
+	if (bug_of(bugs) != BUG_GIVE_VERDICT || shard < 0 || bugs->given)
+		return;
+	op = op_new(&alloc, DW_OP_GIVE, NULL, NULL, 0);
+	if (!op)
+		return;
+	op->limit = (size_t)shard;
+	bugs->given = op;
+	real->type->submit(real, op);
+}
+
+/* without_given takes the answer to that out of the others. */
+static dw_op *without_given(struct shard_bugs *bugs, dw_op *answers)
+{
+	struct alloc alloc = memory_alloc(&bugs->process->instance.account);
+
+	for (dw_op **at = &answers; *at; at = &(*at)->next) {
+		if (*at != bugs->given)
+			continue;
+		*at = bugs->given->next;
+		op_free(&alloc, bugs->given);
+		bugs->given = NULL;
+		break;
+	}
+	return answers;
+}
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
 /* waits: something is under way in a shard that is refused. */
 static bool waits(const struct shard_bugs *bugs)
 {
@@ -40,6 +83,8 @@ static bool waits(const struct shard_bugs *bugs)
 
 dw_op *shard_bugs_collect(struct shard_bugs *bugs, dw_op *answers)
 {
+	if (bugs->given)
+		answers = without_given(bugs, answers);
 	for (const dw_op *op = answers; op; op = op->next)
 		if (op->id)
 			bugs->under_way[shard_of(bugs, op)]--;

@@ -70,6 +70,18 @@ static void put(struct party *party, uint32_t queue)
 	put_timer(party, &timer);
 }
 
+/* debounce: which of the two puts says when the timer is due, and which has its data. */
+static void debounce(struct sim *sim, dw_timer *timer)
+{
+	static const unsigned flags[] = {0, DW_DUE_EARLIEST, DW_DUE_LATEST,
+					 DW_DUE_LATEST | DW_DATA_FIRST};
+
+	timer->flags = flags[draw(sim, 4)];
+	if (timer->flags & DW_DUE_LATEST)
+		timer->wait_max_us = 1 + (dw_usec)draw(sim, 600000);
+	timer->keep_us = chance(sim, 5000) ? DW_MINUTES(1) : 0;
+}
+
 /* put_again puts one of the last ids again, whatever has become of it. */
 static void put_again(struct party *party, uint32_t queue)
 {
@@ -89,7 +101,28 @@ static void put_again(struct party *party, uint32_t queue)
 			   .flags = flags[draw(sim, 3)],
 			   .data = id,
 			   .data_size = strlen(id)};
+	if (sim->peers && timer.flags == 0)
+		debounce(sim, &timer);
 	judge_again(all, id);
+	put_timer(party, &timer);
+}
+
+/* put_rule puts a timer that comes more than once. */
+static void put_rule(struct party *party, uint32_t queue)
+{
+	struct sim *sim = sim_of_party(party);
+	dw_usec every = DW_MILLISECONDS(1 + draw(sim, 400));
+	dw_rule rule = {.size = sizeof rule,
+			.every = every,
+			.start = clocks_wall(sim),
+			.missed = DW_MISSED_ALL,
+			.missed_after_us = DW_SECONDS(1)};
+	char id[16];
+	dw_timer timer = timer_of(party->all, queue, id);
+
+	rule.end = rule.start + every * (1 + (dw_usec)draw(sim, 4));
+	timer.rule = &rule;
+	judge_again(party->all, id);
 	put_timer(party, &timer);
 }
 
@@ -168,9 +201,10 @@ static void answer(struct party *party, dw_verdict verdict)
 
 static dw_verdict any_verdict(struct sim *sim)
 {
-	static const dw_verdict verdicts[] = {DW_DONE, DW_DONE, DW_DONE, DW_RETRY, DW_HOLD};
+	static const dw_verdict verdicts[] = {DW_DONE,  DW_DONE, DW_DONE,
+					      DW_RETRY, DW_HOLD, DW_DEAD};
 
-	return verdicts[draw(sim, 5)];
+	return verdicts[draw(sim, sim->peers ? 6 : 5)];
 }
 
 /* ---- What it does next --------------------------------------------------------------------- */
@@ -195,7 +229,9 @@ void queue_program_act(struct party *party)
 	uint64_t what = draw(sim, 20);
 
 	sim->at_work = party->instance;
-	if (what < 2)
+	if (what < 2 && sim->peers && chance(sim, 3000))
+		put_rule(party, queue);
+	else if (what < 2)
 		put(party, queue);
 	else if (what < 4)
 		put_again(party, queue);

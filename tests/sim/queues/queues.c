@@ -145,7 +145,7 @@ static void disturb(struct queues *all)
 		trace(sim, "close", "", party->instance->number, 0);
 		instance_close(party->instance);
 	} else if (chance(sim, sim->knobs.stall)) {
-		instance_stall(party->instance, (dw_usec)draw(sim, DW_SECONDS(2)));
+		instance_stall(party->instance, (dw_usec)draw(sim, DW_SECONDS(sim->peers ? 8 : 2)));
 	}
 }
 

@@ -183,19 +183,25 @@ static void pushed(struct queues *all, const struct effect *effect)
 	judge_bound(all, judge_queue(effect->argv[0]));
 }
 
-/* left_head reads the head of a message whose value is not in the reply. */
-static void left_head(struct queues *all, uint32_t queue, const char *token, dw_usec *ret_due,
+/* left_head reads the head of a message whose value is not in the reply. False: it is gone. */
+static bool left_head(struct queues *all, uint32_t queue, const char *token, dw_usec *ret_due,
 		      char ret_id[16])
 {
 	char generation[32];
 	const char *words[] = {"HGET", key_of(all, queue, "qm"), generation};
 	struct reply *reply;
+	bool is_there;
 
 	(void)snprintf(generation, sizeof generation, "%.*s", (int)strcspn(token, "-"), token);
 	reply = server_call(&all->fleet.server, 3, words,
 			    (const size_t[]){4, strlen(words[1]), strlen(generation)});
-	read_head((struct bytes){reply->bytes, reply->size}, ret_due, ret_id);
+	is_there = reply->kind == REPLY_BULK;
+	if (is_there)
+		read_head((struct bytes){reply->bytes, reply->size}, ret_due, ret_id);
+	else
+		broken(all->sim, "I16", "the message of %s is gone", token);
 	reply_free(reply);
+	return is_there;
 }
 
 static void taken(struct queues *all, const struct effect *effect)
@@ -210,9 +216,9 @@ static void taken(struct queues *all, const struct effect *effect)
 		dw_usec due;
 		char id[16];
 
-		if (row.is_kept)
-			left_head(all, queue, row.token, &due, id);
-		else
+		if (row.is_kept && !left_head(all, queue, row.token, &due, id))
+			return;
+		if (!row.is_kept)
 			read_head((struct bytes){value->bytes, value->size}, &due, id);
 		row.id = id;
 		trace(all->sim, "taken", id, due, 0);
@@ -282,7 +288,8 @@ void redis_party_open(struct party *party)
 	dw_store_env of_store = process_store_env(process);
 
 	env.role = DW_CLIENT;
-	env.standby = party->role == DW_OWNER;
+	env.standby = party->role == DW_OWNER || all->sim->peers;
+	env.is_peer = all->sim->peers;
 	env.on_event = party_event;
 	env.on_event_user = party;
 	instance->open_at = DW_NEVER;
@@ -311,6 +318,10 @@ void redis_begin(struct queues *all)
 	fleet->server.lease = DW_MILLISECONDS(1000 + draw(sim, 4000));
 	fleet->outage =
 	    (struct outage){.cut = some(sim, 60), .halt = some(sim, 10), .shards = some(sim, 20)};
+	if (sim->peers) {
+		fleet->outage.restart = some(sim, 5);
+		fleet->outage.flush = some(sim, 10);
+	}
 	server_init(&fleet->server, sim);
 	/* What expires is sent by one clock and judged by the other. */
 	fleet->server.wall_offset = clocks_wall(sim) - sim->clocks.steady;
