@@ -110,7 +110,7 @@ static const struct process *owner_of(const struct fleet *fleet, unsigned shard)
 {
 	const struct process *any = NULL;
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		const struct process *process = &fleet->processes[i];
 
 		if (!is_at_work(fleet, &process->instance))

@@ -16,7 +16,7 @@ static struct process *keeper_of(struct fleet *fleet, unsigned shard)
 {
 	struct process *by_grace = NULL;
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		if (!process->instance.engine || process->instance.closing ||
@@ -125,7 +125,7 @@ static void command(struct fleet *fleet, const char *word, const char *key, cons
 
 static void end_session(struct fleet *fleet)
 {
-	const struct process *process = &fleet->processes[draw(fleet->sim, PROCESSES)];
+	const struct process *process = &fleet->processes[draw(fleet->sim, fleet->count)];
 	char end[32];
 
 	(void)snprintf(end, sizeof end, "s:%s", process->nonce);

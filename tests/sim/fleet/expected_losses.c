@@ -241,7 +241,7 @@ void losses_settle(struct fleet *fleet, unsigned shard, const struct process *ke
 			without_keeper(fleet, name);
 	}
 	settle_dead_letters(fleet, shard);
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		fleet->processes[i].exposure.unowned[shard] |= !keeper;
 	order_forget(sim);
 	faults_disturb(sim, sim->clocks.steady);
@@ -271,7 +271,7 @@ void losses_value_deleted(struct fleet *fleet, struct name *name, const struct p
 
 void losses_give_grace(struct fleet *fleet, unsigned shard)
 {
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		if (fleet_has_lease(process, shard))
@@ -289,7 +289,7 @@ bool losses_in_grace(const struct process *process, unsigned shard)
 
 static struct process *process_of(struct fleet *fleet, uint64_t life)
 {
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		if (fleet->processes[i].instance.life == life)
 			return &fleet->processes[i];
 	return NULL;
@@ -351,7 +351,7 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 {
 	struct sim *sim = fleet->sim;
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		if (!fleet_has_lease(process, shard) &&
@@ -374,7 +374,7 @@ void losses_taken_over(struct fleet *fleet, unsigned shard)
 void losses_acquired(struct fleet *fleet, unsigned shard, const struct process *process,
 		     uint64_t fence)
 {
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *each = &fleet->processes[i];
 
 		if (each == process)
@@ -386,7 +386,7 @@ void losses_acquired(struct fleet *fleet, unsigned shard, const struct process *
 
 void losses_emptied(struct fleet *fleet, unsigned shard)
 {
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		fleet->processes[i].exposure.fence[shard] = 0;
 }
 

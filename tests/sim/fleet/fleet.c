@@ -54,7 +54,7 @@ static bool fleet_is_lost(void *user)
 
 static struct process *any_process(struct fleet *fleet)
 {
-	return &fleet->processes[draw(fleet->sim, PROCESSES)];
+	return &fleet->processes[draw(fleet->sim, fleet->count)];
 }
 
 static void stall(struct fleet *fleet)
@@ -119,7 +119,7 @@ static void pass(struct fleet *fleet, dw_usec at)
 	if (at <= sim->clocks.steady)
 		return;
 	if (at > sim->clocks.steady + IDLE_TIME)
-		for (unsigned i = 0; i < PROCESSES; i++)
+		for (unsigned i = 0; i < fleet->count; i++)
 			fleet->processes[i].instance.idle_turns = 0;
 	clocks_pass(sim, at - sim->clocks.steady);
 }
@@ -141,7 +141,7 @@ static void step(struct fleet *fleet)
 	struct process *next = NULL;
 	dw_usec at = usec_min(network_next(&fleet->network), sim->program.action_at);
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		dw_usec its = process_next(&fleet->processes[i]);
 
 		if (its < at) {
@@ -173,7 +173,7 @@ static void watch(struct fleet *fleet, uint32_t round)
 		apart_watch(fleet);
 	if (round % 4 == 0)
 		peers_watch(fleet);
-	for (unsigned i = 0; round % 32 == 0 && i < PROCESSES; i++) {
+	for (unsigned i = 0; round % 32 == 0 && i < fleet->count; i++) {
 		const struct engine *engine = fleet->processes[i].instance.engine;
 
 		if (engine && engine_check(engine) != 0)
@@ -228,6 +228,9 @@ static void begin(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
 
+	fleet->count = PROCESSES;
+	if (sim->peers && sim->seed % 2 == 0) /* a town of 3, 4 or 5 */
+		fleet->count += (unsigned)(sim->seed / 2 % (PROCESSES_MAX - PROCESSES + 1));
 	choose_knobs(fleet);
 	clocks_init(sim, DW_SECONDS(20)); /* longer steps would mean hours of renewed leases */
 	promises_name_all(sim, sim->knobs.id_count);
@@ -236,7 +239,7 @@ static void begin(struct fleet *fleet)
 	fleet->network.sim = sim;
 	server_init(&fleet->server, sim);
 	requests_init(fleet);
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		process_init(&fleet->processes[i], fleet, i);
 	bug_wheel(sim->bug);
 }
@@ -253,7 +256,7 @@ static void become_calm(struct fleet *fleet)
 	fleet->outage.refusing_until = 0;
 	refused_end(fleet);
 	trace(sim, "calm", "", 0, 0);
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		process_enter(process);
@@ -264,11 +267,19 @@ static void become_calm(struct fleet *fleet)
 	faults_disturb(sim, sim->clocks.steady);
 }
 
+static bool is_closing(const struct fleet *fleet)
+{
+	for (unsigned i = 0; i < fleet->count; i++)
+		if (fleet->processes[i].instance.closing)
+			return true;
+	return false;
+}
+
 static void end_all(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		process_enter(process);
@@ -276,11 +287,9 @@ static void end_all(struct fleet *fleet)
 			process_end(process);
 		process_leave(process);
 	}
-	while (!sim->trace.broken[0] &&
-	       (fleet->processes[0].instance.closing || fleet->processes[1].instance.closing ||
-		fleet->processes[2].instance.closing))
+	while (!sim->trace.broken[0] && is_closing(fleet))
 		step(fleet);
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		process_free(&fleet->processes[i]);
 	network_free(&fleet->network);
 	server_free(&fleet->server);

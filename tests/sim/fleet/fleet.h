@@ -16,12 +16,14 @@
 #include "sim/fleet/server.h"
 
 #define PROCESSES 3u /* the last one owns only as a peer */
+#define PROCESSES_MAX 5u
 
 struct effect;
 
 struct fleet {
 	struct sim *sim;
-	struct process processes[PROCESSES];
+	struct process processes[PROCESSES_MAX];
+	unsigned count;          /* of its processes: 3 to 5 peers, else PROCESSES */
 	struct process *at_work; /* NULL: none */
 	struct server server;
 	struct network network;

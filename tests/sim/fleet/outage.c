@@ -22,7 +22,7 @@ void outage_choose(struct fleet *fleet)
 
 static void cut_any(struct fleet *fleet)
 {
-	struct process *process = &fleet->processes[draw(fleet->sim, PROCESSES)];
+	struct process *process = &fleet->processes[draw(fleet->sim, fleet->count)];
 	struct connection *connection =
 	    chance(fleet->sim, 2000) ? process->subscriber : process->commands;
 
@@ -38,7 +38,7 @@ void outage_restart(struct fleet *fleet)
 			(dw_usec)draw(sim, chance(sim, 1000) ? (uint64_t)(3 * lease) : 20000);
 
 	trace(sim, "restart", "", until, 0);
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 
 		if (process->commands)

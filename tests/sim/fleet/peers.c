@@ -51,7 +51,7 @@ static bool is_settled(const struct fleet *fleet, const char *nonce)
 
 void peers_watch(struct fleet *fleet)
 {
-	for (unsigned i = 0; fleet->sim->peers && i < PROCESSES; i++) {
+	for (unsigned i = 0; fleet->sim->peers && i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
 		struct listed *listed = &process->listed;
 
@@ -67,7 +67,7 @@ static unsigned settled(const struct fleet *fleet)
 	dw_usec now = fleet->sim->clocks.steady;
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		for (unsigned k = 0; k < LIVES_MAX; k++) {
 			dw_usec at = fleet->processes[i].listed.settled_at[k];
 
@@ -95,7 +95,7 @@ void peers_gives(struct fleet *fleet, const struct process *process)
 	peers_watch(fleet);
 	if (!record_of(fleet, process->nonce, &row) || row.room < fleet->server.shard_count)
 		return; /* it was refused a shard, and has no room for its share */
-	for (unsigned i = 0; i < PROCESSES; i++)
+	for (unsigned i = 0; i < fleet->count; i++)
 		if (!is_told(fleet, &fleet->processes[i]))
 			return; /* something has just changed */
 	held = member_count(&row);

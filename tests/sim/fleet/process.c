@@ -47,7 +47,7 @@ bool __wrap_identity_is_dead(const char *text)
 {
 	const struct process *asking = the_fleet->at_work;
 
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < the_fleet->count; i++) {
 		const struct process *process = &the_fleet->processes[i];
 		bool lives = process == asking || process->instance.engine;
 
@@ -152,7 +152,7 @@ void process_open(struct process *process)
 	struct engine_env env = instance_env(instance);
 
 	env.role = DW_CLIENT;
-	env.standby = sim->peers || instance->number + 1 < PROCESSES;
+	env.standby = sim->peers || instance->number + 1 < fleet->count;
 	env.is_peer = sim->peers;
 	env.on_event = on_event;
 	env.on_event_user = fleet;

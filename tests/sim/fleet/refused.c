@@ -48,7 +48,7 @@ void refused_act(struct fleet *fleet)
 	if (sim->clocks.steady < refused->until || !chance(sim, fleet->outage.shards))
 		return;
 	choose_shards(fleet);
-	refused->process = chance(sim, 7000) ? PROCESSES : (unsigned)draw(sim, PROCESSES);
+	refused->process = chance(sim, 7000) ? PROCESSES_MAX : (unsigned)draw(sim, fleet->count);
 	refused->moves = chance(sim, 4000);
 	refused->since = sim->clocks.steady;
 	refused->until = sim->clocks.steady + choose_length(fleet);
@@ -78,7 +78,7 @@ static bool is_now(const struct fleet *fleet, unsigned process)
 	const struct refused *refused = &fleet->refused;
 
 	return fleet->sim->clocks.steady < refused->until &&
-	       (refused->process == PROCESSES || refused->process == process);
+	       (refused->process == PROCESSES_MAX || refused->process == process);
 }
 
 bool refused_is(const struct fleet *fleet, unsigned shard, unsigned process)
@@ -102,7 +102,8 @@ struct reply *refused_reply(struct fleet *fleet, const struct packet *packet, co
 				? "TRYAGAIN Multiple keys request during rehashing of slot"
 				: "NOPERM No permissions to access a key";
 	struct alloc alloc = memory_alloc(&fleet->sim->table_account);
-	unsigned process = packet->route ? packet->route->connection->instance->number : PROCESSES;
+	unsigned process =
+	    packet->route ? packet->route->connection->instance->number : PROCESSES_MAX;
 	int shard = packet_shard(packet, script != NULL);
 	struct reply *reply;
 

@@ -15,7 +15,7 @@ struct fleet;
 struct refused {
 	bool shards[SHARDS_MAX_SIM];
 	unsigned count;   /* how many of them are refused */
-	unsigned process; /* whose commands are; PROCESSES: everybody's */
+	unsigned process; /* whose commands are; PROCESSES_MAX: everybody's */
 	bool moves;       /* the slot moves, so that the refusal may pass */
 	dw_usec since, until;
 	dw_usec ended[SHARDS_MAX_SIM]; /* steady: end of the last refusal of that shard */

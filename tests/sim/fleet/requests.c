@@ -135,7 +135,7 @@ static unsigned publish(void *user, struct bytes channel, struct bytes text)
 	if (channel.size < 5 || (memcmp(channel.at + channel.size - 5, ":wake", 5) != 0 &&
 				 memcmp(channel.at + channel.size - 5, ":free", 5) != 0))
 		return 0; /* nobody listens for messages of queues */
-	for (unsigned i = 0; i < PROCESSES; i++) {
+	for (unsigned i = 0; i < fleet->count; i++) {
 		struct connection *subscriber = fleet->processes[i].subscriber;
 
 		if (!subscriber || !subscriber->up)

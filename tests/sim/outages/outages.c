@@ -282,6 +282,7 @@ static void begin(struct outages *outages)
 	clocks_init(sim, 0);
 	sim->program.action_at = sim->clocks.steady;
 	fleet->sim = fleet->network.sim = sim;
+	fleet->count = PROCESSES;
 	fleet->is_judged_outside = true;
 	server_init(&fleet->server, sim);
 	requests_init(fleet);

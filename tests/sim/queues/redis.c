@@ -310,6 +310,7 @@ void redis_begin(struct queues *all)
 	struct fleet *fleet = &all->fleet;
 
 	fleet->sim = fleet->network.sim = sim;
+	fleet->count = PROCESSES;
 	fleet->is_judged_outside = true;
 	fleet->applied = applied;
 	fleet->applied_user = all;
