@@ -6,6 +6,7 @@
 #define EVENTS_MAX 400000u
 #define IDLE_TIME 500
 #define CALM_MAX DW_MINUTES(10)
+#define RULES_MAX DW_MINUTES(15) /* a recurring timer comes for so long */
 
 /* ---- What the promises ask ----------------------------------------------------------------- */
 
@@ -321,6 +322,7 @@ void fleet_run(struct sim *sim)
 	}
 	become_calm(fleet);
 	calm_at = usec_max(sim->clocks.steady, fleet->network.halted_until);
+	calm_at += sim->knobs.recurring > 0 ? RULES_MAX : 0;
 	for (; !sim->trace.broken[0] && !(compare_is_over(sim) && server_all_even(&fleet->server));
 	     round++) {
 		step(fleet);

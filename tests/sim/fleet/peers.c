@@ -95,6 +95,8 @@ void peers_gives(struct fleet *fleet, const struct process *process)
 	peers_watch(fleet);
 	if (!record_of(fleet, process->nonce, &row) || row.room < fleet->server.shard_count)
 		return; /* it was refused a shard, and has no room for its share */
+	if (server_now(&fleet->server) < usec_add(row.since, QUOTA_YOUNG + DW_SECONDS(2)))
+		return; /* it may know a list of young ones only, which share the shards */
 	for (unsigned i = 0; i < fleet->count; i++)
 		if (!is_told(fleet, &fleet->processes[i]))
 			return; /* something has just changed */
