@@ -211,7 +211,7 @@ static unsigned size_of(const uint64_t set[static REPORTS_WORDS],
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < DW_SHARDS_MAX; i++)
-		count += (set[i / 64] & ~without[i / 64]) >> i % 64 & 1;
+		count += (unsigned)((set[i / 64] & ~without[i / 64]) >> i % 64 & 1);
 	return count;
 }
 
