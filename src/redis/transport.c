@@ -72,7 +72,7 @@ ssize_t transport_receive(struct transport *transport, char *bytes, size_t size,
 	/* A read of TLS returns one record, so only a read that finds none tells the end. */
 	*ret_more =
 	    got == (ssize_t)size || (got > 0 && transport->tls) || (got < 0 && errno == EINTR);
-	if (got < 0)
+	if (got < 0 && errno != EAGAIN && errno != EINTR)
 		say_why(transport);
 	return got;
 }
