@@ -174,9 +174,13 @@ static int shown_size(const char *url)
 
 static int is_redis(const char *url)
 {
-	return ascii_begins(url, "redis://") || ascii_begins(url, "rediss://") ||
-	       ascii_begins(url, "valkey://") || ascii_begins(url, "valkeys://") ||
-	       ascii_begins(url, "unix://");
+	static const char *const families[] = {"redis", "rediss", "valkey", "valkeys"};
+	size_t size = strcspn(url, "+:");
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		if (size == strlen(families[i]) && ascii_is_for(url, families[i], size))
+			return url[size] == '+' || strncmp(url + size, "://", 3) == 0;
+	return ascii_begins(url, "unix://");
 }
 
 static int open_redis(const char *url, const char *journal, const dw_store_env *env,

@@ -4,15 +4,20 @@
  *	rediss://[[user]:password@]host[:port][/db]     rediss://redis.example.org?ca=/etc/ca.pem
  *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
  *
- * rediss:// has TLS, on the same default port 6379. valkey:// and valkeys:// mean redis:// and
- * rediss://, and a scheme may have capital letters. After each form, `?` takes options joined by
- * `&`: db=N, password-file=FILE; with TLS also ca=FILE, cert=FILE and key=FILE (all in PEM form),
- * and sni=NAME. User, password, FILE and NAME may be percent-encoded; a user or password with one
- * of % @ / ? : must be.
+ *	redis+sentinel://[[user]:password@]host[:port],host[:port],.../master[/db]
  *
- * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD. The file
- * must be a regular one that only its owner may read; a newline at its end is dropped. No message
- * contains the password. */
+ * The hosts of the last form are Sentinels, on the default port 26379, which name the server.
+ * rediss:// and rediss+sentinel:// have TLS, on the same default ports. valkey and valkeys mean
+ * redis and rediss, and a scheme may have capital letters. After each form, `?` takes options
+ * joined by `&`: db=N, password-file=FILE; with TLS also ca=FILE, cert=FILE and key=FILE (all in
+ * PEM form), and sni=NAME; with Sentinels also sentinel-user=NAME and sentinel-password-file=FILE,
+ * for the Sentinels themselves. User, password, FILE and NAME may be percent-encoded; a user or
+ * password with one of % @ / ? : must be.
+ *
+ * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD; that of
+ * the Sentinels from its file, else from DURAWHEEL_SENTINEL_PASSWORD. The file must be a regular
+ * one that only its owner may read; a newline at its end is dropped. No message contains a
+ * password. */
 #ifndef DW_REDIS_URL_H
 #define DW_REDIS_URL_H
 
@@ -21,9 +26,20 @@
 #include "base/alloc.h"
 #include "durawheel/durawheel.h"
 
+enum redis_kind { REDIS_SINGLE, REDIS_SENTINEL };
+
+enum { HOSTS_MAX = 16 };
+
+struct redis_host {
+	char *host;
+	char *port; /* the port in decimal digits */
+};
+
 struct redis_url {
-	char *host;     /* NULL for a unix socket */
-	char *port;     /* the port in decimal digits */
+	enum redis_kind kind;
+	/* The server in use. Sentinels have to name it first: NULL. NULL for a unix socket, too. */
+	char *host;
+	char *port;
 	char *path;     /* the path of the unix socket; NULL for TCP */
 	char *user;     /* NULL for the default user */
 	char *password; /* NULL if there is no password */
@@ -33,13 +49,23 @@ struct redis_url {
 	char *key;
 	char *sni; /* the name that is sent and verified; NULL for the host */
 	unsigned db;
-	char name[160]; /* the URL for messages, without user and password */
+	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels */
+	unsigned host_count;
+	char *master;        /* the name that the Sentinels give to the server */
+	char *sentinel_user; /* as user and password, for the Sentinels */
+	char *sentinel_password;
+	char name[160];   /* the URL for messages, without user and password */
+	char server[160]; /* the same for the server in use */
 };
 
 /* redis_url_read reads a URL. Returns DW_OK, DW_ENOMEM, or DW_EINVAL; then ret_message
  * (DW_MESSAGE_SIZE bytes) says what is wrong and what would be right. */
 int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
 		   char *ret_message);
+
+/* redis_url_aim takes another server: the links that use the URL connect to it from now on. If there
+ * is no memory, the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
+int redis_url_aim(struct redis_url *, const char *host, const char *port, const struct alloc *);
 
 /* redis_url_free overwrites user and password before it frees them. */
 void redis_url_free(struct redis_url *, const struct alloc *);

@@ -186,6 +186,67 @@ static void tls_has_options_of_its_own(void **state)
 	refuse_url("rediss://h?sni=a/" SECRET, "sni= in the Redis URL is the name");
 }
 
+static void check_sentinels(const char *url, const char *parts, const char *name)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "";
+	struct redis_url parsed;
+	char found[256] = "";
+	size_t size = 0;
+
+	if (redis_url_read(&parsed, url, &alloc, message) != DW_OK)
+		fail_msg("%s: %s", url, message);
+	assert_int_equal(parsed.kind, REDIS_SENTINEL);
+	assert_null(parsed.host);
+	for (unsigned i = 0; i < parsed.host_count; i++)
+		size += (size_t)snprintf(found + size, sizeof found - size, "%s %s ",
+					 parsed.hosts[i].host, parsed.hosts[i].port);
+	(void)snprintf(found + size, sizeof found - size, "%s %u %s %s", parsed.master, parsed.db,
+		       parsed.sentinel_user ? parsed.sentinel_user : "-",
+		       parsed.sentinel_password ? parsed.sentinel_password : "-");
+	assert_string_equal(found, parts);
+	assert_string_equal(parsed.name, name);
+	assert_string_equal(parsed.server, name);
+	assert_int_equal(redis_url_aim(&parsed, "::1", "77", &alloc), DW_OK);
+	assert_string_equal(parsed.host, "::1");
+	assert_string_equal(parsed.name, name);
+	assert_non_null(strstr(parsed.server, "[::1]:77/"));
+	assert_non_null(strstr(parsed.server, parsed.master));
+	redis_url_free(&parsed, &alloc);
+}
+
+static void sentinels_name_the_server(void **state)
+{
+	(void)state;
+	check_sentinels("redis+sentinel://s1,s2:7,[::1]:8/orders",
+			"s1 26379 s2 7 ::1 8 orders 0 - -",
+			"redis+sentinel://s1:26379,s2:7,[::1]:8/orders/0");
+	assert_int_equal(setenv("DURAWHEEL_SENTINEL_PASSWORD", "guard", 1), 0);
+	check_sentinels("Valkey+Sentinel://u:p@s1/m.y_m-1/3?sentinel-user=watch",
+			"s1 26379 m.y_m-1 3 watch guard", "redis+sentinel://s1:26379/m.y_m-1/3");
+	assert_int_equal(unsetenv("DURAWHEEL_SENTINEL_PASSWORD"), 0);
+}
+
+static void sentinels_are_refused_in_words(void **state)
+{
+	(void)state;
+	refuse_url("redis+sentinel://s1,s2", "does not name the master");
+	refuse_url("redis+sentinel://s1,s2/", "does not name the master");
+	refuse_url("redis+sentinel://s1,s2/a b", "does not name the master");
+	refuse_url("redis+sentinel://s1,,s2/m", "no host");
+	refuse_url("redis+sentinel://,s1/m", "no host");
+	refuse_url("redis+sentinel://s1,/m", "no host");
+	refuse_url("redis+sentinel://s1:0,s2/m", "port");
+	refuse_url("redis+sentinel://s1,s2/m/x", "database");
+	refuse_url("redis+sentinel://s1,s2/m/1?db=2", "twice");
+	refuse_url("redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/m", "more than 16 hosts");
+	refuse_url("redis+sentinel://s1/m?sentinel-user=" SECRET, "sentinel-password-file=FILE");
+	refuse_url("redis://h?sentinel-user=" SECRET, "are for Sentinels");
+	refuse_url("redis+sentinel://s1/m?ca=" SECRET, "are for TLS");
+	refuse_url("redis+sentry://s1/m", "begins with");
+	refuse_url("redis://s1,s2", "no host");
+}
+
 /* ---- The password from elsewhere ----------------------------------------------------------- */
 
 static void write_file(const char *path, const void *text, size_t size, mode_t mode)
@@ -287,8 +348,13 @@ static void read_without_memory_says_so(void **state)
 static void read_of_random_urls_stays_sane(void **state)
 {
 	static const char alphabet[] = "ab:@/?[]%&=01.-db";
-	static const char *const heads[] = {"redis://", "unix://", "redis://u:" SECRET, "unix:///",
-					    "rediss://u:" SECRET};
+	static const char *const heads[] = {"redis://",
+					    "unix://",
+					    "redis://u:" SECRET,
+					    "unix:///",
+					    "rediss://u:" SECRET,
+					    "redis+sentinel://s,",
+					    "redis+sentinel://s,t/m"};
 	struct alloc alloc = alloc_default();
 	struct rng rng = seed_of_test();
 
@@ -297,14 +363,14 @@ static void read_of_random_urls_stays_sane(void **state)
 		struct redis_url parsed;
 		char message[DW_MESSAGE_SIZE] = "";
 		char url[64];
-		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 5)]);
+		size_t size = (size_t)snprintf(url, sizeof url, "%s", heads[rng_below(&rng, 7)]);
 		size_t end = size + rng_below(&rng, 24);
 
 		while (size < end)
 			url[size++] = alphabet[rng_below(&rng, sizeof alphabet - 1)];
 		url[size] = '\0';
 		if (redis_url_read(&parsed, url, &alloc, message) == DW_OK) {
-			assert_true(parsed.path || (parsed.host && parsed.port));
+			assert_true(parsed.path || parsed.master || (parsed.host && parsed.port));
 			redis_url_free(&parsed, &alloc);
 		}
 		assert_null(strstr(message, SECRET));
@@ -317,6 +383,8 @@ int main(void)
 	    cmocka_unit_test(read_of_good_urls_gives_their_parts),
 	    cmocka_unit_test(read_of_bad_urls_says_what_is_wrong),
 	    cmocka_unit_test(tls_has_options_of_its_own),
+	    cmocka_unit_test(sentinels_name_the_server),
+	    cmocka_unit_test(sentinels_are_refused_in_words),
 	    cmocka_unit_test(file_with_a_password_is_read),
 	    cmocka_unit_test(file_that_is_no_secret_is_refused),
 	    cmocka_unit_test(environment_with_a_password_comes_last),
@@ -325,5 +393,6 @@ int main(void)
 	};
 
 	(void)unsetenv("DURAWHEEL_REDIS_PASSWORD"); /* not this test's */
+	(void)unsetenv("DURAWHEEL_SENTINEL_PASSWORD");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

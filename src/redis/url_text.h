@@ -1,0 +1,48 @@
+/* The parts of a Redis URL: while it is read, and their texts. No message repeats a part of the URL:
+ * when a password was not escaped, any part of the URL may belong to it. */
+#ifndef DW_REDIS_URL_TEXT_H
+#define DW_REDIS_URL_TEXT_H
+
+#include <stddef.h>
+
+#include "redis/url.h"
+
+struct url_reading {
+	struct redis_url *url;
+	const struct alloc *alloc;
+	char *message;
+	char *file;          /* the password-file; NULL if none is named */
+	char *sentinel_file; /* the sentinel-password-file; NULL if none is named */
+	bool db_said;
+};
+
+/* url_copy copies a part of the text, url_escaped also replaces each %41 by its character. Both
+ * return DW_OK, DW_ENOMEM, or DW_EINVAL with a message. */
+int url_copy(struct url_reading *, const char *text, size_t size, char **ret_copy);
+int url_escaped(struct url_reading *, const char *text, size_t size, char **ret_copy);
+
+/* url_number reads decimal digits. Returns false if there are other characters, or if the number is
+ * above `max`. */
+bool url_number(const char *text, size_t size, unsigned max, unsigned *ret_number);
+
+/* url_is_host returns true if the text is made of letters, digits and the characters of `more`. */
+bool url_is_host(const char *text, size_t size, const char *more);
+
+/* url_wipe overwrites the text before it frees it. NULL is allowed. */
+void url_wipe(const struct alloc *, char *text);
+
+/* url_db reads the number of the database. It may be given once. */
+int url_db(struct url_reading *, const char *text, size_t size);
+
+/* url_options reads what follows the `?`. */
+int url_options(struct url_reading *, const char *text);
+
+/* url_passwords finds the passwords that the URL does not have itself. */
+int url_passwords(struct url_reading *);
+
+/* url_host reads HOST[:PORT], url_hosts a list of them with commas. */
+int url_host(struct url_reading *, const char *text, size_t size, struct redis_host *ret_host,
+	     const char *port);
+int url_hosts(struct url_reading *, const char *text, size_t size, const char *port);
+
+#endif
