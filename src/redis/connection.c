@@ -416,6 +416,18 @@ static void socket_drop(struct link *base, const char *why)
 		lose(link, false, why);
 }
 
+/* socket_aim: what is known of the last server says nothing of the new one. */
+static void socket_aim(struct link *base, dw_usec now)
+{
+	struct socket_link *link = link_of(base);
+
+	link->now = now;
+	if (link->state != RESTING)
+		lose(link, false, "another server is named now");
+	link->life = (struct life){.is_away = false};
+	link->deadline = now;
+}
+
 static const char *socket_trouble(const struct link *base, bool *ret_fatal)
 {
 	const struct socket_link *link = const_link_of(base);
@@ -470,6 +482,7 @@ const struct link_class socket_link_class = {
     .send = socket_send,
     .take = socket_take,
     .drop = socket_drop,
+    .aim = socket_aim,
     .trouble = socket_trouble,
     .careful = socket_careful,
     .blamed = socket_blamed,

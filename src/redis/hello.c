@@ -99,6 +99,7 @@ static int queue_subscribe(struct hello *hello, struct output *output)
 
 int hello_send(struct hello *hello, struct output *output)
 {
+	static const char *const ping[] = {"PING", NULL};
 	int status;
 
 	hello->count = hello->next = 0;
@@ -107,6 +108,8 @@ int hello_send(struct hello *hello, struct output *output)
 	status = queue_who(hello, output);
 	if (status == DW_OK && hello->channels)
 		return queue_subscribe(hello, output);
+	if (status == DW_OK && hello->to_sentinel)
+		return queue(hello, output, HELLO_PING, ping);
 	return status == DW_OK ? queue_what(hello, output) : status;
 }
 
@@ -217,8 +220,8 @@ static enum hello_verdict judge_server(struct hello *hello, const struct reply *
 	hello->clustered = is_mode(reply, "cluster");
 	if (is_mode(reply, "sentinel"))
 		return say(ret_words, HELLO_REFUSED,
-			   "the server is a Sentinel, which stores no timers: use the URL of the "
-			   "master that it watches");
+			   "the server is a Sentinel, which stores no timers: use "
+			   "redis+sentinel://HOST,HOST,HOST/MASTER");
 	return judge_version(reply, ret_words);
 }
 
@@ -251,14 +254,18 @@ bool hello_evicts(const struct reply *reply, char *ret_words)
 	return true;
 }
 
-static enum hello_verdict judge_role(const struct reply *reply, char *ret_words)
+static enum hello_verdict judge_role(const struct hello *hello, const struct reply *reply,
+				     char *ret_words)
 {
 	const char *role = field(reply, "role:");
 
 	if (!role || strncmp(role, "slave", 5) != 0)
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_LATER,
-		   "the server is a replica, which takes no timers: use the URL of its master");
+		   hello->url->kind == REDIS_SENTINEL
+		       ? "the server is a replica, though the Sentinels name it as the master"
+		       : "the server is a replica, which takes no timers: use the URL of its "
+			 "master");
 }
 
 /* judge_info reads the reply to INFO. If we are not allowed to use INFO, we assume that the server
@@ -276,7 +283,7 @@ static enum hello_verdict judge_info(struct hello *hello, enum hello_step step,
 		return judge_server(hello, reply, ret_words);
 	if (step == HELLO_MEMORY)
 		return hello_evicts(reply, ret_words) ? HELLO_REFUSED : HELLO_GOES_ON;
-	return judge_role(reply, ret_words);
+	return judge_role(hello, reply, ret_words);
 }
 
 static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
@@ -293,10 +300,12 @@ static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
 	if (reply_fails(reply, "ERR max number of clients"))
 		return say(ret_words, HELLO_LATER, "the server has too many clients");
 	if (reply_fails(reply, "NOAUTH"))
-		return say(
-		    ret_words, HELLO_REFUSED,
-		    "the server wants a password: give it in the URL, by password-file=FILE, "
-		    "or in DURAWHEEL_REDIS_PASSWORD");
+		return say(ret_words, HELLO_REFUSED,
+			   hello->to_sentinel
+			       ? "the Sentinel wants a password: give it by "
+				 "sentinel-password-file=FILE, or in DURAWHEEL_SENTINEL_PASSWORD"
+			       : "the server wants a password: give it in the URL, by "
+				 "password-file=FILE, or in DURAWHEEL_REDIS_PASSWORD");
 	if (step == HELLO_AUTH && (reply_fails(reply, "WRONGPASS") || reply_fails(reply, "ERR")))
 		return judge_auth(hello, ret_words);
 	if (step == HELLO_SELECT)

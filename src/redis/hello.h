@@ -43,6 +43,7 @@ struct hello {
 	const char *channels;  /* as in connection.h */
 	unsigned unsubscribed; /* channels whose reply is still to come */
 	const char *probe;     /* a key that never exists; NULL if there is no probe */
+	bool to_sentinel;      /* the server is asked nothing but PING */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 	bool clustered; /* the server is a node of a cluster */

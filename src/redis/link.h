@@ -43,6 +43,9 @@ struct link_class {
 	struct reply *(*take)(struct link *);
 	/* Closes the connection, because a reply makes no sense. work() makes another one. */
 	void (*drop)(struct link *, const char *why);
+	/* The link's URL names another server now: closes the connection, and connects at once.
+	 * NULL: the link has only one server. */
+	void (*aim)(struct link *, dw_usec now);
 	/* Says why there is no connection, or why the connection is of no use (the server refuses
 	 * changes for a while); without secrets. "": there is no trouble. *ret_fatal: there was
 	 * never a connection, and there will be none before a person changes something (wrong
@@ -103,6 +106,12 @@ static inline struct reply *link_take(struct link *link)
 static inline void link_drop(struct link *link, const char *why)
 {
 	link->type->drop(link, why);
+}
+
+static inline void link_aim(struct link *link, dw_usec now)
+{
+	if (link && link->type->aim)
+		link->type->aim(link, now);
 }
 
 static inline const char *link_trouble(const struct link *link, bool *ret_fatal)

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "redis/url.h"
 
-enum { TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_url *)0)->name };
+enum { TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_url *)0)->server };
 
 struct reconnect {
 	/* Constant, set by the link. */

@@ -37,6 +37,7 @@ static void copy_words(struct socket_link *link)
 				     .name = options->name,
 				     .channels = options->channels,
 				     .probe = options->probe_key,
+				     .to_sentinel = options->to_sentinel,
 				     .log = options->log,
 				     .log_user = options->log_user};
 }
@@ -60,7 +61,9 @@ int socket_link_new(struct link **ret_link, const struct socket_options *options
 	copy_words(link);
 	link->maker = getpid();
 	link->transport.fd = -1;
-	link->reconnect = (struct reconnect){.server = options->url->name,
+	if (!options->url->host && !options->url->path)
+		link->deadline = DW_NEVER; /* Sentinels have to name the server first */
+	link->reconnect = (struct reconnect){.server = options->url->server,
 					     .listener = options->channels != NULL,
 					     .log = options->log,
 					     .log_user = options->log_user,

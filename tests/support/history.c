@@ -86,6 +86,28 @@ void history_fault(struct history *history, dw_usec from, dw_usec until)
 	history->faults[history->fault_count++] = (struct fault){from, until};
 }
 
+size_t history_replaced(struct history *history, dw_usec from, dw_usec until)
+{
+	size_t kept = 0, count = 0;
+
+	for (size_t i = 0; i < history->count; i++) {
+		struct history_event *event = &history->events[i];
+		bool is_in = event->at >= from && event->at < until;
+		bool is_settled = event->kind == HISTORY_SETTLED;
+
+		if (is_in && event->kind >= HISTORY_PUT_ANSWERED &&
+		    event->kind <= HISTORY_CANCEL_ANSWERED && event->status == DW_OK) {
+			event->status = DW_EUNKNOWN;
+			count++;
+		}
+		count += is_in && is_settled;
+		if (!is_in || !is_settled)
+			history->events[kept++] = *event;
+	}
+	history->count = kept;
+	return count;
+}
+
 /* faults_between: the number of faults that touch this time. */
 static size_t faults_between(const struct history *history, dw_usec from, dw_usec until)
 {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define WORDS_MAX 64
+#define CONFIG "redis.conf"
 #define START_SECONDS 60
 #define STARTS_MAX 5
 
@@ -59,14 +60,20 @@ static unsigned free_port(const struct redis_server *server)
 static void exec_server(const struct redis_server *server)
 {
 	char port[16];
-	const char *words[WORDS_MAX] = {
-	    program(), "--dir",       server->folder, "--unixsocket", server->path, "--port",
-	    port,      "--bind",      "127.0.0.1",    "--save",       "",           "--logfile",
-	    "log",     "--daemonize", "no",           "--loglevel",   "notice",
+	const char *const given[] = {
+	    "--dir",       server->folder, "--unixsocket", server->path, "--port",    port,
+	    "--bind",      "127.0.0.1",    "--save",       "",           "--logfile", "log",
+	    "--daemonize", "no",           "--loglevel",   "notice",
 	};
-	size_t count = 17;
+	const char *words[WORDS_MAX] = {program()};
+	char file[TEMP_SIZE];
+	size_t count = 1;
 
 	(void)snprintf(port, sizeof port, "%u", server->port);
+	if (server->config)
+		words[count++] = temp_file(file, server->folder, CONFIG);
+	memcpy(words + count, given, sizeof given);
+	count += sizeof given / sizeof *given;
 	if (server->tls) {
 		words[6] = "0";
 		words[count++] = "--tls-port";
@@ -130,9 +137,20 @@ static bool try_start(struct redis_server *server)
 	return true;
 }
 
+static void write_config(const struct redis_server *server)
+{
+	char path[TEMP_SIZE];
+	FILE *file = fopen(temp_file(path, server->folder, CONFIG), "w");
+
+	if (!file || fputs(server->config, file) < 0 || fclose(file) != 0)
+		fail(server, CONFIG);
+}
+
 static void start_anew(struct redis_server *server, bool tcp)
 {
 	temp_make(server->folder);
+	if (server->config)
+		write_config(server);
 	temp_file(server->path, server->folder, "socket");
 	for (int i = 0; i < STARTS_MAX; i++) {
 		server->port = tcp ? free_port(server) : 0;
@@ -151,6 +169,13 @@ void redis_server_start(struct redis_server *server, bool tcp, const char *const
 void redis_server_start_tls(struct redis_server *server, const char *const *options)
 {
 	*server = (struct redis_server){.options = options, .tls = true};
+	start_anew(server, true);
+}
+
+void redis_server_start_file(struct redis_server *server, const char *config,
+			     const char *const *options)
+{
+	*server = (struct redis_server){.options = options, .config = config};
 	start_anew(server, true);
 }
 

@@ -15,6 +15,7 @@ struct redis_server {
 	unsigned port;          /* 0: no port */
 	bool tls;               /* the port has TLS, and there is no other one */
 	pid_t pid;              /* 0: not running */
+	const char *config;     /* the text of its configuration file; NULL: it has none */
 	const char *const *options;
 };
 
@@ -26,6 +27,9 @@ void redis_server_start(struct redis_server *, bool tcp, const char *const *opti
 
 /* redis_server_start_tls: the same, with TLS on the port; options name the files. */
 void redis_server_start_tls(struct redis_server *, const char *const *options);
+
+/* redis_server_start_file: the same as redis_server_start with a port, with a configuration file. */
+void redis_server_start_file(struct redis_server *, const char *config, const char *const *options);
 
 /* redis_server_restart: call it after a stop or a kill. Folder, socket, port and options stay the
  * same. */

@@ -46,6 +46,7 @@
  *	namespace.c  operations on every shard: status, purge, report, drop of all letters
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels
+ *	named.c, sentinels.c  which server is used: a majority of the Sentinels names it
  *	consumers.c  hears which consumer a push calls
  *	dispatch.c   which shard sends next
  *	submit.c     takes operations over from the engine
@@ -73,6 +74,7 @@
 #include "store/redis/wire/letter.h"
 #include "store/redis/wire/log.h"
 #include "store/redis/heal/misplaced.h"
+#include "store/redis/nodes/sentinels.h"
 #include "store/redis/page/namespace.h"
 #include "store/redis/timer/outcome.h"
 #include "store/redis/heal/reshard.h"
@@ -115,6 +117,7 @@ struct redis_store {
 	struct audit audit;
 	struct later later;
 	struct wake_channel wake;
+	struct sentinels *sentinels; /* NULL: the URL names none */
 };
 
 #endif

@@ -50,6 +50,8 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->env = *env;
 	store->alloc = alloc;
 	store->node.link = link;
+	store->node.named =
+	    (struct named){.since = INT64_MIN, .until = DW_NEVER, .is_proved = true};
 	store->draft.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
 	store->ownership.members.room = SHARDS_MAX;
@@ -73,7 +75,8 @@ static int fail(char *message, int status, const char *words)
 static int unreachable(struct redis_store *store, char *message)
 {
 	bool fatal;
-	const char *trouble = link_trouble(store->node.link, &fatal);
+	char room[DW_MESSAGE_SIZE];
+	const char *trouble = sentinels_why(store, room, &fatal);
 
 	if (trouble[0])
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* long words are cut */
@@ -97,16 +100,28 @@ static int layout_await(struct redis_store *store, dw_usec until)
 	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
 }
 
+/* proof_at returns until when opening waits for a server that was named a moment ago. */
+static dw_usec proof_at(const struct redis_store *store)
+{
+	const struct named *named = &store->node.named;
+
+	if (!named->server[0] || named->is_proved || store->now >= named->until)
+		return INT64_MIN;
+	return usec_add(named->since, NAMED_FOR + store->env.patience);
+}
+
 static int await_connection(struct redis_store *store, dw_usec until, char *message)
 {
+	char room[DW_MESSAGE_SIZE];
 	bool fatal = false;
 
 	do {
 		store->now = store->env.steady(store->env.steady_user);
 		redis_work(store);
-		(void)link_trouble(store->node.link, &fatal);
+		(void)sentinels_why(store, room, &fatal);
 		if (store->node.connection)
 			return DW_OK;
+		until = usec_max(until, proof_at(store));
 	} while (!fatal && redis_wait(store, until));
 	return unreachable(store, message);
 }
@@ -232,7 +247,7 @@ static int open_descriptors(struct redis_store *store, char *message)
 
 	if (status == DW_OK) {
 		store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
-		status = store->wake.descriptor < 0 ? DW_ESYS : DW_OK;
+		status = store->wake.descriptor < 0 ? DW_ESYS : sentinels_open(store);
 	}
 	if (status == DW_ESYS)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: no descriptor: %s", store->url.name,

@@ -114,6 +114,7 @@ void redis_work(struct redis_store *store)
 	suspect_release(store, false);
 	restore_tell(store);
 	wake_channel_work(store);
+	sentinels_work(store);
 	restore_work(store);
 	lease_work(store);
 	members_work(store);
@@ -292,7 +293,8 @@ static dw_usec trouble_at(const struct node *node)
 static int trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
 	bool fatal;
-	const char *why = link_trouble(store->node.link, &fatal);
+	char room[DW_MESSAGE_SIZE];
+	const char *why = sentinels_why(store, room, &fatal);
 
 	if (store->node.connection && !why[0] && cut_off_all(store)) {
 		(void)snprintf(ret_words, size, "%s", cut_off_all(store));
@@ -318,7 +320,7 @@ static dw_usec store_due(const struct redis_store *store)
 		at = usec_min(at, trouble_at(&store->node));
 	if (store->node.more)
 		return store->now;
-	at = usec_min(at, wake_channel_due(&store->wake));
+	at = usec_min(at, usec_min(wake_channel_due(&store->wake), sentinels_due(store)));
 	if (store->later.consumers.link)
 		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
@@ -454,6 +456,7 @@ void redis_free(dw_store *base)
 	redis_topics_free(store);
 	shards_free(store, store->shards, store->shard_count);
 	link_free(store->node.link);
+	sentinels_free(store);
 	wake_channel_free(&store->wake);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);

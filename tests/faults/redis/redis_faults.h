@@ -41,6 +41,12 @@ void journal_killed(struct faults *);
 void journal_fires(struct faults *);
 void journal_fires_killed(struct faults *);
 
+/* failover.c */
+void failover_killed(struct faults *);
+void failover_asleep(struct faults *);
+void failover_cut_off(struct faults *);
+
+/* peers.c */
 void peers_move(struct faults *);
 void peers_killed(struct faults *);
 void peers_stopped(struct faults *);

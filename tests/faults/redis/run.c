@@ -10,15 +10,35 @@
 
 #define PAUSE DW_MILLISECONDS(50)
 
+static void begin(struct run *run, struct faults *faults)
+{
+	*run = (struct run){.faults = faults, .history = history_new()};
+	for (unsigned i = 0; i < PLAN_HANDS; i++)
+		run->actors[i].process = (struct process)PROCESS_NONE;
+}
+
+void run_begin_town(struct run *run, struct faults *faults, struct sentinel_town *town,
+		    unsigned replicas)
+{
+	begin(run, faults);
+	sentinel_town_start(town, replicas);
+	run->town = town;
+	run->server = town->servers[0];
+	(void)snprintf(run->url, sizeof run->url, "%s", town->url); /* it fits */
+}
+
+void run_follow(struct run *run)
+{
+	run->server = run->town->servers[sentinel_town_master(run->town)];
+}
+
 void run_begin(struct run *run, struct faults *faults)
 {
 	static const char *const options[] = {
 	    "--appendonly", "yes", "--appendfsync", "always", "--enable-debug-command",
 	    "yes",          NULL};
 
-	*run = (struct run){.faults = faults, .history = history_new()};
-	for (unsigned i = 0; i < PLAN_HANDS; i++)
-		run->actors[i].process = (struct process)PROCESS_NONE;
+	begin(run, faults);
 	redis_server_start(&run->server, false, options);
 	(void)snprintf(run->url, sizeof run->url, "unix://%s",
 		       run->server.path); /* the path fits */
@@ -351,7 +371,10 @@ void run_close(struct run *run)
 	check_store(run);
 	show(run);
 	(void)history_check(run->history, say, run); /* say() has reported the result */
-	redis_server_end(&run->server);
+	if (run->town)
+		sentinel_town_end(run->town);
+	else
+		redis_server_end(&run->server);
 	history_free(run->history);
 	plan_free(&run->plan);
 }

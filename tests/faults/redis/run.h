@@ -7,6 +7,7 @@
 #include "faults/redis/actor.h"
 #include "support/history.h"
 #include "support/redis_server.h"
+#include "support/sentinel_town.h"
 
 #define RUN_NAME "crash"
 #define RUN_SHARDS 16
@@ -31,7 +32,8 @@ struct run_actor {
 
 struct run {
 	struct faults *faults;
-	struct redis_server server;
+	struct redis_server server; /* with a town: its master now, which the town ends */
+	struct sentinel_town *town; /* NULL: there is one server */
 	char url[RUN_URL_SIZE];
 	struct plan plan;
 	bool has_journals;
@@ -48,6 +50,11 @@ struct run {
 
 /* run_begin starts a server that loses nothing, and takes a plan made by plan_...(). */
 void run_begin(struct run *, struct faults *);
+
+/* run_begin_town: Sentinels watch the server and its replicas. run_follow takes the master that the
+ * Sentinels name now. */
+void run_begin_town(struct run *, struct faults *, struct sentinel_town *, unsigned replicas);
+void run_follow(struct run *);
 
 /* run_with_journals gives every actor a journal that outlives its process. The policy is the
  * owner's. */

@@ -228,6 +228,20 @@ static void refuse_young(struct redis_store *store, int64_t left)
 	refuse(&store->ownership, DW_EOWNED, words);
 }
 
+/* refuse_new is called when the server was named a moment ago. Its last owner comes first. */
+static void refuse_new(struct redis_store *store)
+{
+	char words[DW_MESSAGE_SIZE];
+
+	(void)snprintf(
+	    words, sizeof words,
+	    "%.60s was named a moment ago: the last owner of the namespace %s comes first",
+	    store->url.server, store->names.name); /* long words are cut */
+	store->ownership.acquisition.free_at =
+	    usec_add(store->node.named.since, NAMED_FOR + NAMED_OTHERS);
+	refuse(&store->ownership, DW_EOWNED, words);
+}
+
 static void refuse_number(struct redis_store *store, const struct shard *shard,
 			  const struct reply *reply)
 {
@@ -305,7 +319,10 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*acquisition = (struct acquisition){.active = true, .op = op};
-	acquire_arbiter(store);
+	if (node_is_new(&store->node, store->now))
+		refuse_new(store);
+	else
+		acquire_arbiter(store);
 	if (acquisition->left == 0)
 		acquisition_ended(store);
 }

@@ -54,10 +54,17 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 
 	shard->lease.until = end_of(&store->ownership, sent);
 	shard->lease.away = 0;
+	shard->lease.is_moved = false;
 	if (server)
 		memcpy(shard->lease.server, server->id, sizeof shard->lease.server);
 	if (shard->cut.state == CUT_MENDED)
 		shard_mark(store, shard, SHARD_OURS);
+}
+
+/* ends_at returns when the lease ends: at the latest when the server is not to be used any more. */
+static dw_usec ends_at(const struct shard *shard)
+{
+	return usec_min(shard->lease.until, shard->node->named.until);
 }
 
 dw_usec token_until(const struct redis_store *store, unsigned number)
@@ -67,12 +74,12 @@ dw_usec token_until(const struct redis_store *store, unsigned number)
 	if (!shard_may_serve(shard) || shard_is_cut_off(shard))
 		return INT64_MIN;
 	/* A claim from before a loss is started only when it is written again. */
-	return shard->rebuild.state == REBUILD_NONE ? shard->lease.until : 0;
+	return shard->rebuild.state == REBUILD_NONE ? ends_at(shard) : 0;
 }
 
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	return store->now >= usec_add(shard->lease.until, shard->lease.away);
+	return !shard->lease.is_moved && store->now >= usec_add(ends_at(shard), shard->lease.away);
 }
 
 void token_connected(struct redis_store *store)
@@ -105,6 +112,7 @@ void token_forget(struct shard *shard)
 {
 	shard->lease.is_ours = false;
 	shard->lease.fence = 0;
+	shard->lease.is_moved = false;
 	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
 }
 

@@ -55,6 +55,8 @@ struct shard_lease {
 	/* Nobody could use the server for this long since the lease was confirmed. */
 	dw_usec away;
 	char server[48]; /* run_id of the server that has confirmed the lease last, or "" */
+	/* The voters have named another server since the lease was confirmed. */
+	bool is_moved;
 	bool is_renewing;
 	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
@@ -81,7 +83,8 @@ uint64_t clock_version(const struct redis_store *, struct node *);
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
  * token_until returns until when timers of the shard may start, or INT64_MIN if it is not ours, or
  * if it is cut off. token_is_over returns true if another process may have had the shard. While
- * nobody can use the server, nobody can have it: token_connected notes that time. */
+ * nobody can use the server, nobody can have it: token_connected notes that time. At a new server
+ * nobody has had it as long as the server shows our fence. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);

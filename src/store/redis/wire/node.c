@@ -3,6 +3,7 @@
 #include "store/redis/wire/node.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "store/redis/core.h"
 
@@ -139,9 +140,49 @@ static void connection_lost(struct redis_store *store, struct node *node)
 	}
 }
 
+/* end_leases: a lease whose majority was over for a moment has ended, even if a majority names the
+ * server again: another process may have had another server meanwhile. */
+static void end_leases(const struct redis_store *store, const struct node *node, bool is_moved)
+{
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard_lease *lease = &store->shards[i].lease;
+
+		if (store->shards[i].node != node)
+			continue;
+		lease->until = usec_min(usec_add(lease->until, lease->away), node->named.until);
+		lease->away = 0;
+		lease->is_moved = lease->is_ours && (is_moved || lease->is_moved);
+	}
+}
+
+void node_name(struct redis_store *store, struct node *node, const struct named *named)
+{
+	bool is_moved = node->named.server[0] && strcmp(node->named.server, named->server) != 0;
+
+	if (is_moved || store->now >= node->named.until)
+		end_leases(store, node, is_moved);
+	node->named = *named;
+}
+
+bool node_is_new(const struct node *node, dw_usec now)
+{
+	return now < usec_add(node->named.since, NAMED_FOR + NAMED_OTHERS);
+}
+
+/* connection_of returns 0 if the server is not to be used. The replies to what was sent before do
+ * not count then: a server that stood still may have done it after another one took its place. */
+static uint64_t connection_of(const struct redis_store *store, struct node *node)
+{
+	if (named_is_usable(&node->named, store->now))
+		return link_connection(node->link);
+	if (node->connection)
+		link_drop(node->link, "no majority names this server any more");
+	return 0;
+}
+
 void node_watch(struct redis_store *store, struct node *node)
 {
-	uint64_t connection = link_connection(node->link);
+	uint64_t connection = connection_of(store, node);
 
 	if (connection == node->connection)
 		return;
@@ -197,14 +238,24 @@ static void take_reply(struct redis_store *store, struct node *node, const struc
 	}
 }
 
+/* tell_time reads the clock again, if a server may stop to be the right one. */
+static void tell_time(struct redis_store *store, const struct node *node)
+{
+	if (node->named.until != DW_NEVER)
+		store->now = store->env.steady(store->env.steady_user);
+}
+
 /* take_replies returns true if there was a reply. */
 static bool take_replies(struct redis_store *store, struct node *node)
 {
 	size_t items = 0;
 	struct reply *reply;
 
-	while (items < ITEMS_A_TURN && (reply = link_take(node->link))) {
-		take_reply(store, node, reply);
+	while (items < ITEMS_A_TURN && node->connection && (reply = link_take(node->link))) {
+		tell_time(store, node);
+		node_watch(store, node);
+		if (node->connection)
+			take_reply(store, node, reply);
 		items += items_of(reply);
 		reply_free(reply);
 		node_watch(store, node);
@@ -222,6 +273,7 @@ bool node_refuses(const struct node *node)
 void node_wire(struct redis_store *store, struct node *node)
 {
 	link_work(node->link, store->now);
+	tell_time(store, node);
 	node_watch(store, node);
 	/* The link may have read more replies while it wrote. Then the descriptor is not readable
 	 * any more, so the next turn must come by itself. */

@@ -14,6 +14,7 @@
 #include "port/op.h"
 #include "redis/command.h"
 #include "redis/link.h"
+#include "store/redis/nodes/named.h"
 #include "store/redis/wire/script.h"
 
 struct redis_store;
@@ -71,8 +72,12 @@ struct server_clock {
 
 struct node {
 	struct link *link;
-	uint64_t connection; /* the link's connection, as last seen; 0 while there is none */
-	uint64_t blamed;     /* the last connection, if the server closed it on one request; or 0 */
+	/* The link's connection, as last seen; 0 while there is none, or while the server is not to
+	 * be used: see named.h. */
+	uint64_t connection;
+	struct named
+	    named;       /* what the voters say of the server; without voters it is always used */
+	uint64_t blamed; /* the last connection, if the server closed it on one request; or 0 */
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
 	/* Requests without a reply, in the order in which they were sent. */
 	struct request_list under_way;
@@ -132,6 +137,11 @@ struct redis_request *request_pop(struct request_list *); /* returns NULL if the
 
 /* node_refuses returns true if the server is connected but refuses commands. */
 bool node_refuses(const struct node *);
+
+/* node_name takes what the voters say of the server. node_is_new returns true while others than the
+ * last owner leave the server to that owner. */
+void node_name(struct redis_store *, struct node *, const struct named *);
+bool node_is_new(const struct node *, dw_usec now);
 
 /* node_watch notices a lost or a new connection. */
 void node_watch(struct redis_store *, struct node *);

@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/rng.h"
 #include "redis/connection.h"
 #include "store/redis/core.h"
@@ -41,9 +42,9 @@ void wake_channel_free(struct wake_channel *wake)
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
-	size_t size = strlen(store->url.name);
+	bool is_of_opening = ascii_begins(line, store->url.server) || store->sentinels;
 
-	if (store->opened || level != DW_LOG_WARN || strncmp(line, store->url.name, size) != 0)
+	if (store->opened || level != DW_LOG_WARN || !is_of_opening)
 		store->env.log(level, line, store->env.log_user);
 }
 
@@ -62,6 +63,21 @@ int link_open(struct redis_store *store, const char *channels, struct link **ret
 
 	(void)snprintf(probe_key, sizeof probe_key, "{%s}:probe",
 		       store->names.name); /* the name always fits */
+	return socket_link_new(ret_link, &options);
+}
+
+int sentinel_link(struct redis_store *store, const struct redis_url *url, struct link **ret_link)
+{
+	const struct socket_options options = {.alloc = store->alloc,
+					       .url = url,
+					       .name = "durawheel",
+					       .seed = rng_seed(),
+					       .to_sentinel = true,
+					       .reply_patience = store->env.reply_patience,
+					       .probe_every = DW_SECONDS(1),
+					       .log = store->env.log ? log_line : NULL,
+					       .log_user = store};
+
 	return socket_link_new(ret_link, &options);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "redis/link.h"
+#include "redis/url.h"
 #include "store/redis/owner/shard.h"
 
 struct redis_store;
@@ -24,6 +25,9 @@ struct wake_channel {
 /* link_open makes a link to the server. The link subscribes to the channels, which '\n' divides; if
  * that is NULL, the link is for commands. */
 int link_open(struct redis_store *, const char *channels, struct link **ret_link);
+
+/* sentinel_link makes a link to a Sentinel. The URL must outlive the link. */
+int sentinel_link(struct redis_store *, const struct redis_url *, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
 void wake_channel_watch(struct wake_channel *, int fd);

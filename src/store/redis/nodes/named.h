@@ -1,0 +1,63 @@
+/* Which server a majority of voters names. The voters are the Sentinels of a master. Each says
+ * which server is the master, in which epoch it has decided so, and for how long it has said so.
+ *
+ * A server is used only from the moment `is_proved`, and until `until` (steady clock):
+ *
+ *	is_proved   a majority, all at once, has named it for at least NAMED_FOR: from the latest
+ *	            time since when one of them says so, to the earliest sending time of their
+ *	            last questions
+ *	until       NAMED_BOUND after the earliest sending time of the questions of the last
+ *	            majority of answers
+ *
+ * Two majorities share a voter. So before a new server is used, the old one is not used any more,
+ * and all leases at the old one have ended, whatever the old one still says. */
+#ifndef DW_STORE_REDIS_NAMED_H
+#define DW_STORE_REDIS_NAMED_H
+
+#include <stdbool.h>
+
+#include "durawheel/durawheel.h"
+
+/* A Sentinel notices steps of its clock of more than 2 s, and those of less make the time for which
+ * it has named a server wrong by as much. So the two differ by 2 s. */
+#define NAMED_FOR DW_SECONDS(6)
+#define NAMED_BOUND DW_SECONDS(4)
+
+/* A process that had nothing in memory waits for this long after the server is proved, so that the
+ * last owner comes first and writes again what the new server does not have. */
+#define NAMED_OTHERS DW_SECONDS(1)
+
+enum { VOTERS_MAX = 32, VOTE_SIZE = 280 };
+
+/* What one voter has said last. */
+struct vote {
+	char server[VOTE_SIZE]; /* host, a space, port; "": it has not answered */
+	uint64_t epoch;         /* grows when the voter changes its mind */
+	dw_usec asked;          /* when its last answer was asked for */
+	dw_usec since;          /* it has named this server since then at the latest */
+};
+
+struct named {
+	char server[VOTE_SIZE]; /* the server that a majority names or has named; "": none yet */
+	dw_usec since;          /* the latest time since when one of the majority says so */
+	dw_usec until;
+	bool is_proved;
+	/* When the server was proved, if this store was there before; then others wait. */
+	dw_usec proved_at;
+};
+
+/* vote_take takes an answer that is read `now`: the voter has named the server for `age`. If it
+ * has named it in the same epoch before, what it said then counts. */
+void vote_take(struct vote *, const struct vote *answer, dw_usec now, dw_usec age);
+
+/* named_count counts the votes of `count` voters, of which `majority` must agree. Returns true if
+ * a majority names a server; otherwise *ret_named stays as it is. */
+bool named_count(struct named *ret_named, const struct vote *votes, unsigned count,
+		 unsigned majority, dw_usec now);
+
+static inline bool named_is_usable(const struct named *named, dw_usec now)
+{
+	return named->is_proved && now < named->until;
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* Failovers: Sentinels replace the master, which is dead, stands still for a while, or goes on
+ * without them. What it confirmed last may be lost with it; nothing else is, and what the new
+ * master confirms is true. */
+#include "faults/redis/redis_faults.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "faults/redis/run.h"
+#include "store/redis/nodes/named.h"
+
+enum { ROUNDS = 1, ROUNDS_LONG = 17, TIMERS_A_ROUND = 1500, TIMERS_LONG = 15000 };
+
+enum fault { KILLED, ASLEEP, CUT_OFF };
+
+/* The round: the fault, the failover of the Sentinels, and firing goes on. */
+#define ROUND (DW_SECONDS(20) * faults_slowness())
+#define LEASE DW_SECONDS(2)
+
+/* A replica is behind its master for less than this. */
+#define LAG DW_SECONDS(1)
+
+struct failover {
+	dw_usec from;
+	dw_usec named; /* the Sentinels name another server */
+	dw_usec until; /* nobody uses the last server any more */
+};
+
+static size_t rounds(struct faults *faults)
+{
+	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
+}
+
+static void begin(struct run *run, struct faults *faults, struct sentinel_town *town)
+{
+	size_t count = rounds(faults);
+	struct plan_size size = {.count =
+				     count * faults_amount(faults, TIMERS_A_ROUND, TIMERS_LONG),
+				 .period = (dw_usec)count * ROUND,
+				 .span = DW_SECONDS(5)};
+
+	run_begin_town(run, faults, town, 1 + (unsigned)rng_below(&faults->rng, 2));
+	run->lease = LEASE;
+	plan_mixed(&run->plan, faults, &size);
+	run_start(run, PLAN_OWNER, DW_OWNER);
+	run_start(run, PLAN_CLIENT, DW_CLIENT);
+	(void)run_wait_ready(run, PLAN_OWNER); /* has complained */
+	run_start(run, PLAN_THIRD, DW_STANDBY);
+	(void)run_wait_ready(run, PLAN_THIRD); /* has complained */
+}
+
+static void disturb(struct sentinel_town *town, unsigned master, enum fault fault)
+{
+	if (fault == KILLED)
+		redis_server_kill(&town->servers[master]);
+	else if (fault == ASLEEP)
+		redis_server_pause(&town->servers[master]);
+	else
+		sentinel_town_cut(town, master);
+}
+
+/* mend lets the last master come back. The Sentinels make a replica of it. */
+static void mend(struct sentinel_town *town, unsigned master, enum fault fault)
+{
+	if (fault == KILLED)
+		redis_server_restart(&town->servers[master]);
+	else if (fault == ASLEEP)
+		redis_server_resume(&town->servers[master]);
+	else
+		sentinel_town_mend(town, master);
+}
+
+static struct failover fail_over(struct run *run, enum fault fault)
+{
+	struct sentinel_town *town = run->town;
+	unsigned master = sentinel_town_master(town);
+	struct failover over = {.from = faults_now()};
+	dw_usec end = over.from + ROUND;
+
+	disturb(town, master, fault);
+	while (sentinel_town_named(town) == master || sentinel_town_named(town) == town->count)
+		run_pass(run, DW_MILLISECONDS(20));
+	over.named = faults_now();
+	over.until = over.named + NAMED_FOR;
+	if (fault == ASLEEP) {
+		run_pass(run, faults_between(run->faults, 0, 2 * LEASE));
+		mend(town, master, fault);
+	}
+	run_follow(run);
+	run_pump(run, end - DW_SECONDS(6) * faults_slowness());
+	if (fault != ASLEEP)
+		mend(town, master, fault);
+	history_fault(run->history, over.from - LAG, over.until + RUN_AFTER);
+	run_pump(run, end);
+	return over;
+}
+
+static void fail_over_by(struct faults *faults, enum fault fault)
+{
+	struct failover over[ROUNDS_LONG];
+	struct sentinel_town town;
+	size_t count = rounds(faults);
+	struct run run;
+
+	begin(&run, faults, &town);
+	run_pass(&run, DW_SECONDS(2));
+	for (size_t i = 0; i < count; i++)
+		over[i] = fail_over(&run, fault);
+	run_drain(&run);
+	run_end(&run);
+	for (size_t i = 0; i < count; i++) {
+		size_t unknown = history_replaced(run.history, over[i].from - LAG, over[i].until);
+
+		(void)printf(
+		    "    named after %.1f s; next start %.1f s later; %zu confirmations "
+		    "may be lost\n",
+		    (double)(over[i].named - over[i].from) / 1e6,
+		    (double)(history_first_start(run.history, over[i].until - DW_SECONDS(1)) -
+			     over[i].named) /
+			1e6,
+		    unknown); /* only to be read */
+	}
+	run_close(&run);
+}
+
+void failover_killed(struct faults *faults)
+{
+	fail_over_by(faults, KILLED);
+}
+
+void failover_asleep(struct faults *faults)
+{
+	fail_over_by(faults, ASLEEP);
+}
+
+void failover_cut_off(struct faults *faults)
+{
+	fail_over_by(faults, CUT_OFF);
+}
