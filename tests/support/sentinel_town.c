@@ -71,7 +71,7 @@ static void start_sentinels(struct sentinel_town *town)
 	for (unsigned i = 0; i < TOWN_SENTINELS; i++) {
 		(void)snprintf(town->configs[i], sizeof town->configs[i],
 			       "sentinel monitor " MASTER " 127.0.0.1 %u 2\n"
-			       "sentinel down-after-milliseconds " MASTER " 500\n"
+			       "sentinel down-after-milliseconds " MASTER " 1500\n"
 			       "sentinel failover-timeout " MASTER " 3000\n",
 			       town->servers[0].port);
 		redis_server_start_file(&town->sentinels[i], town->configs[i], options);

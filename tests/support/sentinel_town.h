@@ -15,7 +15,7 @@ struct sentinel_town {
 };
 
 /* sentinel_town_start starts everything, and waits until all Sentinels know each other and the
- * replicas. A master is down for them after 500 ms without an answer. */
+ * replicas. A master is down for them after 1.5 s without an answer. */
 void sentinel_town_start(struct sentinel_town *, unsigned replicas);
 
 /* sentinel_town_master returns the number of the server that a majority of the Sentinels names. */

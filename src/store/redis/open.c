@@ -51,7 +51,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->alloc = alloc;
 	store->node.link = link;
 	store->node.named =
-	    (struct named){.since = INT64_MIN, .until = DW_NEVER, .is_proved = true};
+	    (struct named){.since = INT64_MIN, .until = DW_NEVER, .length = DW_NEVER};
 	store->draft.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
 	store->ownership.members.room = SHARDS_MAX;
@@ -105,9 +105,9 @@ static dw_usec proof_at(const struct redis_store *store)
 {
 	const struct named *named = &store->node.named;
 
-	if (!named->server[0] || named->is_proved || store->now >= named->until)
+	if (!named->server[0] || !node_is_new(&store->node) || store->now >= named->until)
 		return INT64_MIN;
-	return usec_add(named->since, NAMED_FOR + store->env.patience);
+	return usec_add(named->since, NAMED_FOR + NAMED_OTHERS + store->env.patience);
 }
 
 static int await_connection(struct redis_store *store, dw_usec until, char *message)

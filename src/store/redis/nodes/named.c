@@ -58,7 +58,7 @@ static void prove(struct named *named, const struct vote *votes, unsigned count,
 		}
 	}
 	named->since = since;
-	named->is_proved = longest >= NAMED_FOR;
+	named->length = longest;
 }
 
 bool named_count(struct named *ret_named, const struct vote *votes, unsigned count,

@@ -1,9 +1,9 @@
 /* Which server a majority of voters names. The voters are the Sentinels of a master. Each says
  * which server is the master, in which epoch it has decided so, and for how long it has said so.
  *
- * A server is used only from the moment `is_proved`, and until `until` (steady clock):
+ * A server is used only if `length` is long enough, and until `until` (steady clock):
  *
- *	is_proved   a majority, all at once, has named it for at least NAMED_FOR: from the latest
+ *	length      a majority, all at once, has named it for at least NAMED_FOR: from the latest
  *	            time since when one of them says so, to the earliest sending time of their
  *	            last questions
  *	until       NAMED_BOUND after the earliest sending time of the questions of the last
@@ -23,8 +23,9 @@
 #define NAMED_FOR DW_SECONDS(6)
 #define NAMED_BOUND DW_SECONDS(4)
 
-/* A process that had nothing in memory waits for this long after the server is proved, so that the
- * last owner comes first and writes again what the new server does not have. */
+/* All others use a new server for so much later than its last owner, who writes again what the
+ * server does not have. Else a client would be told that a timer does not exist, and it would
+ * start. */
 #define NAMED_OTHERS DW_SECONDS(1)
 
 enum { VOTERS_MAX = 32, VOTE_SIZE = 280 };
@@ -41,9 +42,7 @@ struct named {
 	char server[VOTE_SIZE]; /* the server that a majority names or has named; "": none yet */
 	dw_usec since;          /* the latest time since when one of the majority says so */
 	dw_usec until;
-	bool is_proved;
-	/* When the server was proved, if this store was there before; then others wait. */
-	dw_usec proved_at;
+	dw_usec length; /* for how long a majority, all at once, has named it */
 };
 
 /* vote_take takes an answer that is read `now`: the voter has named the server for `age`. If it
@@ -55,9 +54,9 @@ void vote_take(struct vote *, const struct vote *answer, dw_usec now, dw_usec ag
 bool named_count(struct named *ret_named, const struct vote *votes, unsigned count,
 		 unsigned majority, dw_usec now);
 
-static inline bool named_is_usable(const struct named *named, dw_usec now)
+static inline bool named_is_usable(const struct named *named, bool is_owner, dw_usec now)
 {
-	return named->is_proved && now < named->until;
+	return named->length >= NAMED_FOR + (is_owner ? 0 : NAMED_OTHERS) && now < named->until;
 }
 
 #endif

@@ -119,9 +119,12 @@ static dw_usec next_ask(const struct redis_store *store)
 {
 	const struct named *named = &store->node.named;
 	dw_usec at = usec_add(store->now, ASK_EVERY);
-	dw_usec proof_at = usec_add(named->since, NAMED_FOR);
+	dw_usec owner_at = usec_add(named->since, NAMED_FOR);
+	dw_usec others_at = usec_add(owner_at, NAMED_OTHERS);
 
-	return !named->is_proved && proof_at > store->now ? usec_min(at, proof_at) : at;
+	if (owner_at > store->now)
+		return usec_min(at, owner_at);
+	return others_at > store->now ? usec_min(at, others_at) : at;
 }
 
 static void ask(struct redis_store *store, struct sentinel *sentinel)
@@ -391,7 +394,7 @@ static bool is_young(const struct redis_store *store)
 {
 	const struct named *named = &store->node.named;
 
-	return named->server[0] && !named->is_proved && store->now < named->until;
+	return named->server[0] && store->now < named->until;
 }
 
 static void words(const struct redis_store *store, char *ret_words, bool *ret_fatal)
@@ -426,7 +429,7 @@ static void words(const struct redis_store *store, char *ret_words, bool *ret_fa
 
 const char *sentinels_why(const struct redis_store *store, char *room, bool *ret_fatal)
 {
-	if (!store->sentinels || named_is_usable(&store->node.named, store->now))
+	if (!store->sentinels || node_is_usable(store, &store->node))
 		return link_trouble(store->node.link, ret_fatal);
 	words(store, room, ret_fatal);
 	return room;

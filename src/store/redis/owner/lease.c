@@ -319,7 +319,7 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*acquisition = (struct acquisition){.active = true, .op = op};
-	if (node_is_new(&store->node, store->now))
+	if (node_is_new(&store->node))
 		refuse_new(store);
 	else
 		acquire_arbiter(store);

@@ -164,16 +164,21 @@ void node_name(struct redis_store *store, struct node *node, const struct named 
 	node->named = *named;
 }
 
-bool node_is_new(const struct node *node, dw_usec now)
+bool node_is_new(const struct node *node)
 {
-	return now < usec_add(node->named.since, NAMED_FOR + NAMED_OTHERS);
+	return node->named.length < NAMED_FOR + NAMED_OTHERS;
+}
+
+bool node_is_usable(const struct redis_store *store, const struct node *node)
+{
+	return named_is_usable(&node->named, store->ownership.role == DW_OWNER, store->now);
 }
 
 /* connection_of returns 0 if the server is not to be used. The replies to what was sent before do
  * not count then: a server that stood still may have done it after another one took its place. */
 static uint64_t connection_of(const struct redis_store *store, struct node *node)
 {
-	if (named_is_usable(&node->named, store->now))
+	if (node_is_usable(store, node))
 		return link_connection(node->link);
 	if (node->connection)
 		link_drop(node->link, "no majority names this server any more");

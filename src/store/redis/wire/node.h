@@ -139,9 +139,11 @@ struct redis_request *request_pop(struct request_list *); /* returns NULL if the
 bool node_refuses(const struct node *);
 
 /* node_name takes what the voters say of the server. node_is_new returns true while others than the
- * last owner leave the server to that owner. */
+ * last owner leave the server to that owner. node_is_usable returns true if this store may use the
+ * server. */
 void node_name(struct redis_store *, struct node *, const struct named *);
-bool node_is_new(const struct node *, dw_usec now);
+bool node_is_new(const struct node *);
+bool node_is_usable(const struct redis_store *, const struct node *);
 
 /* node_watch notices a lost or a new connection. */
 void node_watch(struct redis_store *, struct node *);

@@ -34,11 +34,11 @@ static void majority_names_the_server(void **state)
 	say(&votes[2], "m 1", 1, 99 * S, 50 * S);
 	assert_true(named_count(&named, votes, 3, 2, 100 * S));
 	assert_string_equal(named.server, "m 1");
-	assert_true(named.is_proved);
+	assert_int_equal(named.length, 50 * S);
 	assert_int_equal(named.since, 49 * S);
 	assert_int_equal(named.until, 99 * S + NAMED_BOUND);
-	assert_true(named_is_usable(&named, 99 * S + NAMED_BOUND - 1));
-	assert_false(named_is_usable(&named, 99 * S + NAMED_BOUND));
+	assert_true(named_is_usable(&named, false, 99 * S + NAMED_BOUND - 1));
+	assert_false(named_is_usable(&named, true, 99 * S + NAMED_BOUND));
 }
 
 static void old_answer_counts_no_more(void **state)
@@ -63,13 +63,14 @@ static void majority_must_say_so_at_one_time(void **state)
 	say(&votes[0], "r 1", 2, 106 * S, 6 * S);
 	say(&votes[1], "r 1", 2, 109 * S, 6 * S);
 	assert_true(named_count(&named, votes, 3, 2, 109 * S));
-	assert_false(named.is_proved); /* both say so from 103 to 106 */
+	assert_int_equal(named.length, 3 * S); /* both say so from 103 to 106 */
 	say(&votes[0], "r 1", 2, 108 * S, 8 * S);
 	assert_true(named_count(&named, votes, 3, 2, 109 * S));
-	assert_false(named.is_proved);
+	assert_false(named_is_usable(&named, true, 109 * S));
 	say(&votes[0], "r 1", 2, 109 * S, 9 * S);
 	assert_true(named_count(&named, votes, 3, 2, 109 * S));
-	assert_true(named.is_proved);
+	assert_true(named_is_usable(&named, true, 109 * S));
+	assert_false(named_is_usable(&named, false, 109 * S)); /* the last owner comes first */
 }
 
 static void voter_that_starts_again_keeps_its_word(void **state)
@@ -86,7 +87,7 @@ static void voter_that_starts_again_keeps_its_word(void **state)
 	say(&votes[0], "m 1", 9, 102 * S, S);
 	assert_true(named_count(&named, votes, 1, 1, 102 * S));
 	assert_int_equal(named.since, 101 * S);
-	assert_false(named.is_proved);
+	assert_int_equal(named.length, S);
 	/* Its clock was set forward. */
 	say(&votes[0], "m 1", 9, 103 * S, 900 * S);
 	assert_true(named_count(&named, votes, 1, 1, 103 * S));
@@ -153,8 +154,8 @@ static void two_servers_are_never_used_at_once(void **state)
 					uses[o] = 2;
 				if (!named_count(&named, world.votes[o], VOTERS, 2, now))
 					continue;
-				until[o] = named.is_proved ? named.until : 0;
-				uses[o] = named.is_proved ? named.server[0] == 'r' : 2;
+				until[o] = named.length >= NAMED_FOR ? named.until : 0;
+				uses[o] = until[o] ? named.server[0] == 'r' : 2;
 			}
 			if (uses[0] < 2 && uses[1] < 2 && now < until[0] && now < until[1])
 				assert_int_equal(uses[0], uses[1]);
