@@ -24,14 +24,14 @@ static int usage(void)
 			"[--without RULE]... [--limit N]\n"
 			"N: at most 3 puts together, 4 faults\nrules:");
 	for (unsigned rule = 0; rule < RULE_COUNT; rule++)
-		fprintf(stderr, " %s", rule_name((enum rule)rule));
+		fprintf(stderr, " %s", worlds_series.rule_names[rule]);
 	(void)fputc('\n', stderr);
 	return 2;
 }
 
 static bool read_without(struct model *model, const char *name)
 {
-	enum rule rule = rule_find(name);
+	unsigned rule = series_rule(&worlds_series, name);
 
 	if (rule == RULE_COUNT)
 		return false;
@@ -108,9 +108,10 @@ int main(int count, char **values)
 	};
 
 	if (count == 2 && strcmp(values[1], "--all-rules") == 0)
-		return worlds_all_rules(environment_number("DW_LONG", 0) != 0) ? 0 : 1;
+		return series_all_rules(&worlds_series, environment_number("DW_LONG", 0) != 0) ? 0
+											       : 1;
 	if (count == 2 && strcmp(values[1], "--each-rule") == 0)
-		return worlds_each_rule() ? 0 : 1;
+		return series_each_rule(&worlds_series) ? 0 : 1;
 	for (int i = 1; i < count; i++) {
 		if (strcmp(values[i], "--unknown") == 0) {
 			question.model.unknown = true;

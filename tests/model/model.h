@@ -11,7 +11,7 @@
 
 #include "model/state.h"
 
-/* Each rule can be left out; ablations.c says which promise is then broken. */
+/* Each rule can be left out; worlds.c says which promise is then broken. */
 enum rule {
 	RULE_LEASE,          /* nothing that Redis may know of starts outside the lease */
 	RULE_ORDER,          /* a replayed put does not replace what Redis took later */
@@ -50,9 +50,6 @@ static inline bool holds(const struct model *model, enum rule rule)
 	return model->rules >> rule & 1u;
 }
 
-const char *rule_name(enum rule);
-
-/* rule_find: RULE_COUNT if there is no such rule. */
-enum rule rule_find(const char *name);
+extern const char *const rule_names[RULE_COUNT];
 
 #endif

@@ -1,9 +1,7 @@
 /* rules: their names on the command line. */
 #include "model/model.h"
 
-#include <string.h>
-
-static const char *const names[RULE_COUNT] = {
+const char *const rule_names[RULE_COUNT] = {
     [RULE_LEASE] = "lease",
     [RULE_ORDER] = "order",
     [RULE_BASE] = "base",
@@ -23,17 +21,3 @@ static const char *const names[RULE_COUNT] = {
     [RULE_LATE] = "late",
     [RULE_ABSENT] = "absent",
 };
-
-const char *rule_name(enum rule rule)
-{
-	return names[rule];
-}
-
-enum rule rule_find(const char *name)
-{
-	unsigned rule = 0;
-
-	while (rule < RULE_COUNT && strcmp(names[rule], name) != 0)
-		rule++;
-	return (enum rule)rule;
-}

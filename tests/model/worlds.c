@@ -1,8 +1,5 @@
 #include "model/worlds.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "model/steps.h"
 
 enum world {
@@ -38,11 +35,8 @@ static const struct {
     [FIRE_LARGE] = {"fire, 2 faults, 1 put and a client's", true, false, {2, 1, 0, 1, 0}},
 };
 
-/* Which search shows that a rule is missing, and what is broken then. Most break more than this. */
-static const struct {
-	enum world world;
-	enum promise broken;
-} each_rule[RULE_COUNT] = {
+/* Most break more than this. */
+static const struct need needs[RULE_COUNT] = {
     [RULE_LEASE] = {FIRE_CLIENT, PROMISE_I4},
     [RULE_ORDER] = {FIRE_CLIENT, PROMISE_J6},
     [RULE_BASE] = {FIRE_CLIENT, PROMISE_J3},
@@ -82,42 +76,28 @@ struct found worlds_search(const struct model *model, struct search *search)
 	return search_run(search);
 }
 
-bool worlds_all_rules(bool long_too)
+static struct found run(unsigned world, uint32_t without, struct search *search)
 {
-	bool kept = true;
+	struct model model = model_in((enum world)world);
 
-	for (unsigned world = 0; world < (long_too ? WORLD_COUNT : SHORT_WORLDS); world++) {
-		struct model model = model_in((enum world)world);
-		struct search search = {.limit = WORLD_LIMIT, .trace = true};
-		struct found found = worlds_search(&model, &search);
-
-		printf("%-37s %7" PRIu32 " states, %7" PRIu64 " transitions: %s\n",
-		       worlds[world].words, found.states, found.transitions,
-		       found.violations ? "BROKEN"
-		       : found.complete ? "all promises are kept"
-					: "NOT COMPLETE");
-		kept = kept && found.complete && !found.violations;
-	}
-	return kept;
+	model.rules &= ~without;
+	search->limit = WORLD_LIMIT;
+	return worlds_search(&model, search);
 }
 
-bool worlds_each_rule(void)
+static const char *words_of(unsigned world)
 {
-	bool all_break = true;
-
-	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		enum promise promise = each_rule[rule].broken;
-		struct model model = model_in(each_rule[rule].world);
-		struct search search = {.limit = WORLD_LIMIT, .until = promise};
-		struct found found = {.states = 0};
-
-		model.rules &= ~(1u << rule);
-		found = worlds_search(&model, &search);
-		printf("without %-15s %-37s %7" PRIu32 " states: %s: %s\n",
-		       rule_name((enum rule)rule), worlds[each_rule[rule].world].words,
-		       found.states, promise_name(promise),
-		       found.broken[promise] ? promise_words(promise) : "NOT BROKEN");
-		all_break = all_break && found.broken[promise];
-	}
-	return all_break;
+	return worlds[world].words;
 }
+
+const struct series worlds_series = {
+    .short_worlds = SHORT_WORLDS,
+    .worlds = WORLD_COUNT,
+    .rules = RULE_COUNT,
+    .rule_names = rule_names,
+    .needs = needs,
+    .words = words_of,
+    .promise_name = promise_name,
+    .promise_words = promise_words,
+    .run = run,
+};

@@ -5,17 +5,13 @@
 
 #include "model/model.h"
 #include "model/promises.h"
-#include "model/search/search.h"
+#include "model/search/series.h"
 
 #define WORLD_LIMIT 4000000u /* of states; no world has as many */
 
 /* worlds_search: of this model, which also has a quiet form. */
 struct found worlds_search(const struct model *, struct search *);
 
-/* worlds_all_rules: with all rules, nothing is broken. long_too: in the large worlds, too. */
-bool worlds_all_rules(bool long_too);
-
-/* worlds_each_rule: without any one rule, the promise that the table names is broken. */
-bool worlds_each_rule(void);
+extern const struct series worlds_series;
 
 #endif

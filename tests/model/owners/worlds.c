@@ -1,9 +1,5 @@
 #include "model/owners/worlds.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "model/owners/promises.h"
 #include "model/owners/steps.h"
 
@@ -80,11 +76,7 @@ static const char *const names[RULE_COUNT] = {
     [RULE_TIMELY] = "timely",
 };
 
-/* Which search shows that a rule is missing, and what is broken then. */
-static const struct {
-	enum world world;
-	enum promise broken;
-} each_rule[RULE_COUNT] = {
+static const struct need needs[RULE_COUNT] = {
     [RULE_LOWER] = {RELEASE, PROMISE_I2},       [RULE_PROOF] = {LEASES, PROMISE_ONE},
     [RULE_NAMES] = {RELEASE, PROMISE_ONE},      [RULE_RENEW] = {TWICE, PROMISE_ONE},
     [RULE_NONCE] = {RELEASE, PROMISE_ONE},      [RULE_NONCE_END] = {LEASES, PROMISE_ONE},
@@ -97,20 +89,6 @@ static const struct {
     [RULE_NUMBER] = {GIVE, PROMISE_I2},         [RULE_KEEP] = {GIVE, PROMISE_I2},
     [RULE_FATE] = {GIVE, PROMISE_ONE},          [RULE_TIMELY] = {RELEASE, PROMISE_ONE},
 };
-
-const char *rule_name(enum rule rule)
-{
-	return names[rule];
-}
-
-enum rule rule_find(const char *name)
-{
-	unsigned rule = 0;
-
-	while (rule < RULE_COUNT && strcmp(names[rule], name) != 0)
-		rule++;
-	return (enum rule)rule;
-}
 
 static struct model model_in(enum world world)
 {
@@ -139,42 +117,28 @@ struct found worlds_search(const struct model *model, struct search *search)
 	return search_run(search);
 }
 
-bool worlds_all_rules(bool long_too)
+static struct found run(unsigned world, uint32_t without, struct search *search)
 {
-	bool kept = true;
+	struct model model = model_in((enum world)world);
 
-	for (unsigned world = 0; world < (long_too ? WORLD_COUNT : SHORT_WORLDS); world++) {
-		struct model model = model_in((enum world)world);
-		struct search search = {.limit = WORLD_LIMIT, .trace = true};
-		struct found found = worlds_search(&model, &search);
-
-		printf("%-48s %8" PRIu32 " states, %8" PRIu64 " transitions: %s\n",
-		       worlds[world].words, found.states, found.transitions,
-		       found.violations ? "BROKEN"
-		       : found.complete ? "all promises are kept"
-					: "NOT COMPLETE");
-		kept = kept && found.complete && !found.violations;
-	}
-	return kept;
+	model.rules &= ~without;
+	search->limit = WORLD_LIMIT;
+	return worlds_search(&model, search);
 }
 
-bool worlds_each_rule(void)
+static const char *words_of(unsigned world)
 {
-	bool all_break = true;
-
-	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		enum promise promise = each_rule[rule].broken;
-		struct model model = model_in(each_rule[rule].world);
-		struct search search = {.limit = WORLD_LIMIT, .until = promise};
-		struct found found = {.states = 0};
-
-		model.rules &= ~(1u << rule);
-		found = worlds_search(&model, &search);
-		printf("without %-10s %-48s %8" PRIu32 " states: %s: %s\n",
-		       rule_name((enum rule)rule), worlds[each_rule[rule].world].words,
-		       found.states, promise_name(promise),
-		       found.broken[promise] ? promise_words(promise) : "NOT BROKEN");
-		all_break = all_break && found.broken[promise];
-	}
-	return all_break;
+	return worlds[world].words;
 }
+
+const struct series worlds_series = {
+    .short_worlds = SHORT_WORLDS,
+    .worlds = WORLD_COUNT,
+    .rules = RULE_COUNT,
+    .rule_names = names,
+    .needs = needs,
+    .words = words_of,
+    .promise_name = promise_name,
+    .promise_words = promise_words,
+    .run = run,
+};

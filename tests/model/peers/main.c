@@ -19,10 +19,12 @@ static int usage(void)
 int main(int count, char **values)
 {
 	if (count == 2 && strcmp(values[1], "--all-rules") == 0)
-		return worlds_all_rules(environment_number("DW_LONG", 0) != 0) ? 0 : 1;
+		return series_all_rules(&worlds_series, environment_number("DW_LONG", 0) != 0) ? 0
+											       : 1;
 	if (count == 2 && strcmp(values[1], "--each-rule") == 0)
-		return worlds_each_rule() ? 0 : 1;
-	if (count == 3 && strcmp(values[1], "--without") == 0 && worlds_show(values[2]))
+		return series_each_rule(&worlds_series) ? 0 : 1;
+	if (count == 3 && strcmp(values[1], "--without") == 0 &&
+	    series_show(&worlds_series, values[2]))
 		return 0;
 	return usage();
 }

@@ -1,11 +1,6 @@
 #include "model/peers/worlds.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "model/peers/steps.h"
-#include "model/search/search.h"
 
 #define WORLD_LIMIT 20000000u /* of states; no world has as many */
 
@@ -40,21 +35,18 @@ static const char *const names[RULE_COUNT] = {
     [RULE_ROOM] = "room",           [RULE_YOUNG] = "young",
 };
 
-/* Which search shows that a rule is missing, and what is broken then. */
-static const struct {
-	enum world world;
-	enum promise broken;
-} each_rule[RULE_COUNT] = {
+static const struct need needs[RULE_COUNT] = {
     [RULE_LEASE] = {PAUSE, PROMISE_ONE},    [RULE_OVER] = {PAUSE, PROMISE_ONE},
     [RULE_WAKE] = {PAUSE, PROMISE_ONE},     [RULE_FORGOTTEN] = {LOSS, PROMISE_ONE},
     [RULE_ENDS] = {KILL, PROMISE_OWNED},    [RULE_ORDER] = {PAUSE, PROMISE_OWNED},
     [RULE_ROOM] = {REFUSAL, PROMISE_OWNED}, [RULE_YOUNG] = {JOIN, PROMISE_CALM},
 };
 
-static struct found search_in(enum world world, uint32_t rules, struct search *search)
+static struct found run(unsigned world, uint32_t without, struct search *search)
 {
-	struct model model = {
-	    .rules = rules, .shards = worlds[world].shards, .limits = worlds[world].limits};
+	struct model model = {.rules = RULES_ALL & ~without,
+			      .shards = worlds[world].shards,
+			      .limits = worlds[world].limits};
 	struct model quiet = model;
 
 	quiet.quiet = true;
@@ -65,51 +57,19 @@ static struct found search_in(enum world world, uint32_t rules, struct search *s
 	return search_run(search);
 }
 
-bool worlds_all_rules(bool long_too)
+static const char *words_of(unsigned world)
 {
-	bool kept = true;
-
-	for (unsigned world = 0; world < (long_too ? WORLD_COUNT : SHORT_WORLDS); world++) {
-		struct search search = {.trace = true};
-		struct found found = search_in((enum world)world, RULES_ALL, &search);
-
-		printf("%-48s %8" PRIu32 " states, %8" PRIu64 " transitions: %s\n",
-		       worlds[world].words, found.states, found.transitions,
-		       found.violations ? "BROKEN"
-		       : found.complete ? "all promises are kept"
-					: "NOT COMPLETE");
-		kept = kept && found.complete && !found.violations;
-	}
-	return kept;
+	return worlds[world].words;
 }
 
-bool worlds_each_rule(void)
-{
-	bool all_break = true;
-
-	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		enum promise promise = each_rule[rule].broken;
-		struct search search = {.until = promise};
-		struct found found =
-		    search_in(each_rule[rule].world, RULES_ALL & ~(1u << rule), &search);
-
-		printf("without %-10s %-48s %8" PRIu32 " states: %s: %s\n", names[rule],
-		       worlds[each_rule[rule].world].words, found.states, promise_name(promise),
-		       found.broken[promise] ? promise_words(promise) : "NOT BROKEN");
-		all_break = all_break && found.broken[promise];
-	}
-	return all_break;
-}
-
-bool worlds_show(const char *name)
-{
-	for (unsigned rule = 0; rule < RULE_COUNT; rule++) {
-		struct search search = {.trace = true, .until = each_rule[rule].broken};
-
-		if (strcmp(names[rule], name) != 0)
-			continue;
-		(void)search_in(each_rule[rule].world, RULES_ALL & ~(1u << rule), &search);
-		return true;
-	}
-	return false;
-}
+const struct series worlds_series = {
+    .short_worlds = SHORT_WORLDS,
+    .worlds = WORLD_COUNT,
+    .rules = RULE_COUNT,
+    .rule_names = names,
+    .needs = needs,
+    .words = words_of,
+    .promise_name = promise_name,
+    .promise_words = promise_words,
+    .run = run,
+};
