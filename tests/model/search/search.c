@@ -118,7 +118,7 @@ static void visit(const struct search *search, struct store *store, uint32_t num
 		  struct found *found)
 {
 	const struct state *state = store_state(store, number);
-	unsigned broken = let_end(search, state, false);
+	unsigned broken = search->quiet ? let_end(search, state, false) : 0;
 	struct steps steps = {.size = search->subject->size};
 
 	if (broken) {

@@ -12,10 +12,11 @@
 struct search {
 	const struct subject *subject;
 	const struct model *model;
-	const struct model *quiet; /* the same, without faults, calls and lost leases */
-	uint32_t limit;            /* of states; the search stops there */
-	unsigned until;            /* it also stops when this promise is broken */
-	bool trace;                /* print the first trace that breaks each promise */
+	/* quiet: the same, without faults, calls and lost leases. NULL: no end is looked for. */
+	const struct model *quiet;
+	uint32_t limit; /* of states; the search stops there */
+	unsigned until; /* it also stops when this promise is broken */
+	bool trace;     /* print the first trace that breaks each promise */
 };
 
 struct found {
