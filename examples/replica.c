@@ -8,8 +8,9 @@
  * examples/replicas.sh starts several, kills one, and checks what they have written:
  *
  *	put WHO ID                          the timer is stored
+ *	cancels WHO ID                      it is being cancelled; without an answer, perhaps it is
  *	cancelled WHO ID                    it will not start any more
- *	perhaps WHO ID                      nobody knows whether it was cancelled
+ *	kept WHO ID                         it was too late
  *	start WHO ID ATTEMPT LATE NOW       it starts; both times in us
  *	shards WHO COUNT NOW                it has so many shards now */
 #include <poll.h>
@@ -68,8 +69,8 @@ static void was_cancelled(dw *d, const dw_result *result, void *user)
 	(void)d;
 	if (result->status == DW_OK)
 		printf("cancelled %s %s\n", self->who, result->id);
-	else if (result->status == DW_EUNKNOWN)
-		printf("perhaps %s %s\n", self->who, result->id);
+	else if (result->status != DW_EUNKNOWN)
+		printf("kept %s %s\n", self->who, result->id);
 }
 
 /* add puts a timer into whatever shard its id belongs to, also into one of another replica. */
@@ -82,8 +83,10 @@ static void add(dw *d, struct replica *self)
 	timer.id = id;
 	timer.due = dw_now(d) + DW_MILLISECONDS(100 + self->count * 37 % 900);
 	dw_put(d, &timer, was_put, self);
-	if (self->count % 10 == 0)
+	if (self->count % 10 == 0) {
+		printf("cancels %s %s\n", self->who, id);
 		dw_cancel(d, id, was_cancelled, self);
+	}
 	self->count++;
 }
 

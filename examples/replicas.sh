@@ -81,12 +81,19 @@ has_started()
 	[[ $(started) -ge $1 ]]
 }
 
-# lost: the timers that were put, and neither cancelled (or perhaps so) nor started.
+# lost: the timers that were put, and neither cancelled nor started. A cancel without an answer may
+# have been done: the replica was killed, or the owner of the shard.
 lost()
 {
 	awk '$1 == "put" { put[$3] }
-	     $1 == "cancelled" || $1 == "perhaps" || $1 == "start" { over[$3] }
-	     END { for (id in put) if (!(id in over)) print id }' "$work"/*.lines
+	     $1 == "cancels" { cancels[$3] }
+	     $1 == "kept" { kept[$3] }
+	     $1 == "start" { over[$3] }
+	     END {
+		for (id in put)
+			if (!(id in over) && (!(id in cancels) || id in kept))
+				print id
+	     }' "$work"/*.lines
 }
 
 is_nothing_lost()

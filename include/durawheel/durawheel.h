@@ -211,7 +211,9 @@ typedef struct dw_options {
 	 * "redis://[user:password@]host[:port][/db]"; "rediss://" has TLS, on the
 	 * same default port 6379, and may end with ?ca=FILE&cert=FILE&key=FILE&sni=NAME: see
 	 * durawheel(7), "TLS". "valkey://" is redis://. ?db=N selects a database. Write % @ / ? :
-	 * of a password as %XX. */
+	 * of a password as %XX. "redis+sentinel://[user:password@]host,host,host/master[/db]"
+	 * follows the server that a majority of the Sentinels names: see durawheel(7),
+	 * "Sentinel". */
 	const char *store;
 	dw_role role;
 

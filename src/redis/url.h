@@ -63,8 +63,8 @@ struct redis_url {
 int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
 		   char *ret_message);
 
-/* redis_url_aim takes another server: the links that use the URL connect to it from now on. If there
- * is no memory, the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
+/* redis_url_aim takes another server: links that use the URL connect to it from now on. If there is
+ * no memory, the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
 int redis_url_aim(struct redis_url *, const char *host, const char *port, const struct alloc *);
 
 /* redis_url_free overwrites user and password before it frees them. */

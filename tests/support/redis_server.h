@@ -28,7 +28,7 @@ void redis_server_start(struct redis_server *, bool tcp, const char *const *opti
 /* redis_server_start_tls: the same, with TLS on the port; options name the files. */
 void redis_server_start_tls(struct redis_server *, const char *const *options);
 
-/* redis_server_start_file: the same as redis_server_start with a port, with a configuration file. */
+/* redis_server_start_file: the same with a configuration file, and a port. */
 void redis_server_start_file(struct redis_server *, const char *config, const char *const *options);
 
 /* redis_server_restart: call it after a stop or a kill. Folder, socket, port and options stay the

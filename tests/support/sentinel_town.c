@@ -84,8 +84,8 @@ static void start_sentinels(struct sentinel_town *town)
 static bool knows_all(const struct sentinel_town *town, const struct redis_server *sentinel)
 {
 	redisReply *reply = ask(sentinel, "SENTINEL MASTER " MASTER);
-	bool knows = atoi(field(reply, "num-slaves")) == (int)town->count - 1 &&
-		     atoi(field(reply, "num-other-sentinels")) == TOWN_SENTINELS - 1;
+	bool knows = strtol(field(reply, "num-slaves"), NULL, 10) == (long)town->count - 1 &&
+		     strtol(field(reply, "num-other-sentinels"), NULL, 10) == TOWN_SENTINELS - 1;
 
 	freeReplyObject(reply);
 	return knows;
@@ -111,7 +111,7 @@ void sentinel_town_start(struct sentinel_town *town, unsigned replicas)
 static unsigned named_by(const struct sentinel_town *town, const struct redis_server *sentinel)
 {
 	redisReply *reply = ask(sentinel, "SENTINEL MASTER " MASTER);
-	unsigned port = (unsigned)atoi(field(reply, "port"));
+	unsigned port = (unsigned)strtol(field(reply, "port"), NULL, 10);
 	unsigned number = 0;
 
 	freeReplyObject(reply);

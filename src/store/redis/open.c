@@ -51,7 +51,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->alloc = alloc;
 	store->node.link = link;
 	store->node.named =
-	    (struct named){.since = INT64_MIN, .until = DW_NEVER, .length = DW_NEVER};
+	    (struct nomination){.since = INT64_MIN, .until = DW_NEVER, .length = DW_NEVER};
 	store->draft.words.alloc = alloc;
 	store->ownership.role = DW_CLIENT;
 	store->ownership.members.room = SHARDS_MAX;
@@ -103,7 +103,7 @@ static int layout_await(struct redis_store *store, dw_usec until)
 /* proof_at returns until when opening waits for a server that was named a moment ago. */
 static dw_usec proof_at(const struct redis_store *store)
 {
-	const struct named *named = &store->node.named;
+	const struct nomination *named = &store->node.named;
 
 	if (!named->server[0] || !node_is_new(&store->node) || store->now >= named->until)
 		return INT64_MIN;

@@ -346,10 +346,8 @@ static dw_usec store_due(const struct redis_store *store)
 static dw_usec redis_due(const dw_store *base)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
-	dw_usec at = store_due(store);
+	dw_usec at = store->completion.answers.first ? store->now : store_due(store);
 
-	if (store->completion.answers.first)
-		return store->now;
 	if (store->later.ops.first || store->later.topics.waiting.first)
 		at = usec_min(at, usec_add(store->now, PAUSE));
 	return at;

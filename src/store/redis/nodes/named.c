@@ -21,7 +21,7 @@ static bool counts(const struct vote *vote, const char *server, dw_usec now)
 
 /* asked_by returns the latest time at which, or later, a majority was asked that names the server
  * since `since` or earlier. INT64_MIN: there is no such majority. */
-static dw_usec asked_by(const struct named *named, const struct vote *votes, unsigned count,
+static dw_usec asked_by(const struct nomination *named, const struct vote *votes, unsigned count,
 			unsigned majority, dw_usec now)
 {
 	dw_usec latest = INT64_MIN;
@@ -39,8 +39,8 @@ static dw_usec asked_by(const struct named *named, const struct vote *votes, uns
 }
 
 /* prove looks for the majority that has named the server for the longest time. */
-static void prove(struct named *named, const struct vote *votes, unsigned count, unsigned majority,
-		  dw_usec now)
+static void prove(struct nomination *named, const struct vote *votes, unsigned count,
+		  unsigned majority, dw_usec now)
 {
 	dw_usec since = DW_NEVER, longest = INT64_MIN;
 
@@ -61,10 +61,10 @@ static void prove(struct named *named, const struct vote *votes, unsigned count,
 	named->length = longest;
 }
 
-bool named_count(struct named *ret_named, const struct vote *votes, unsigned count,
+bool named_count(struct nomination *ret_named, const struct vote *votes, unsigned count,
 		 unsigned majority, dw_usec now)
 {
-	struct named named = {.since = DW_NEVER};
+	struct nomination named = {.since = DW_NEVER};
 
 	for (unsigned i = 0; i < count; i++) {
 		dw_usec asked;

@@ -38,7 +38,7 @@ struct vote {
 	dw_usec since;          /* it has named this server since then at the latest */
 };
 
-struct named {
+struct nomination {
 	char server[VOTE_SIZE]; /* the server that a majority names or has named; "": none yet */
 	dw_usec since;          /* the latest time since when one of the majority says so */
 	dw_usec until;
@@ -51,10 +51,10 @@ void vote_take(struct vote *, const struct vote *answer, dw_usec now, dw_usec ag
 
 /* named_count counts the votes of `count` voters, of which `majority` must agree. Returns true if
  * a majority names a server; otherwise *ret_named stays as it is. */
-bool named_count(struct named *ret_named, const struct vote *votes, unsigned count,
+bool named_count(struct nomination *ret_named, const struct vote *votes, unsigned count,
 		 unsigned majority, dw_usec now);
 
-static inline bool named_is_usable(const struct named *named, bool is_owner, dw_usec now)
+static inline bool named_is_usable(const struct nomination *named, bool is_owner, dw_usec now)
 {
 	return named->length >= NAMED_FOR + (is_owner ? 0 : NAMED_OTHERS) && now < named->until;
 }

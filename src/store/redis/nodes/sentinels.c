@@ -66,7 +66,7 @@ int sentinels_open(struct redis_store *store)
 	store->sentinels = alloc_new(&store->alloc, sizeof *store->sentinels);
 	if (!store->sentinels)
 		return DW_ENOMEM;
-	store->node.named = (struct named){.since = DW_NEVER, .until = INT64_MIN};
+	store->node.named = (struct nomination){.since = DW_NEVER, .until = INT64_MIN};
 	for (unsigned i = 0; i < store->url.host_count; i++)
 		if (!add(store, &store->url.hosts[i]))
 			return DW_ENOMEM;
@@ -117,7 +117,7 @@ static bool ask_all(const struct redis_store *store, struct sentinel *sentinel)
  * the server can be used. */
 static dw_usec next_ask(const struct redis_store *store)
 {
-	const struct named *named = &store->node.named;
+	const struct nomination *named = &store->node.named;
 	dw_usec at = usec_add(store->now, ASK_EVERY);
 	dw_usec owner_at = usec_add(named->since, NAMED_FOR);
 	dw_usec others_at = usec_add(owner_at, NAMED_OTHERS);
@@ -127,7 +127,7 @@ static dw_usec next_ask(const struct redis_store *store)
 	return others_at > store->now ? usec_min(at, others_at) : at;
 }
 
-static void ask(struct redis_store *store, struct sentinel *sentinel)
+static void ask_sentinel(struct redis_store *store, struct sentinel *sentinel)
 {
 	if (sentinel->asked > 0 || store->now < sentinel->ask_at)
 		return;
@@ -290,7 +290,7 @@ static void work(struct redis_store *store, unsigned number)
 		take(store, number, reply);
 		reply_free(reply);
 	}
-	ask(store, sentinel);
+	ask_sentinel(store, sentinel);
 	link_work(sentinel->link, store->now);
 }
 
@@ -339,7 +339,7 @@ static bool is_aimed(const struct redis_url *url, const char *server)
 void sentinels_work(struct redis_store *store)
 {
 	struct sentinels *sentinels = store->sentinels;
-	struct named named = {.server = ""};
+	struct nomination named = {.server = ""};
 
 	if (!sentinels)
 		return;
@@ -392,7 +392,7 @@ static bool watches_none(const struct sentinel *sentinel)
 /* is_young returns true if a majority names the server, but not for long enough. */
 static bool is_young(const struct redis_store *store)
 {
-	const struct named *named = &store->node.named;
+	const struct nomination *named = &store->node.named;
 
 	return named->server[0] && store->now < named->until;
 }

@@ -74,8 +74,7 @@ bool shard_take(struct redis_store *store, struct shard *shard)
 {
 	if (store->ownership.role != DW_OWNER || shard_is_ours(shard) || store->stopped ||
 	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
-	    node_is_new(shard->node) ||
-	    (shard_is_shared(store) && !may_take(store, shard)))
+	    node_is_new(shard->node) || (shard_is_shared(store) && !may_take(store, shard)))
 		return false;
 	/* A mark that is set while the shard is acquired would be read when it is ours. */
 	if (shard->channel.under_way == 0 && shard->rebuild.state != REBUILD_ACQUIRING)

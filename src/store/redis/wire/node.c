@@ -155,7 +155,7 @@ static void end_leases(const struct redis_store *store, const struct node *node,
 	}
 }
 
-void node_name(struct redis_store *store, struct node *node, const struct named *named)
+void node_name(struct redis_store *store, struct node *node, const struct nomination *named)
 {
 	bool is_moved = node->named.server[0] && strcmp(node->named.server, named->server) != 0;
 

@@ -72,10 +72,8 @@ struct server_clock {
 
 struct node {
 	struct link *link;
-	/* The link's connection, as last seen; 0 while there is none, or while the server is not to
-	 * be used: see named.h. */
-	uint64_t connection;
-	struct named
+	uint64_t connection; /* the link's, as last seen; 0: there is none, or see named.h */
+	struct nomination
 	    named;       /* what the voters say of the server; without voters it is always used */
 	uint64_t blamed; /* the last connection, if the server closed it on one request; or 0 */
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
@@ -118,7 +116,7 @@ static inline void channel_forget(struct channel *channel)
 	channel->handshakes++;
 }
 
-/* request_new makes a request. Returns NULL without memory. */
+/* request_new returns NULL without memory. */
 struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
 				  request_lost *);
 void request_free(struct alloc *, struct redis_request *);
@@ -127,8 +125,7 @@ void request_free(struct alloc *, struct redis_request *);
  * caller keeps the request. */
 int request_send(struct redis_store *, struct redis_request *);
 
-/* request_post makes a request and sends the draft with it. If it fails (not DW_OK), there is
- * no request. */
+/* request_post does both. If it fails (not DW_OK), there is no request. */
 int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
 		 void *context);
 
@@ -138,10 +135,9 @@ struct redis_request *request_pop(struct request_list *); /* returns NULL if the
 /* node_refuses returns true if the server is connected but refuses commands. */
 bool node_refuses(const struct node *);
 
-/* node_name takes what the voters say of the server. node_is_new returns true while others than the
- * last owner leave the server to that owner. node_is_usable returns true if this store may use the
- * server. */
-void node_name(struct redis_store *, struct node *, const struct named *);
+/* node_name takes what the voters say. node_is_new returns true while the server is left to its
+ * last owner. node_is_usable returns true if this store may use the server. */
+void node_name(struct redis_store *, struct node *, const struct nomination *);
 bool node_is_new(const struct node *);
 bool node_is_usable(const struct redis_store *, const struct node *);
 

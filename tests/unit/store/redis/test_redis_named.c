@@ -23,7 +23,7 @@ static void say(struct vote *vote, const char *server, uint64_t epoch, dw_usec a
 static void majority_names_the_server(void **state)
 {
 	struct vote votes[3] = {{.server = ""}};
-	struct named named = {.server = "none"};
+	struct nomination named = {.server = "none"};
 
 	(void)state;
 	say(&votes[0], "m 1", 1, 100 * S, 60 * S);
@@ -44,7 +44,7 @@ static void majority_names_the_server(void **state)
 static void old_answer_counts_no_more(void **state)
 {
 	struct vote votes[2] = {{.server = ""}};
-	struct named named;
+	struct nomination named;
 
 	(void)state;
 	say(&votes[0], "m 1", 1, 100 * S, 60 * S);
@@ -57,7 +57,7 @@ static void old_answer_counts_no_more(void **state)
 static void majority_must_say_so_at_one_time(void **state)
 {
 	struct vote votes[3] = {{.server = ""}};
-	struct named named;
+	struct nomination named;
 
 	(void)state;
 	say(&votes[0], "r 1", 2, 106 * S, 6 * S);
@@ -76,7 +76,7 @@ static void majority_must_say_so_at_one_time(void **state)
 static void voter_that_starts_again_keeps_its_word(void **state)
 {
 	struct vote votes[1] = {{.server = ""}};
-	struct named named;
+	struct nomination named;
 
 	(void)state;
 	say(&votes[0], "m 1", 7, 100 * S, 60 * S);
@@ -143,7 +143,7 @@ static void two_servers_are_never_used_at_once(void **state)
 			dw_usec now = (dw_usec)t * S;
 
 			for (unsigned o = 0; o < 2; o++) {
-				struct named named;
+				struct nomination named;
 
 				for (unsigned v = 0; v < VOTERS; v++)
 					if (rng_below(&rng, 3) > 0)
