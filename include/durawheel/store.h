@@ -554,6 +554,11 @@ typedef struct dw_store_class {
 	int (*take_call)(dw_store *, dw_take_call *ret_call);
 	/* Why answers take so long now, in words; "": not known. Called when they do. */
 	void (*delay)(const dw_store *, char *ret_words, size_t size);
+	/* An owner asks this before a DISOWN, in each turn until it is 1. The first call makes the
+	 * store ask whether its shards are as this owner left them. 1: all of them are, or have
+	 * been written again. The next call then asks anew. Absent: the store never loses
+	 * anything. */
+	int (*is_whole)(dw_store *);
 } dw_store_class;
 
 struct dw_store {

@@ -92,6 +92,11 @@ bool driven_is_lost(const dw_store *store, const char *id)
 	return driven_may_lose(store) && store->type->is_lost(store, id);
 }
 
+bool driven_is_whole(dw_store *store)
+{
+	return !HAS(store, is_whole) || store->type->is_whole(store);
+}
+
 int driven_trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	return HAS(store, trouble) ? store->type->trouble(store, ret_words, size) : DW_OK;

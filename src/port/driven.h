@@ -47,6 +47,10 @@ dw_usec driven_patience(const dw_store *);
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
+/* driven_is_whole returns true if the owner's store has found that it has lost nothing, since a
+ * call that returned false. */
+bool driven_is_whole(dw_store *);
+
 /* driven_began tells the store that this timer starts, if the store wants to know it. */
 void driven_began(dw_store *, const char *id);
 

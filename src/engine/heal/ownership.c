@@ -85,6 +85,14 @@ static void tell_newer(struct engine *engine, const char *id)
 		    id ? id : "the store has timers of", id ? " was written by " : " ");
 }
 
+/* may_be_alone returns true if the store may have lost timers that only this owner knows. It may
+ * have read the newer timer out of a store that was emptied a moment ago. */
+static bool may_be_alone(struct engine *engine)
+{
+	return engine->ownership.role == DW_OWNER && !engine->drive.closing &&
+	       (engine->restore.writing || !driven_is_whole(engine->store));
+}
+
 void ownership_give_way(struct engine *engine)
 {
 	dw_op *op;
@@ -93,8 +101,8 @@ void ownership_give_way(struct engine *engine)
 		return; /* its end comes first */
 	if (engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);
-	if (engine->restore.writing)
-		return; /* only this process knows the timers that are not written yet */
+	if (!engine->recovery.newer || may_be_alone(engine))
+		return;
 	op = recovery_take_newer(&engine->recovery);
 	if (!op)
 		return;

@@ -108,6 +108,7 @@ void replay_answered(struct fallback *, dw_op *);
 /* front.c: members of the class. */
 int front_descriptor(const dw_store *);
 int front_is_lost(const dw_store *, const char *id);
+int front_is_whole(dw_store *);
 unsigned front_shards(const dw_store *);
 unsigned front_shard_of(const dw_store *, const char *id);
 int front_take_shard(dw_store *, dw_shard_news *ret_news);

@@ -479,4 +479,5 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .take_event = fallback_take_event,
 				       .journal = fallback_journal,
 				       .keeps_topics = 1,
-				       .take_call = front_take_call};
+				       .take_call = front_take_call,
+				       .is_whole = front_is_whole};

@@ -17,6 +17,11 @@ int front_is_lost(const dw_store *store, const char *id)
 	return driven_is_lost(redis_of(store), id);
 }
 
+int front_is_whole(dw_store *store)
+{
+	return driven_is_whole(((struct fallback *)store)->front);
+}
+
 unsigned front_shards(const dw_store *store)
 {
 	return driven_shards(redis_of(store));

@@ -184,11 +184,6 @@ static dw_usec redis_lease(const dw_store *base, unsigned shard)
 	return token_until((const struct redis_store *)base, shard);
 }
 
-static int redis_is_lost(const dw_store *base, const char *id)
-{
-	return restore_is_told((const struct redis_store *)base, id);
-}
-
 static unsigned redis_shard_count(const dw_store *base)
 {
 	return ((const struct redis_store *)base)->shard_count;
@@ -482,7 +477,7 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .turn = redis_turn,
 				    .due = redis_due,
 				    .lease = redis_lease,
-				    .is_lost = redis_is_lost,
+				    .is_lost = restore_is_lost,
 				    .window = 2 * SHARDS_DEFAULT * BATCH_GOOD,
 				    .trouble = redis_trouble,
 				    .patience = PATIENCE,
@@ -497,4 +492,5 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .reread = redis_reread,
 				    .take_event = redis_take_event,
 				    .keeps_topics = 1,
-				    .take_call = redis_take_call};
+				    .take_call = redis_take_call,
+				    .is_whole = restore_is_whole};

@@ -264,6 +264,13 @@ static int observer_is_lost(const dw_store *store, const char *id)
 	return observer->real->type->is_lost(observer->real, id);
 }
 
+static int observer_is_whole(dw_store *store)
+{
+	struct observer *observer = observer_of(store);
+
+	return observer->real->type->is_whole(observer->real);
+}
+
 static int observer_trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	const struct observer *observer = const_observer_of(store);
@@ -336,6 +343,7 @@ void observer_init(struct observer *observer, struct process *process, dw_store 
 					  .due = observer_due,
 					  .lease = observer_lease,
 					  .is_lost = observer_is_lost,
+					  .is_whole = observer_is_whole,
 					  .trouble = observer_trouble,
 					  .shards = observer_shards,
 					  .shard_of = observer_shard_of,

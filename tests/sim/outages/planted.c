@@ -85,6 +85,11 @@ static int planted_is_lost(const dw_store *store, const char *id)
 	return const_planted_of(store)->real->type->is_lost(const_planted_of(store)->real, id);
 }
 
+static int planted_is_whole(dw_store *store)
+{
+	return planted_of(store)->real->type->is_whole(planted_of(store)->real);
+}
+
 static int planted_trouble(const dw_store *store, char *ret_words, size_t size)
 {
 	return const_planted_of(store)->real->type->trouble(const_planted_of(store)->real,
@@ -134,6 +139,7 @@ void planted_init(struct planted *planted, struct member *member, dw_store *real
 	planted->type.due = planted_due;
 	planted->type.lease = planted_lease;
 	planted->type.is_lost = planted_is_lost;
+	planted->type.is_whole = planted_is_whole;
 	planted->type.trouble = planted_trouble;
 	planted->type.shards = planted_shards;
 	planted->type.shard_of = planted_shard_of;

@@ -121,6 +121,7 @@ void restore_lose(struct redis_store *store)
 	store->handover.is_coming = false;
 	answer_withheld(store);
 	store->ownership.role = DW_CLIENT;
+	store->ownership.doubted_at = 0;
 	members_leave(store);
 	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -165,9 +166,42 @@ void restore_work(struct redis_store *store)
 		restore_lose(store);
 }
 
-bool restore_is_told(const struct redis_store *store, const char *id)
+int restore_is_lost(const dw_store *base, const char *id)
 {
+	const struct redis_store *store = (const struct redis_store *)base;
+
 	return store->shards[crc16_of(id) % store->shard_count].rebuild.state == REBUILD_TOLD;
+}
+
+/* is_as_left returns true if a renewal that was sent after `since` has found the shard as we left
+ * it. A shard that is cut off is waited for only while its lease holds: then nobody else has it. */
+static bool is_as_left(const struct redis_store *store, const struct shard *shard, dw_usec since)
+{
+	if (shard->give.op)
+		return false;
+	if (!shard_is_ours(shard) || (shard_is_cut_off(shard) && token_is_over(store, shard)))
+		return true;
+	return shard->rebuild.state == REBUILD_NONE && shard->lease.asked_at > since;
+}
+
+int restore_is_whole(dw_store *base)
+{
+	struct redis_store *store = (struct redis_store *)base;
+	struct redis_ownership *ownership = &store->ownership;
+	bool is_whole = !store->handover.is_on;
+
+	if (ownership->doubted_at == 0) {
+		ownership->doubted_at = store->now;
+		ownership->renew_at = store->now;
+		return false;
+	}
+	for (unsigned i = 0; is_whole && i < store->shard_count; i++)
+		is_whole = is_as_left(store, &store->shards[i], ownership->doubted_at);
+	if (is_whole)
+		ownership->doubted_at = 0;
+	else /* some were away, or were being asked already */
+		ownership->renew_at = usec_min(ownership->renew_at, usec_add(store->now, PAUSE));
+	return is_whole;
 }
 
 void restore_reshard(struct redis_store *store)
@@ -449,6 +483,8 @@ void restore_begin(struct redis_store *store, struct shard *shard)
 	shard->rebuild.state = REBUILD_ACQUIRING;
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->channel.acked = 0;
+	if (store->ownership.doubted_at != 0)
+		store->ownership.doubted_at = store->now; /* what was whole may be lost now */
 	store->ownership.renew_at =
 	    store->now; /* other shards probably lost data too; a renewal shows which */
 	reacquire(store, shard, &seen);

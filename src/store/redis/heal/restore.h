@@ -69,6 +69,9 @@ void restore_end(struct redis_store *, int status);
 
 /* restore_reshard starts a handover again, because the number of shards changed. */
 void restore_reshard(struct redis_store *);
-bool restore_is_told(const struct redis_store *, const char *id);
+
+/* restore_is_lost and restore_is_whole are members of the class. */
+int restore_is_lost(const dw_store *, const char *id);
+int restore_is_whole(dw_store *);
 
 #endif

@@ -31,6 +31,9 @@ struct redis_ownership {
 	bool was_owner; /* this store is the owner, or has been */
 	dw_usec lease;
 	dw_usec renew_at; /* when the leases are renewed next (steady clock) */
+	/* Since then the engine wants to know whether anything is lost (steady clock); 0: it does
+	 * not. */
+	dw_usec doubted_at;
 	struct acquisition acquisition;
 	struct members members; /* members.h */
 };

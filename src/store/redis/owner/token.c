@@ -55,6 +55,7 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 	shard->lease.until = end_of(&store->ownership, sent);
 	shard->lease.away = 0;
 	shard->lease.is_moved = false;
+	shard->lease.asked_at = sent;
 	if (server)
 		memcpy(shard->lease.server, server->id, sizeof shard->lease.server);
 	if (shard->cut.state == CUT_MENDED)

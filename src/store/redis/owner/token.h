@@ -51,7 +51,8 @@ struct shard_lease {
 	dw_usec again_at;
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
-	dw_usec until; /* the lease is ours until then (steady clock) */
+	dw_usec until;    /* the lease is ours until then (steady clock) */
+	dw_usec asked_at; /* when it was asked for that was renewed last (steady clock) */
 	/* Nobody could use the server for this long since the lease was confirmed. */
 	dw_usec away;
 	char server[48]; /* run_id of the server that has confirmed the lease last, or "" */
@@ -143,8 +144,7 @@ bool token_is_dead(const struct reply *held);
  * lost data: a lower fence was given before ours, so the shard was set back to that time. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
-/* token_went_back returns true if the reply to a renewal or handshake shows an older state than we
- * know. */
+/* token_went_back returns true if the reply to a renewal or handshake shows an older state. */
 bool token_went_back(const struct shard *, const struct reply *);
 
 #endif
