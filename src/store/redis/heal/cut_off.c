@@ -93,6 +93,7 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 	if (shard->cut.state == CUT_NOT) {
 		complain(store, "shard %u is cut off: %s", shard->number, shard->cut.words);
 		store->sets.cut_off_count++;
+		shard->cut.is_answered = false;
 		look_later(store, shard, usec_add(store->now, LOOK_EVERY));
 		shard_add(&store->sets.untold, shard->number);
 	}
@@ -199,14 +200,27 @@ static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_n
 		shard_add(&store->sets.untold, shard->number);
 }
 
-/* While all shards are cut off, nothing is told of any of them: the store is in trouble. Nor is it
- * while some are looked at. */
+/* next_untold returns the first shard of which something may be told. While some shards are looked
+ * at, nothing is told, because all may be refused. But if operations of a shard were answered
+ * before the look began, the engine must know why. */
+static unsigned next_untold(const struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.untold;
+	unsigned number = shard_next(set, 0);
+
+	while (number < store->shard_count && store->sets.looks > 0 &&
+	       !(shard_is_cut_off(&store->shards[number]) && store->shards[number].cut.is_answered))
+		number = shard_next(set, number + 1);
+	return number;
+}
+
+/* While all shards are cut off, nothing is told of any of them: the store is in trouble. */
 bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 {
-	unsigned number = shard_next(&store->sets.untold, 0);
+	unsigned number = next_untold(store);
 	struct shard *shard;
 
-	if (number >= store->shard_count || store->sets.looks > 0 || cut_off_all(store))
+	if (number >= store->shard_count || cut_off_all(store))
 		return false;
 	shard = &store->shards[number];
 	shard_remove(&store->sets.untold, number);

@@ -21,7 +21,8 @@ enum cut_state { CUT_NOT, CUT_OFF, CUT_MENDED };
 
 struct shard_cut {
 	enum cut_state state;
-	bool is_asked; /* types.lua is under way */
+	bool is_asked;    /* types.lua is under way */
+	bool is_answered; /* operations of the shard, which is cut off, were answered so */
 	/* When the server refused types.lua first, for a reason that may pass; 0: it did not
 	 * (steady clock). */
 	dw_usec refused_since;

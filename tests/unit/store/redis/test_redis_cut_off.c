@@ -7,6 +7,9 @@
 
 #include "durawheel/durawheel.h"
 #include "durawheel/topic.h"
+#include "keyspace/store.h"
+#include "store/redis/store.h"
+#include "support/ask.h"
 #include "support/sharded.h"
 
 static struct redis_server server;
@@ -244,6 +247,84 @@ static void new_owner_loads_all_others(void **state)
 	viewer_close(&viewer);
 }
 
+/* ---- The store ----------------------------------------------------------------------------- */
+
+struct refusing {
+	struct keyspace_store store; /* first */
+	bool refuses;                /* the first two of three shards */
+};
+
+static struct reply *refuse_two(struct keyspace_store *store, const char *script,
+				struct reply *reply)
+{
+	static const char words[] = "NOPERM No permissions to access a key";
+	struct reply *error;
+
+	(void)script;
+	if (!((struct refusing *)store)->refuses || !store->key ||
+	    (strncmp(store->key, "{twin:00}", 9) != 0 && strncmp(store->key, "{twin:01}", 9) != 0))
+		return reply;
+	reply_free(reply);
+	error = reply_new(&store->alloc);
+	assert_true(reply_bytes(error, error, REPLY_ERROR, words, strlen(words)));
+	return error;
+}
+
+static void put_in(struct keyspace_store *store, unsigned shard)
+{
+	char id[16];
+	unsigned i = 0;
+
+	do
+		(void)snprintf(id, sizeof id, "t%u", i++);
+	while (crc16_of(id) % 3 != shard);
+	store->store->type->submit(store->store, ask_put(id, DW_HOURS(1), 0));
+}
+
+/* take_turn takes what an engine takes in a turn, in its order. Returns how many were answered. */
+static unsigned take_turn(struct keyspace_store *store, bool *told)
+{
+	const dw_store_class *type = store->store->type;
+	dw_shard_news news;
+	unsigned count = 0;
+
+	keyspace_store_turn(store);
+	while (type->take_shard(store->store, &news))
+		told[news.number] = told[news.number] || news.state == DW_SHARD_REFUSED;
+	for (dw_op *op = type->collect(store->store), *next; op; op = next, count++) {
+		next = op->next;
+		assert_int_equal(op->status, DW_ESTORE);
+		assert_true(told[crc16_of(op->id) % 3]);
+		ask_free(op);
+	}
+	return count;
+}
+
+/* A command of the second shard is refused in the turn in which the first one is found out. It
+ * makes the store look again. */
+static void engine_is_told_before_operations_are_answered(void **state)
+{
+	struct refusing refusing = {
+	    .store.shards = 3, .store.delay = DW_MILLISECONDS(50), .store.change = refuse_two};
+	struct keyspace_store *store = &refusing.store;
+	bool told[3] = {false};
+	unsigned given, answered = 0;
+
+	(void)state;
+	keyspace_store_open(store);
+	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
+	refusing.refuses = true;
+	given = store->given;
+	put_in(store, 0);
+	while (store->given < given + 4) /* the put, and the looks at all shards, are sent */
+		answered += take_turn(store, told);
+	put_in(store, 1);
+	for (int i = 0; i < 1000 && answered < 2; i++)
+		answered += take_turn(store, told);
+	assert_int_equal(answered, 2);
+	keyspace_store_close(store);
+}
+
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -256,6 +337,7 @@ int main(void)
 	    CASE(timers_are_written_again_if_the_key_is_deleted),
 	    CASE(owner_closes_meanwhile),
 	    CASE(new_owner_loads_all_others),
+	    CASE(engine_is_told_before_operations_are_answered),
 	};
 	int failed;
 
