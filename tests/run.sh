@@ -50,11 +50,11 @@ short_series()
 
 	# asan: the unit tests, the simulator, the server against hostile requests, and of the
 	# command what reads bytes of others, and one test of each larger part. An ASan program
-	# takes nine times as long to start. Six unit tests that take long, or in which an owner
-	# must act soon, are left out, because release or tsan runs them.
+	# takes nine times as long to start. Four unit tests that take long are left out, because
+	# release or tsan runs them.
 	asan_scale=4
 	asan_tests=(-LE '^long$' -R "^(test_|exceptions_|http_attack_|sim|cli_($asan_command)\$)"
-		-E "selftest|sim_usage|test_($not_asan)\$")
+		-E 'selftest|sim_usage|test_(contract_sqlite|locales|redis_shape|wheel_memory)$')
 
 	# release: what depends on optimization or has many random operations: the simulator, the
 	# contract of stores, the wheel, the calendar, what reads damaged bytes, and how many
@@ -79,8 +79,6 @@ asan_command+='|list_has_as_many_pages_as_needed|why_a_closed_stderr_ends_no_run
 asan_command+='|work_runs_a_command_for_each_batch|topic_set_changes_what_it_names'
 many_operations='contract_(memory|table|sqlite)|wheel.*|calendar_.*|state_table'
 many_operations+='|crashes_sqlite|sqlite_flips|redis_(keyspace|scripts|reply|shape)'
-many_operations+='|newer_redis|redis_refused_shard'
-not_asan='contract_sqlite|locales|redis_shape|wheel_memory|newer_redis|redis_refused_shard'
 threads='bulk|close_sqlite|contract_sqlite|crowds|fork|identity|locales|metrics_sqlite|modes|order'
 threads+='|journal_(disk_sqlite|fire|hold|merge|parts|takeover)|out_of_memory_(calls|restart)'
 threads+='|posted_max|queue_answers|queues_sqlite_redis|redis_link(_server)?|rules'
