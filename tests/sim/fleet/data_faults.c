@@ -74,7 +74,7 @@ static void empty(struct fleet *fleet)
 
 void data_faults_given(struct fleet *fleet, unsigned shard)
 {
-	if (fleet->sim->faults.over || fleet->data_faults.empty == 0 || !chance(fleet->sim, 500))
+	if (fleet->sim->faults.over || fleet->data_faults.empty == 0 || !chance(fleet->sim, 2000))
 		return;
 	empty_shard(fleet, shard);
 	faults_disturb(fleet->sim, fleet->sim->clocks.steady);

@@ -23,6 +23,7 @@ static void note_loss(struct process *process)
 
 	terms_lost(&knowledge->terms);
 	memset(knowledge->known, 0, sizeof knowledge->known);
+	memset(knowledge->owned, 0, sizeof knowledge->owned);
 	losses_owner_told(process);
 }
 
@@ -38,6 +39,7 @@ static void lose_shard(const struct observer *observer, unsigned shard)
 	struct sim *sim = process->instance.sim;
 
 	trace(sim, "lost shard", "", shard, process->instance.number);
+	process->observer.knowledge.owned[shard] = false;
 	for (struct name *name = sim->promises.first; name; name = name->next) {
 		if (observer->real->type->shard_of(observer->real, name->id) != shard)
 			continue;
@@ -97,11 +99,24 @@ static void learn_of(struct process *process, const char *id, uint64_t generatio
 		*known = generation;
 }
 
-/* is_current: its engine takes what the answer tells of that timer. */
+/* note_own: a peer owns these shards from now on. */
+static void note_own(const struct observer *observer)
+{
+	bool *owned = observer->process->observer.knowledge.owned;
+
+	for (unsigned i = 0; i < observer->real->type->shards(observer->real); i++)
+		owned[i] = observer->real->type->lease(observer->real, i) != INT64_MIN;
+}
+
+/* is_current: its engine takes what the answer tells of that timer. A peer is a client of the
+ * shards that others have, and forgets what it is told of their timers. */
 static bool is_current(const struct process *process, const dw_op *op, const char *id)
 {
-	return ticket_of_const(op)->term >=
-	       process->observer.knowledge.since[server_shard(&process->fleet->server, id)];
+	const struct knowledge *knowledge = &process->observer.knowledge;
+	unsigned shard = server_shard(&process->fleet->server, id);
+
+	return ticket_of_const(op)->term >= knowledge->since[shard] &&
+	       (knowledge->owned[shard] || !process->instance.sim->peers);
 }
 
 /* learn: the answer tells the engine, as the owner, about stored timers. */
@@ -172,6 +187,8 @@ static dw_op *observer_collect(dw_store *store)
 			lose_fenced(observer, op);
 			note_loss(observer->process);
 		}
+		if (op->kind == DW_OP_OWN && op->status == DW_OK)
+			note_own(observer);
 		learn(observer->process, op);
 		if (op->kind == DW_OP_GIVE && op->status == DW_OK)
 			given(observer, op);
@@ -303,6 +320,8 @@ static int observer_take_shard(dw_store *store, dw_shard_news *ret_news)
 		return true;
 	if (ret_news->state == DW_SHARD_FOREIGN)
 		lose_shard(observer, ret_news->number);
+	if (ret_news->state == DW_SHARD_OWNED)
+		observer->knowledge.owned[ret_news->number] = true;
 	if (ret_news->state != DW_SHARD_REFUSED)
 		observer->knowledge.since[ret_news->number] = observer->knowledge.terms.sent + 1;
 	return true;

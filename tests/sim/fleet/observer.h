@@ -16,6 +16,7 @@ struct knowledge {
 	uint64_t ended[NAMES_MAX]; /* the last generation that it ended itself */
 	struct terms terms;
 	unsigned since[SHARDS_MAX_SIM]; /* operations of earlier terms tell nothing of the shard */
+	bool owned[SHARDS_MAX_SIM];     /* of a peer: the shards that its engine owns */
 	dw_usec store_worked_at;        /* steady: its store last had a turn or a submission */
 	dw_usec told_of_loss_at;        /* steady: its store told of lost data, at the latest */
 	dw_usec leased;                 /* steady: end of the lease that its store promised */
