@@ -46,7 +46,7 @@ void process_start(struct process *ret_process, const char *const *argv);
 /* process_poll waits until one of the processes has written something or ended, at most until the
  * wall-clock time, and reads their output. It takes at most PROCESS_POLL_MAX processes, and skips
  * those that have ended. */
-enum { PROCESS_POLL_MAX = 8 };
+enum { PROCESS_POLL_MAX = 12 };
 void process_poll(struct process **, size_t count, dw_usec until);
 
 /* process_wait waits until the process has ended. False: FAULTS_PATIENCE was too short. */

@@ -34,6 +34,9 @@ static const struct faults_test tests[] = {
     {"peers_move", peers_move},
     {"peers_killed", peers_killed},
     {"peers_stopped", peers_stopped},
+    {"deploy", deploy},
+    {"replica_refused", replica_refused},
+    {"replica_stalled", replica_stalled},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

@@ -51,4 +51,9 @@ void peers_move(struct faults *);
 void peers_killed(struct faults *);
 void peers_stopped(struct faults *);
 
+/* deploy.c */
+void deploy(struct faults *);
+void replica_refused(struct faults *);
+void replica_stalled(struct faults *);
+
 #endif

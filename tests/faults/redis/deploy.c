@@ -1,0 +1,77 @@
+/* Replicas of a service are replaced one after the other, under load. One may not use all shards,
+ * and one stands still for longer than its lease. The usual lease is 5 s. */
+#include "faults/redis/redis_faults.h"
+
+#include <signal.h>
+
+#include "faults/redis/admin.h"
+#include "faults/redis/replicas.h"
+
+enum { REPLICAS = 10, A_SECOND = 700 }; /* and REPLICA_BEATS occurrences */
+
+/* As long as one member lives, no shard is without an owner for longer than this: the lease or the
+ * heartbeat, and 8 s. */
+#define FREE_MAX (DW_SECONDS(5 + 8) * faults_slowness())
+
+/* deploy: the new replica starts when the old one has ended. Nobody is killed, so nothing is lost
+ * or started again. */
+void deploy(struct faults *faults)
+{
+	size_t count = faults_amount(faults, 4, 3 * (size_t)REPLICAS);
+	struct replicas replicas;
+
+	replicas_begin(&replicas, faults, faults->is_long ? REPLICAS : 4,
+		       faults->is_long ? A_SECOND : A_SECOND / 4);
+	for (size_t i = 0; i < count; i++) {
+		unsigned number = (unsigned)(i % (faults->is_long ? REPLICAS : 4));
+
+		replicas_pass(&replicas, faults_between(faults, DW_SECONDS(1), DW_SECONDS(4)));
+		replicas_stop(&replicas, number);
+		replicas_start(&replicas, number, NULL);
+		(void)replicas_wait_ready(&replicas, number); /* has complained */
+	}
+	if (replicas.moves < count)
+		faults_fail(faults, "only %zu moves in %zu replacements", replicas.moves, count);
+	replicas_finish(&replicas, FREE_MAX);
+}
+
+/* replica_refused: the rights of one replica cover the shards 0 to 9, and those of the other one
+ * only shard 0. They take no more than they can, and the healthy ones take the others. */
+void replica_refused(struct faults *faults)
+{
+	struct replicas replicas;
+
+	replicas_begin(&replicas, faults, 2, A_SECOND / 4);
+	admin_do(&replicas.server, "ACL SETUSER narrow on >word +@all &* ~{" REPLICAS_NAME
+				   "}* ~{" REPLICAS_NAME ":0*");
+	admin_do(&replicas.server,
+		 "ACL SETUSER reader on >word +@all &* %%R~* %%RW~{" REPLICAS_NAME ":00}*");
+	replicas_start(&replicas, 2, "narrow");
+	replicas_start(&replicas, 3, "reader");
+	(void)replicas_wait_ready(&replicas, 2); /* has complained */
+	(void)replicas_wait_ready(&replicas, 3);
+	replicas_pass(&replicas, DW_SECONDS(9));
+	replicas_stop(&replicas, 0); /* the other healthy one must have what is left */
+	replicas_pass(&replicas, DW_SECONDS(6));
+	replicas_stop(&replicas, 2); /* these two may not write the messages of due timers */
+	replicas_stop(&replicas, 3);
+	replicas_finish(&replicas, FREE_MAX);
+}
+
+/* replica_stalled: what the replica had started before it stood still starts again at another one,
+ * because its verdicts come too late. */
+void replica_stalled(struct faults *faults)
+{
+	size_t count = faults_amount(faults, 1, 10);
+	struct replicas replicas;
+
+	replicas_begin(&replicas, faults, 3, A_SECOND / 4);
+	for (size_t i = 0; i < count; i++) {
+		dw_usec from = faults_now();
+
+		process_signal(&replicas.processes[i % 3], SIGUSR2);
+		replicas_pass(&replicas, REPLICA_STALL + DW_SECONDS(10));
+		replicas_fault(&replicas, from - DW_SECONDS(3), faults_now());
+	}
+	replicas_finish(&replicas, FREE_MAX);
+}
