@@ -28,7 +28,8 @@ extern "C" {
  * once a second; the answers are in the text of a later call.
  *
  * A peer (DW_PEER) writes what a client does: the sum of what all peers have told the store. The
- * counters of a peer that leaves stay in it.
+ * counters of a peer that leaves stay in it. What a peer has counted after it last told the store
+ * is lost if the peer is killed.
  *
  * durawheel_owner is 1 while the namespace has an owner. Of an owner that is cut off from Redis it
  * is 1 until its lease has run out, with a journal or without: until then no other process can have
