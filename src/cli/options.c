@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/out/errors.h"
-#include "cli/out/times.h"
+#include "cli/out/durations.h"
 
 enum {
 	/* The first value that getopt_long() returns for a long option; option_id is added. */
@@ -192,26 +192,7 @@ int options_duration(const struct options *options, enum option_id id, dw_usec *
 	if (status == DW_OK)
 		return EXIT_DONE;
 	return complain(EXIT_USAGE, "--%s \"%.300s\" %s", table[id].name, options->value[id],
-			duration_fault(status));
-}
-
-/* time_hint returns the end of the message: it names what else may be written as a time. */
-static const char *time_hint(enum option_id id, const char *text)
-{
-	if (id == OPT_DUE_FROM || id == OPT_DUE_BEFORE)
-		return ", or a duration from now, as 5min";
-	return id == OPT_AT && time_is_duration(text) ? "; --in takes durations" : "";
-}
-
-int options_time(const struct options *options, enum option_id id, dw_usec *ret_time)
-{
-	const char *text = options->value[id];
-	int status = time_of(text, ret_time);
-
-	if (status == DW_OK)
-		return EXIT_DONE;
-	return complain(EXIT_USAGE, "--%s \"%.300s\" %s%s", table[id].name, text,
-			time_fault(text, status), time_hint(id, text));
+			duration_fault(options->value[id], status));
 }
 
 int options_count(const struct options *options, enum option_id id, size_t *ret_count)

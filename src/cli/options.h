@@ -79,10 +79,9 @@ int options_check_name(const char *what, const char *name);
  * complains. */
 int options_shards(const struct options *, unsigned *ret_shards);
 
-/* options_duration reads a duration, options_time a time, and options_count a whole number of at
- * least 1. The option must have been given. They return EXIT_DONE, or complain. */
+/* options_duration reads a duration, and options_count a whole number of at least 1. The option
+ * must have been given. They return EXIT_DONE, or complain. */
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
-int options_time(const struct options *, enum option_id, dw_usec *ret_time);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
 
 /* options_log returns the format that --log names, or the format that fits stderr. Returns

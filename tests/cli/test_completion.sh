@@ -131,10 +131,11 @@ test_completion_offers_commands() {
 test_completion_offers_the_options_of_the_command() {
 	offers --l
 	is_counted out 0
-	offers list --l
+	offers list --li
 	prints --limit
 	offers dead list --
-	printf '%s\n' --topic --limit --json --store --name --shards --help --version | prints_lines
+	printf '%s\n' --topic --limit --local --zone --json --store --name --shards --help \
+		--version | prints_lines
 	offers dead --limit 3 list --j
 	prints --json
 	offers list --json --t

@@ -88,7 +88,7 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","in":5}' '"in" is not a string: write'
 	refused '{"topic":"t","in":"1h","data":{}}' '"data" is not a string'
 	refused '{"topic":"t","in":"1h","data":null}' '"data" is not a string'
-	refused '{"topic":"t","at":"2100-01-01T00:00:00"}' 'no offset'
+	refused '{"topic":"t","at":"2100-02-30T00:00:00"}' 'February 2100 has the days 1 to 28'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
 		'unknown key "when": known are topic, id, .*, every, .*, rule, due, .*_zone$'
@@ -145,7 +145,7 @@ test_import_names_a_bad_rule() {
 	bad_rule '"every":"1h","missed_after":"0"' \
 		'"missed_after" is 0: write a duration, or leave it out$'
 	bad_rule '"every":"0"' '"every" is out of range: write 1ms to 3660d$'
-	bad_rule '"zone":"UTC"' '"zone" needs "every" or "cron"$'
+	bad_rule '"zone":"UTC"' '"zone" needs "at", "every" or "cron"$'
 	bad_rule '"every":"1h","late_after":"1h"' \
 		'a recurring timer has no "late_after": use "missed_after" and "missed_age"$'
 	bad_rule '"every":"1h","except":"2026-02-29"' '"except": "2026-02-29" is not a date'

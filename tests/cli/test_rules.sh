@@ -59,7 +59,9 @@ test_add_times_ends_the_rule() {
 
 test_add_refuses_half_a_rule() {
 	expect 2 durawheel add --topic t --in 1h --zone UTC
-	says 'zone is for --every and --cron'
+	says 'add: --in counts from now: --zone is for --at$'
+	expect 2 durawheel add --topic t --in 1h --times 2
+	says 'add: --times is for --every and --cron'
 	expect 2 durawheel add --topic t --in 1h --every 1h
 	says 'a rule has no --in and --at'
 	expect 2 durawheel add --topic t --every 1h --cron '* * * * *'

@@ -54,8 +54,10 @@ test_when_says_what_is_wrong() {
 	says 'when: --except: "" is not a date'
 	expect 2 durawheel when --every 1h --count 0
 	says '--count "0": write a whole number'
-	expect 2 durawheel when --every 1h --from 2027-01-01T00:00:00
-	says '--from "2027-01-01T00:00:00" has no offset'
+	expect 2 durawheel when --every 1h --from 2027-01-01
+	says '--from "2027-01-01" is not a time: it has no time of day'
+	expect 2 durawheel when nothing --zone UTC
+	says 'when: nothing has its own rule'
 }
 
 # when takes the options of add, and names them.

@@ -41,10 +41,10 @@ static bool may_have_started(const dw_ended *ended)
 /* write_words describes the end in one line. A timer that never started has no lateness. */
 static void write_words(struct ending *ending, const dw_ended *ended)
 {
-	char time[DW_TIME_SIZE], span[TEXT_SPAN_SIZE];
+	char time[LOCAL_TEXT_SIZE], span[TEXT_SPAN_SIZE];
 	dw_usec due = ended->due > 0 ? ended->due : 0;
 
-	dw_format_time(ended->at, time);
+	local_show(ending->zone, ended->at, time);
 	append(ending, "%s %s", end_name(ended->end), time);
 	if (ended->end == DW_END_DEAD)
 		append(ending, ", %s", dw_reason_name(ended->reason));
@@ -76,9 +76,9 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
  * because a kept end has more details. */
 static void write_letter_words(struct ending *ending, const dw_dead *letter)
 {
-	char time[DW_TIME_SIZE];
+	char time[LOCAL_TEXT_SIZE];
 
-	dw_format_time(letter->at, time);
+	local_show(ending->zone, letter->at, time);
 	append(ending, "dead %s, %s, attempt %" PRIu32, time, dw_reason_name(letter->reason),
 	       letter->attempt);
 }

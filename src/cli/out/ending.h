@@ -14,8 +14,9 @@
 	"no such timer: it never was, or its end is not kept; \"durawheel topic set TOPIC --keep " \
 	"7d\" keeps ends"
 
-/* The end of a timer. If all bytes are zero, no end is known. */
+/* The end of a timer. If all bytes are zero, no end is known, and times are in UTC. */
 struct ending {
+	const struct local_zone *zone;
 	bool is_known;
 	/* The generation of the timer if its kept end says that it died, else 0. A dead letter with
 	 * the same generation belongs to this end. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/session.h"
 
@@ -16,7 +17,8 @@ enum option_id rule_option_given(const struct options *options)
 {
 	enum option_id id = 0;
 
-	while (id < OPTION_COUNT && !(options->value[id] && options_key_of(id) == KEY_OF_RULE))
+	while (id < OPTION_COUNT &&
+	       !(options->value[id] && id != OPT_ZONE && options_key_of(id) == KEY_OF_RULE))
 		id++;
 	return id;
 }
@@ -72,7 +74,7 @@ static int read_missed_after(const struct options *options, dw_rule *rule)
 
 static int read_moment(const struct options *options, enum option_id id, dw_usec *ret_moment)
 {
-	return options->value[id] ? options_time(options, id, ret_moment) : EXIT_DONE;
+	return options->value[id] ? moment_of_option(options, id, ret_moment) : EXIT_DONE;
 }
 
 static int read_times(const struct options *options, dw_rule *rule)

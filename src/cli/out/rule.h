@@ -13,7 +13,8 @@ struct rule_words {
 /* rule_is_given returns true if --every or --cron is given. */
 bool rule_is_given(const struct options *);
 
-/* rule_option_given returns the first given option that belongs to a rule, or OPTION_COUNT. */
+/* rule_option_given returns the first given option that belongs to a rule, or OPTION_COUNT. --zone
+ * does not count, because a time can have one, too. */
 enum option_id rule_option_given(const struct options *);
 
 /* rule_of_info reads the rule of a stored timer. Its occurrences come after info->occurrence. Free

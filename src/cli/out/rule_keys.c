@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/durations.h"
 #include "cli/out/rule.h"
 #include "cli/out/times.h"
 
@@ -35,6 +36,7 @@ struct rule_lines {
 	char text[DW_RULE_TEXT_MAX + 1];
 	size_t size; /* may exceed the room; the text is then too long */
 	char *fault;
+	struct time_place place;
 };
 
 static bool blame(struct rule_lines *lines, const char *format, ...)
@@ -73,7 +75,7 @@ static bool add_duration(struct rule_lines *lines, const struct rule_field *fiel
 
 	if (status != DW_OK)
 		return blame(lines, "\"%s\":\"%.64s\" %s", options_key(field->id), text,
-			     duration_fault(status));
+			     duration_fault(text, status));
 	if (duration == 0 && field->id == OPT_EVERY)
 		return blame(lines, "\"every\" is out of range: write 1ms to 3660d");
 	if (duration == 0)
@@ -86,14 +88,13 @@ static bool add_duration(struct rule_lines *lines, const struct rule_field *fiel
 
 static bool add_moment(struct rule_lines *lines, const struct rule_field *field, const char *text)
 {
-	dw_usec moment;
-	char value[DW_TIME_SIZE];
-	int status = time_of(text, &moment);
+	struct time_read read;
+	char value[DW_TIME_SIZE], fault[TIME_FAULT_SIZE];
+	int status = time_of(text, &lines->place, &read, fault);
 
 	if (status != DW_OK)
-		return blame(lines, "\"%s\":\"%.64s\" %s", options_key(field->id), text,
-			     time_fault(text, status));
-	dw_format_time(moment, value);
+		return blame(lines, "\"%s\":\"%.64s\" %s", options_key(field->id), text, fault);
+	dw_format_time(read.time, value);
 	return add_value(lines, field, value);
 }
 
@@ -132,7 +133,7 @@ static bool add_key(struct rule_lines *lines, const struct rule_field *field, co
 const char *rule_key_given(const json_t *const values[OPTION_COUNT])
 {
 	for (int i = 0; i < FIELDS; i++)
-		if (values[fields[i].id])
+		if (values[fields[i].id] && fields[i].id != OPT_ZONE)
 			return options_key(fields[i].id);
 	return NULL;
 }
@@ -143,11 +144,15 @@ static bool has_passed(const dw_rule *rule, dw_usec now)
 	return rule->end > 0 && rule->end <= now;
 }
 
-bool rule_of_keys(const json_t *const values[OPTION_COUNT], dw_usec now, dw_rule **ret_rule,
-		  char ret_fault[RULE_KEY_FAULT_SIZE])
+bool rule_of_keys(const json_t *const values[OPTION_COUNT], const struct time_place *place,
+		  dw_rule **ret_rule, char ret_fault[RULE_KEY_FAULT_SIZE])
 {
 	char message[DW_MESSAGE_SIZE] = "out of memory", fault[RULE_FAULT_SIZE];
-	struct rule_lines lines = {.fault = ret_fault};
+	const char *zone = json_string_value(values[OPT_ZONE]);
+	struct rule_lines lines = {
+	    .fault = ret_fault,
+	    .place = {.now = place->now, .zone = zone ? zone : place->zone},
+	};
 	dw_rule *rule;
 
 	if (values[OPT_EVERY] && values[OPT_CRON])
@@ -161,7 +166,7 @@ bool rule_of_keys(const json_t *const values[OPTION_COUNT], dw_usec now, dw_rule
 		rule_fault(message, RULE_OF_KEYS, fault);
 		return blame(&lines, "%.250s", fault);
 	}
-	if (has_passed(rule, now)) {
+	if (has_passed(rule, place->now)) {
 		dw_rule_free(rule);
 		return blame(&lines, "\"until\" has passed: write a later time");
 	}

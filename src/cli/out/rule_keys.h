@@ -6,18 +6,21 @@
 #include <stdbool.h>
 
 #include "cli/options.h"
+#include "cli/out/times.h"
 
-#define RULE_KEY_FAULT_SIZE 256
+#define RULE_KEY_FAULT_SIZE (TIME_FAULT_SIZE + 128)
 
 /* `values` has the value of each key, in the order of enum option_id. All values are strings,
  * except the number of OPT_TIMES. */
 
-/* rule_key_given returns the name of the first key of a rule that has a value, or NULL. */
+/* rule_key_given returns the name of the first key of a rule that has a value, or NULL. "zone" does
+ * not count, because a time can have one, too. */
 const char *rule_key_given(const json_t *const values[OPTION_COUNT]);
 
-/* rule_of_keys builds the rule. Free it with dw_rule_free(). Returns false if the keys are invalid;
- * ret_fault then has the message. */
-bool rule_of_keys(const json_t *const values[OPTION_COUNT], dw_usec now, dw_rule **ret_rule,
-		  char ret_fault[RULE_KEY_FAULT_SIZE]);
+/* rule_of_keys builds the rule. Times without an offset are in the rule's zone, or else in the zone
+ * of the place. Free it with dw_rule_free(). Returns false if the keys are invalid; ret_fault then
+ * has the message. */
+bool rule_of_keys(const json_t *const values[OPTION_COUNT], const struct time_place *,
+		  dw_rule **ret_rule, char ret_fault[RULE_KEY_FAULT_SIZE]);
 
 #endif

@@ -8,7 +8,14 @@
 #include "cli/out/text.h"
 
 /* A longer id or topic moves only the rest of its own row. */
-enum { TIME_WIDTH = 27, DISTANCE_WIDTH = 12, ID_MAX = 60, TOPIC_MAX = 30, NAME_WIDTH = 16 };
+enum {
+	TIME_WIDTH = 27,
+	LOCAL_WIDTH = 32,
+	DISTANCE_WIDTH = 12,
+	ID_MAX = 60,
+	TOPIC_MAX = 30,
+	NAME_WIDTH = 16
+};
 
 static void widen(size_t *width, const char *text, size_t most)
 {
@@ -29,7 +36,7 @@ void table_fit(struct table *table, const char *id, const char *topic)
 /* print_columns prints four columns. In this file session_flush() reports failed writes. */
 static void print_columns(const struct table *table, const char *const *texts)
 {
-	text_print(stdout, texts[0], strlen(texts[0]), TIME_WIDTH);
+	text_print(stdout, texts[0], strlen(texts[0]), table->zone ? LOCAL_WIDTH : TIME_WIDTH);
 	(void)putchar(' ');
 	text_print(stdout, texts[1], strlen(texts[1]), DISTANCE_WIDTH);
 	(void)putchar(' ');
@@ -41,10 +48,10 @@ static void print_columns(const struct table *table, const char *const *texts)
 
 void table_begin(const struct table *table, dw_usec time, const char *id, const char *topic)
 {
-	char when[DW_TIME_SIZE];
+	char when[LOCAL_TEXT_SIZE];
 	char distance[TEXT_SPAN_SIZE];
 
-	dw_format_time(time, when);
+	local_show(table->zone, time, when);
 	text_distance(time, session_now(), distance);
 	print_columns(table, (const char *const[]){when, distance, id, topic});
 }
@@ -67,12 +74,12 @@ void table_row_count(const char *name, uint64_t count)
 	(void)printf("%-*s %" PRIu64 "\n", NAME_WIDTH, name, count);
 }
 
-void table_row_time(const char *name, dw_usec time)
+void table_row_time(const char *name, dw_usec time, const struct local_zone *zone)
 {
-	char when[DW_TIME_SIZE];
+	char when[LOCAL_TEXT_SIZE];
 	char distance[TEXT_SPAN_SIZE];
 
-	dw_format_time(time, when);
+	local_show(zone, time, when);
 	text_distance(time, session_now(), distance);
 	(void)printf("%-*s %s%s%s\n", NAME_WIDTH, name, when, *distance ? ", " : "", distance);
 }

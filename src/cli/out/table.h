@@ -5,10 +5,12 @@
 
 #include <stddef.h>
 
+#include "cli/out/local_time.h"
 #include "durawheel/durawheel.h"
 
-/* The widths of the columns. They start as zero. */
+/* The widths of the columns. They start as zero. Times are those of the zone; NULL: UTC. */
 struct table {
+	const struct local_zone *zone;
 	size_t when;
 	size_t id;
 	size_t topic;
@@ -23,10 +25,10 @@ void table_fit(struct table *, const char *id, const char *topic);
 void table_begin(const struct table *, dw_usec time, const char *id, const char *topic);
 void table_header(struct table *, const char *time_name);
 
-/* These print a row of a name and a value. */
+/* These print a row of a name and a value. A zone of NULL is UTC. */
 void table_row_text(const char *name, const void *text, size_t size);
 void table_row_count(const char *name, uint64_t count);
-void table_row_time(const char *name, dw_usec time);
+void table_row_time(const char *name, dw_usec time, const struct local_zone *);
 void table_row_span(const char *name, dw_usec duration);
 
 #endif

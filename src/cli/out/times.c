@@ -1,173 +1,437 @@
 #include "cli/out/times.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include "cli/out/durations.h"
+#include "cli/out/text.h"
+#include "cli/out/time_words.h"
 
 #define DIGITS "0123456789"
 
-enum { DECIMALS_MAX = 6, STRICT_SIZE = 128, SECONDS_MIN = 9, SECONDS_MAX = 12 };
+enum { DECIMALS_MAX = 6, SECONDS_MIN = 9, SECONDS_MAX = 12, WEEK_DAYS = 7 };
 
 #define LAST_SECOND INT64_C(253402300799) /* the last second of the year 9999 */
 
-/* The spellings of each unit, and the unit that dw_parse_duration() reads. */
-static const struct spelling {
-	const char *word;
-	const char *unit;
-	dw_usec size;
-} spellings[] = {
-    {"d", "d", DW_DAYS(1)},
-    {"day", "d", DW_DAYS(1)},
-    {"days", "d", DW_DAYS(1)},
-    {"h", "h", DW_HOURS(1)},
-    {"hr", "h", DW_HOURS(1)},
-    {"hrs", "h", DW_HOURS(1)},
-    {"hour", "h", DW_HOURS(1)},
-    {"hours", "h", DW_HOURS(1)},
-    {"m", "m", DW_MINUTES(1)},
-    {"min", "m", DW_MINUTES(1)},
-    {"mins", "m", DW_MINUTES(1)},
-    {"minute", "m", DW_MINUTES(1)},
-    {"s", "s", DW_SECONDS(1)},
-    {"minutes", "m", DW_MINUTES(1)},
-    {"sec", "s", DW_SECONDS(1)},
-    {"secs", "s", DW_SECONDS(1)},
-    {"second", "s", DW_SECONDS(1)},
-    {"seconds", "s", DW_SECONDS(1)},
-    {"us", "us", 1},
-    {"ms", "ms", DW_MILLISECONDS(1)},
-};
-enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
+static int refuse(char *fault, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* take_fraction reads an optional point with one to six digits. The fraction is *ret_parts divided
- * by *ret_of. */
-static bool take_fraction(const char **text, dw_usec *ret_parts, dw_usec *ret_of)
+static int refuse(char *fault, int status, const char *format, ...)
 {
-	dw_usec parts = 0;
-	dw_usec of = 1;
-	size_t digits;
+	va_list arguments;
 
-	if (**text == '.') {
-		digits = strspn(++*text, DIGITS);
-		if (digits == 0 || digits > DECIMALS_MAX)
-			return false;
-		for (; digits > 0; digits--, (*text)++, of *= 10)
-			parts = parts * 10 + (**text - '0');
-	}
-	*ret_parts = parts;
-	*ret_of = of;
-	return true;
+	va_start(arguments, format);
+	(void)vsnprintf(fault, TIME_FAULT_SIZE, format, arguments); /* cut if long */
+	va_end(arguments);
+	return status;
 }
 
-/* take_spelling reads a unit. Returns NULL if text does not begin with one. */
-static const struct spelling *take_spelling(const char **text)
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+/* seconds_of reads seconds since 1970, of at least so many digits. */
+static bool seconds_of(const char *text, size_t least, dw_usec *ret_time)
 {
-	size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyz");
+	size_t digits = strspn(text, DIGITS), decimals;
+	dw_usec seconds = 0, parts = 0, scale = DW_SECONDS(1);
 
-	for (size_t i = 0; i < SPELLINGS; i++)
-		if (strlen(spellings[i].word) == length &&
-		    memcmp(*text, spellings[i].word, length) == 0) {
-			*text += length;
-			return &spellings[i];
-		}
-	return NULL;
-}
-
-int duration_of(const char *text, dw_usec *ret_duration)
-{
-	char strict[STRICT_SIZE] = "";
-	size_t used = 0;
-	dw_usec fractions = 0;
-	dw_usec whole, parts, of;
-	int status;
-
-	if (strcmp(text, "0") == 0) {
-		*ret_duration = 0;
-		return DW_OK;
-	}
-	while (*text) {
-		const char *number = text;
-		size_t digits = strspn(text, DIGITS);
-		const struct spelling *spelling;
-
-		text += digits;
-		if (digits >= sizeof strict - used || !take_fraction(&text, &parts, &of))
-			return DW_EINVAL;
-		spelling = take_spelling(&text);
-		if (!spelling)
-			return DW_EINVAL;
-		used += (size_t)snprintf(strict + used, sizeof strict - used, "%.*s%s", (int)digits,
-					 number, spelling->unit);
-		if (used >= sizeof strict)
-			return DW_EINVAL;
-		fractions += (parts * spelling->size + of - 1) / of;
-	}
-	status = dw_parse_duration(strict, &whole);
-	if (status != DW_OK)
-		return status;
-	return __builtin_add_overflow(whole, fractions, ret_duration) ? DW_ELIMIT : DW_OK;
-}
-
-const char *duration_fault(int status)
-{
-	return status == DW_ELIMIT
-		   ? "is too long: write at most 106751991d"
-		   : "is not a duration: write numbers with d h m s ms us, the largest first, as "
-		     "30m, 1h30m or 250us; 5min, 2hours and 1.5h are understood, too";
-}
-
-/* seconds_of reads a number of seconds since 1970. */
-static bool seconds_of(const char *text, dw_usec *ret_time)
-{
-	size_t digits = strspn(text, DIGITS);
-	dw_usec seconds = 0;
-	dw_usec parts, of;
-
-	if (digits < SECONDS_MIN || digits > SECONDS_MAX)
+	if (digits < least || digits > SECONDS_MAX)
 		return false;
 	for (; digits > 0; digits--, text++)
 		seconds = seconds * 10 + (*text - '0');
-	if (seconds > LAST_SECOND || !take_fraction(&text, &parts, &of) || *text)
+	if (*text == '.') {
+		decimals = strspn(++text, DIGITS);
+		if (decimals == 0 || decimals > DECIMALS_MAX)
+			return false;
+		for (; decimals > 0; decimals--, text++)
+			parts += (*text - '0') * (scale /= 10);
+	}
+	if (*text || seconds > LAST_SECOND)
 		return false;
-	*ret_time = DW_SECONDS(seconds) + DW_SECONDS(parts) / of;
+	*ret_time = DW_SECONDS(seconds) + parts;
 	return true;
 }
 
-int time_of(const char *text, dw_usec *ret_time)
+/* is_compact returns true if the digits look like a day and a time without marks: 20261201, with
+ * 0900 or 090000 behind it. ret_plain is the time with its marks. */
+static bool is_compact(const char *text, char ret_plain[DW_TIME_SIZE])
 {
-	return seconds_of(text, ret_time) ? DW_OK : dw_parse_time(text, ret_time);
-}
-
-/* lacks_offset returns true if the text would be a valid time with an offset behind it. */
-static bool lacks_offset(const char *text)
-{
-	char with_offset[DW_TIME_SIZE];
+	size_t digits = strspn(text, DIGITS);
+	char full[DW_TIME_SIZE];
 	dw_usec time;
-	int length = snprintf(with_offset, sizeof with_offset, "%sZ", text);
 
-	return length > 0 && (size_t)length < sizeof with_offset &&
-	       dw_parse_time(with_offset, &time) != DW_EINVAL;
+	if (text[digits] || (digits != 8 && digits != 12 && digits != 14))
+		return false;
+	(void)snprintf(ret_plain, DW_TIME_SIZE, "%.4s-%.2s-%.2s %.2s:%.2s", text, text + 4,
+		       text + 6, digits > 8 ? text + 8 : "09",
+		       digits > 8 ? text + 10 : "00");             /* it fits */
+	(void)snprintf(full, sizeof full, "%.16s:00Z", ret_plain); /* it fits */
+	return strncmp(text, "19", 2) >= 0 && strncmp(text, "21", 2) <= 0 &&
+	       dw_parse_time(full, &time) == DW_OK;
 }
 
-bool time_is_duration(const char *text)
+const char *time_resembles(dw_usec number, dw_usec *ret_right)
 {
-	dw_usec duration;
+	/* Microseconds of the years 2001 to 2286 are 1e15 to 1e16. */
+	static const struct {
+		dw_usec from, times;
+		const char *unit;
+	} units[] = {{INT64_C(1000000000), 1000000, "seconds"},
+		     {INT64_C(1000000000000), 1000, "milliseconds"},
+		     {INT64_C(1000000000000000000), -1000, "nanoseconds"}};
 
-	return duration_of(text, &duration) != DW_EINVAL;
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		if (number == DW_NEVER || number < units[i].from || number / 10 >= units[i].from)
+			continue;
+		*ret_right = units[i].times > 0 ? number * units[i].times : number / 1000;
+		return units[i].unit;
+	}
+	return NULL;
 }
 
-const char *time_fault(const char *text, int status)
+/* refuse_number refuses digits alone. If they look like a time, the fault has the right one. */
+static int refuse_number(const char *text, char *fault)
+{
+	enum { KEPT = 10 }; /* the digits of the seconds from 2001 to 2286 */
+	const size_t digits = strspn(text, DIGITS);
+	const char *unit = digits == 13   ? "milliseconds"
+			   : digits == 16 ? "microseconds"
+			   : digits == 19 ? "nanoseconds"
+					  : NULL;
+	char plain[DW_TIME_SIZE], seconds[KEPT + 1];
+	dw_usec time;
+
+	if (is_compact(text, plain))
+		return refuse(fault, DW_EINVAL, "is not a time: it looks like a day; write \"%s\"",
+			      plain);
+	if (!unit)
+		return refuse(fault, DW_EINVAL,
+			      "is not a time: seconds since 1970 have 9 to 12 digits, as "
+			      "1780306200, or begin with '@', and are at most 253402300799");
+	(void)snprintf(seconds, sizeof seconds, "%s", text); /* the rest is cut */
+	(void)seconds_of(seconds, 1, &time);                 /* ten digits are seconds */
+	dw_format_time(time, plain);
+	return refuse(fault, DW_EINVAL,
+		      "is not a time: it looks like %s; write seconds since 1970, as @%s, which is "
+		      "%.19sZ",
+		      unit, seconds, plain);
+}
+
+/* read_number reads seconds since 1970, with or without '@'. Returns DW_ENOENT if the text is
+ * none. */
+static int read_number(const char *text, dw_usec *ret_time, char *fault)
+{
+	char plain[DW_TIME_SIZE];
+
+	if (*text == '@' && seconds_of(text + 1, 1, ret_time))
+		return DW_OK;
+	if (*text == '@' && text[1] && !text[1 + strspn(text + 1, DIGITS)])
+		return refuse_number(text + 1, fault);
+	if (*text == '@')
+		return refuse(
+		    fault, DW_EINVAL,
+		    "is not a time: write seconds since 1970 behind the '@', with at most "
+		    "six decimals, as @1780306200.5");
+	if (strlen(text) == SECONDS_MAX && is_compact(text, plain))
+		return refuse(fault, DW_EINVAL,
+			      "is not a time: it may be \"%s\" or seconds; write that, or @%s",
+			      plain, text);
+	if (seconds_of(text, SECONDS_MIN, ret_time))
+		return DW_OK;
+	return *text && !text[strspn(text, DIGITS)] ? refuse_number(text, fault) : DW_ENOENT;
+}
+
+/* ---- Days ---------------------------------------------------------------------------------- */
+
+/* What is read, where, and what is wrong with it. */
+struct time_reading {
+	const struct time_words *words;
+	const struct local_zone *zone;
+	dw_usec now; /* as clocks in the zone show it */
+	char *fault;
+};
+
+static int weekday_of(dw_usec wall)
+{
+	/* 1970-01-01 was a Thursday. Walls are after the year 0, so the sum is positive. */
+	return (int)((wall / DW_DAYS(1) + 4 + WEEK_DAYS * INT64_C(1000000)) % WEEK_DAYS);
+}
+
+/* day_of returns the beginning of the day. */
+static dw_usec day_of(dw_usec wall)
+{
+	dw_usec rest = wall % DW_DAYS(1);
+
+	return wall - (rest < 0 ? rest + DW_DAYS(1) : rest);
+}
+
+/* wall_of_day sets the wall to the beginning of a day. Returns DW_OK or DW_ELIMIT. */
+static int wall_of_day(int year, int month, int day, dw_usec *ret_wall)
+{
+	char text[DW_TIME_SIZE];
+
+	(void)snprintf(text, sizeof text, "%04d-%02d-%02dT00:00:00Z", year, month, day); /* fits */
+	return dw_parse_time(text, ret_wall);
+}
+
+static int refuse_day(const struct time_reading *reading, int year)
+{
+	static const char *const names[] = {"January",   "February", "March",    "April",
+					    "May",       "June",     "July",     "August",
+					    "September", "October",  "November", "December"};
+	const struct time_words *words = reading->words;
+	dw_usec wall;
+	int last = 31;
+
+	if (year < 1)
+		return refuse(reading->fault, DW_ELIMIT, "does not exist: there is no year %d",
+			      year);
+	if (words->month < 1 || words->month > 12)
+		return refuse(reading->fault, DW_ELIMIT, "does not exist: there is no month %d",
+			      words->month);
+	while (wall_of_day(year, words->month, last, &wall) != DW_OK)
+		last--;
+	return refuse(reading->fault, DW_ELIMIT, "does not exist: %s %04d has the days 1 to %d",
+		      names[words->month - 1], year, last);
+}
+
+/* find_date finds the day of a month. Without a year it is the next one. */
+static int find_date(const struct time_reading *reading, dw_usec clock, dw_usec *ret_day)
+{
+	const struct time_words *words = reading->words;
+	char today[DW_TIME_SIZE];
+	int year = words->year;
+
+	if (year >= 0)
+		return wall_of_day(year, words->month, words->day, ret_day) == DW_OK
+			   ? DW_OK
+			   : refuse_day(reading, year);
+	dw_format_time(reading->now, today);
+	year = (int)strtol(today, NULL, 10);
+	/* The next February 29 may be eight years away. */
+	for (int i = 0; i <= 8; i++)
+		if (wall_of_day(year + i, words->month, words->day, ret_day) == DW_OK &&
+		    *ret_day + clock > reading->now)
+			return DW_OK;
+	return refuse_day(reading, year);
+}
+
+/* next_day returns the day of the next such time: today, or later. */
+static dw_usec next_day(const struct time_reading *reading, dw_usec clock)
+{
+	dw_usec day = day_of(reading->now), step = DW_DAYS(1);
+	int weekday = reading->words->weekday;
+
+	if (weekday >= 0) {
+		step *= WEEK_DAYS;
+		day += (weekday - weekday_of(day) + WEEK_DAYS) % WEEK_DAYS * DW_DAYS(1);
+	}
+	return day + clock > reading->now ? day : day + step;
+}
+
+/* check_weekday refuses a date with the name of another day of the week. */
+static int check_weekday(const struct time_reading *reading, dw_usec day)
+{
+	static const char *const names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+					    "Thursday", "Friday", "Saturday"};
+	int weekday = weekday_of(day);
+
+	if (reading->words->weekday < 0 || reading->words->weekday == weekday)
+		return DW_OK;
+	return refuse(reading->fault, DW_ELIMIT, "does not exist: this day is a %s",
+		      names[weekday]);
+}
+
+/* find_day finds the day that the words mean, for a time of day. */
+static int find_day(const struct time_reading *reading, dw_usec clock, dw_usec *ret_day)
+{
+	const struct time_words *words = reading->words;
+	int code;
+
+	if (words->month >= 0) {
+		code = find_date(reading, clock, ret_day);
+		return code == DW_OK ? check_weekday(reading, *ret_day) : code;
+	}
+	if (words->days != TIME_NO_DAYS)
+		*ret_day = day_of(reading->now) + words->days * DW_DAYS(1);
+	else
+		*ret_day = next_day(reading, clock);
+	return DW_OK;
+}
+
+/* ---- Moments ------------------------------------------------------------------------------- */
+
+static int refuse_moments(const struct time_reading *reading, int count, const dw_usec moments[2])
+{
+	char first[LOCAL_TEXT_SIZE], second[LOCAL_TEXT_SIZE];
+
+	local_format(reading->zone, moments[0], first);
+	if (count == 0)
+		return refuse(reading->fault, DW_ELIMIT,
+			      "does not exist in %s, where clocks go forward then; write %s, or "
+			      "another time",
+			      reading->zone->name, first);
+	local_format(reading->zone, moments[1], second);
+	return refuse(reading->fault, DW_EINVAL,
+		      "comes twice in %s, where clocks go back then; write %s for the first, or %s",
+		      reading->zone->name, first, second);
+}
+
+/* find_moment finds the moment at which clocks show the wall. */
+static int find_moment(const struct time_reading *reading, dw_usec wall, dw_usec *ret_time)
+{
+	dw_usec moments[2];
+	int count;
+
+	if (reading->zone->kind != LOCAL_FIXED && wall < DW_DAYS(1))
+		return refuse(reading->fault, DW_EINVAL,
+			      "is before 1970: write its offset behind it, Z (UTC) or one like "
+			      "+02:00");
+	count = local_moments(reading->zone, wall, moments);
+	if (count != 1)
+		return refuse_moments(reading, count, moments);
+	if (moments[0] > DW_SECONDS(LAST_SECOND + 1) - 1)
+		return refuse(reading->fault, DW_ELIMIT,
+			      "does not exist: it is after the year 9999");
+	*ret_time = moments[0];
+	return DW_OK;
+}
+
+/* check_zone refuses a name behind an offset that the zone does not have then. */
+static int check_zone(const struct time_reading *reading, const struct local_zone *named,
+		      dw_usec time)
+{
+	char right[LOCAL_TEXT_SIZE];
+
+	if (local_offset(named, time) == reading->words->offset_us)
+		return DW_OK;
+	local_words(named, time, right);
+	return refuse(reading->fault, DW_EINVAL,
+		      "has another offset than its zone: this moment is %s", right);
+}
+
+int time_zone(const struct time_place *place, struct local_zone *ret_zone,
+	      char ret_fault[TIME_FAULT_SIZE])
+{
+	char why[LOCAL_FAULT_SIZE];
+	int status = place->zone ? local_zone_find(place->zone, ret_zone, why)
+				 : local_zone_of_machine(ret_zone, why);
+
+	return status == DW_OK ? DW_OK : refuse(ret_fault, status, "%s", why);
+}
+
+/* find_zone finds the zone of the words: the one that they name, their offset, or the place's. */
+static int find_zone(const struct time_words *words, const struct time_place *place,
+		     struct local_zone *ret_zone, char *fault)
+{
+	const struct time_place named = {.zone = *words->zone ? words->zone : place->zone};
+	char why[TIME_FAULT_SIZE];
+	int status = DW_OK;
+
+	if (words->has_offset && !*words->zone)
+		*ret_zone = local_zone_fixed(words->offset_us);
+	else
+		status = time_zone(&named, ret_zone, why);
+	return status == DW_OK ? DW_OK
+			       : refuse(fault, status, "is in an unknown zone: %.400s", why);
+}
+
+static int find_time(const struct time_words *words, const struct time_place *place,
+		     struct time_read *ret_read, char *fault)
+{
+	const dw_usec clock = DW_HOURS(words->hour) + DW_MINUTES(words->minute) +
+			      DW_SECONDS(words->second) + words->fraction_us;
+	const struct local_zone fixed = local_zone_fixed(words->offset_us);
+	struct time_reading reading = {.words = words, .fault = fault, .zone = &ret_read->zone};
+	dw_usec day;
+	int code = find_zone(words, place, &ret_read->zone, fault);
+
+	if (code != DW_OK)
+		return code;
+	ret_read->has_zone = true;
+	if (words->has_offset)
+		reading.zone = &fixed;
+	reading.now = place->now + local_offset(reading.zone, place->now);
+	code = find_day(&reading, clock, &day);
+	if (code == DW_OK)
+		code = find_moment(&reading, day + clock, &ret_read->time);
+	if (code == DW_OK && words->has_offset && *words->zone)
+		code = check_zone(&reading, &ret_read->zone, ret_read->time);
+	return code;
+}
+
+/* ---- Texts --------------------------------------------------------------------------------- */
+
+static int refuse_words(const char *text, int status, const char *hint, char *fault)
 {
 	if (status == DW_ELIMIT)
-		return "does not exist: its month, day, hour, minute, second or offset is out of "
-		       "range";
-	if (*text && text[strspn(text, DIGITS)] == '\0')
-		return "is not a time: seconds since 1970 have 9 to 12 digits, as 1780306200, and "
-		       "at most 253402300799; milliseconds and microseconds are not understood";
-	if (time_is_duration(text))
-		return "is a duration and not a time: write a time as 2026-06-01T09:30:00Z, or "
-		       "seconds since 1970, as 1780306200";
-	if (lacks_offset(text))
-		return "has no offset: write Z (UTC) or one like +02:00 behind it";
-	return "is not a time: write RFC 3339 with its offset, as 2026-06-01T09:30:00Z or "
-	       "2026-06-01T09:30:00+02:00, or seconds since 1970, as 1780306200";
+		return refuse(fault, status, "does not exist: %s", hint);
+	if (is_duration(text))
+		return refuse(fault, status,
+			      "is a duration and not a time: write \"in %.64s\", or a time as "
+			      "\"2026-06-01 09:30\"",
+			      text);
+	if (*hint)
+		return refuse(fault, status, "is not a time: %s", hint);
+	return refuse(fault, status,
+		      "is not a time: write one as \"2026-06-01 09:30\", 09:30, "
+		      "\"tomorrow 9am\", 2026-06-01T09:30:00+02:00, or seconds since "
+		      "1970, as @1780306200");
+}
+
+/* read_delay reads now, or "in" and a duration. Returns DW_ENOENT if the text is neither. */
+static int read_delay(const char *text, dw_usec now, dw_usec *ret_time, char *fault)
+{
+	dw_usec delay = 0;
+	int status = DW_OK;
+
+	if (strcasecmp(text, "now") != 0) {
+		if (strncasecmp(text, "in ", 3) != 0)
+			return DW_ENOENT;
+		status = duration_of(text + 3 + strspn(text + 3, " "), &delay);
+	}
+	if (status != DW_OK)
+		return refuse(fault, status, "is not a time: what follows \"in\" %s",
+			      duration_fault(text + 3 + strspn(text + 3, " "), status));
+	*ret_time = delay > DW_NEVER - now ? DW_NEVER : now + delay;
+	return DW_OK;
+}
+
+int time_of(const char *text, const struct time_place *place, struct time_read *ret_read,
+	    char ret_fault[TIME_FAULT_SIZE])
+{
+	char hint[TIME_HINT_SIZE];
+	struct time_words words;
+	int status;
+
+	*ret_read = (struct time_read){.is_understood = false};
+	if (dw_parse_time(text, &ret_read->time) == DW_OK)
+		return DW_OK;
+	status = read_number(text, &ret_read->time, ret_fault);
+	if (status != DW_ENOENT)
+		return status;
+	ret_read->is_understood = true;
+	status = read_delay(text, place->now, &ret_read->time, ret_fault);
+	if (status != DW_ENOENT)
+		return status;
+	status = time_words_read(text, &words, hint);
+	if (status != DW_OK)
+		return refuse_words(text, status, hint, ret_fault);
+	return find_time(&words, place, ret_read, ret_fault);
+}
+
+void time_echo(const struct time_read *read, const struct time_place *place,
+	       char ret_text[TIME_ECHO_SIZE])
+{
+	char when[LOCAL_TEXT_SIZE], distance[TEXT_SPAN_SIZE], fault[TIME_FAULT_SIZE];
+	struct local_zone zone = read->zone;
+
+	if (!read->has_zone && time_zone(place, &zone, fault) != DW_OK)
+		zone = local_zone_fixed(0);
+	local_words(&zone, read->time, when);
+	text_distance(read->time, place->now, distance);
+	(void)snprintf(ret_text, TIME_ECHO_SIZE, "%s%s%s", when, *distance ? ", " : "",
+		       distance); /* it fits */
 }

@@ -1,29 +1,53 @@
-/* Reads durations and times as people write them. This is more lenient than the library. A person
- * sees how the command has understood a text. A program would not notice that a typing error has
- * become another time. */
+/* Reads times as people write them: "2026-12-01 09:00", "tomorrow 9am", "09:00". All commands,
+ * import and the web page use this one reader. */
 #ifndef DW_CLI_TIMES_H
 #define DW_CLI_TIMES_H
 
 #include <stdbool.h>
 
+#include "cli/out/local_time.h"
 #include "durawheel/durawheel.h"
 
-/* duration_of reads all that dw_parse_duration() reads, and three more forms: "0" without a unit,
- * units as words (5min, 2hours), and numbers with up to six decimals (1.5h). Returns DW_OK,
- * DW_EINVAL or DW_ELIMIT. */
-int duration_of(const char *text, dw_usec *ret_duration);
+enum { TIME_FAULT_SIZE = 512 };
 
-/* time_of reads all that dw_parse_time() reads, and seconds since 1970 until the year 9999. Such a
- * number has 9 to 12 digits and up to six decimals. So it cannot be mistaken for milliseconds or
- * for a time of day like 0930. Returns DW_OK, DW_EINVAL or DW_ELIMIT. */
-int time_of(const char *text, dw_usec *ret_time);
+/* The moment and the place of whoever writes a time. */
+struct time_place {
+	dw_usec now;
+	const char
+	    *zone; /* the name of the zone for times without an offset; NULL: the machine's */
+};
 
-/* duration_fault returns why duration_of() has refused a text, and time_fault why time_of() has. In
- * a message the words follow the text. */
-const char *duration_fault(int status);
-const char *time_fault(const char *text, int status);
+struct time_read {
+	dw_usec time;
+	/* The text is no complete RFC 3339 and no number, so its reader has decided something. */
+	bool is_understood;
+	bool has_zone;
+	struct local_zone zone; /* with has_zone: the zone by which the text was read */
+};
 
-/* time_is_duration returns true if the text is a duration. The caller needs a time. */
-bool time_is_duration(const char *text);
+/* time_of reads all that dw_parse_time() reads, and:
+ *  @1780306200, 1780306200    seconds since 1970; without the '@' they have 9 to 12 digits
+ *  2026-12-01 09:00 [OFFSET] [ZONE]    an offset is Z, UTC, +02:00 or +0200
+ *  dec 1 9am, 1 dec 2026 09:00, Tue, 01 Dec 2026 09:00:00 +0100
+ *  today 18:00, tomorrow 9am, mon 9:30
+ *  09:00, 9am, noon    the next one
+ *  now, in 30 min
+ * Returns DW_OK, DW_EINVAL, DW_ELIMIT (no such time) or DW_ENOMEM. ret_fault then says why; in a
+ * message the words follow the text. */
+int time_of(const char *text, const struct time_place *, struct time_read *ret_read,
+	    char ret_fault[TIME_FAULT_SIZE]);
+
+/* time_zone finds the zone of the place. Returns as time_of() does; the fault is whole. */
+int time_zone(const struct time_place *, struct local_zone *ret_zone,
+	      char ret_fault[TIME_FAULT_SIZE]);
+
+/* time_echo writes how a time was understood: in its zone, and how far from now. */
+enum { TIME_ECHO_SIZE = LOCAL_TEXT_SIZE + 80 };
+void time_echo(const struct time_read *, const struct time_place *, char ret_text[TIME_ECHO_SIZE]);
+
+/* time_resembles returns the unit of a number that looks like seconds, milliseconds or nanoseconds
+ * since 1970 where microseconds are wanted, and the right number. It returns NULL if the number
+ * looks like microseconds. */
+const char *time_resembles(dw_usec number, dw_usec *ret_right);
 
 #endif

@@ -7,11 +7,11 @@
 
 #include "cli/out/base64.h"
 #include "cli/out/due.h"
+#include "cli/out/durations.h"
 #include "cli/out/line.h"
 #include "cli/options.h"
 #include "cli/out/rule.h"
 #include "cli/out/rule_keys.h"
-#include "cli/out/times.h"
 #include "durawheel/ended.h"
 
 /* The keys of a line: some options of add, and the keys below. `list --json` writes the keys from
@@ -178,27 +178,86 @@ static bool read_rule(struct wish *wish, const char *text, const json_t **values
 }
 
 /* read_rule_keys reads a rule that has a key for each field, instead of one text. */
-static bool read_rule_keys(struct wish *wish, const json_t **values, dw_usec now)
+static bool read_rule_keys(struct wish *wish, const json_t **values, const struct time_place *place)
 {
 	char fault[RULE_KEY_FAULT_SIZE];
 
-	if (!rule_of_keys(values, now, &wish->rule, fault))
-		return refuse(wish, "%s", fault);
+	if (!rule_of_keys(values, place, &wish->rule, fault))
+		return refuse(wish, "%.600s", fault);
 	wish->timer.rule = wish->rule;
 	return true;
 }
 
-static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
+/* read_number reads "due". Another program may have written seconds or milliseconds there. A due
+ * beside a "state" is of list --json, so it is right. */
+static bool read_number(struct wish *wish, const json_t **values)
 {
-	const char *part = rule_key_given(values);
-	const char *at, *in, *rule;
-	dw_usec delay = 0;
-	int status;
+	dw_usec due = json_integer_value(values[KEY_DUE]), right;
+	const char *unit = values[KEY_STATE] ? NULL : time_resembles(due, &right);
+
+	if (unit)
+		return refuse(wish, "\"due\":%lld looks like %s: microseconds are wanted, as %lld",
+			      (long long)due, unit, (long long)right);
+	wish->timer.due = due;
+	return true;
+}
+
+static bool read_in(struct wish *wish, const char *in, const struct time_place *place)
+{
+	dw_usec delay;
+	int status = duration_of(in, &delay);
+
+	if (status != DW_OK)
+		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(in, status));
+	wish->timer.due = due_after(place->now, delay);
+	return true;
+}
+
+static bool read_at(struct wish *wish, const char *at, const char *zone,
+		    const struct time_place *place)
+{
+	const struct time_place here = {.now = place->now, .zone = zone ? zone : place->zone};
+	char fault[TIME_FAULT_SIZE];
+	struct time_read read;
+
+	if (time_of(at, &here, &read, fault) != DW_OK)
+		return refuse(wish, "\"at\":\"%.64s\" %s%s", at, fault,
+			      is_duration(at) ? "; \"in\" takes durations" : "");
+	wish->timer.due = read.time;
+	return true;
+}
+
+/* read_once reads the deadline of a timer without a rule. */
+static bool read_once(struct wish *wish, const json_t **values, const struct time_place *place)
+{
+	const char *at, *in, *zone;
 
 	if (!text_of(wish, values, OPT_AT, &at) || !text_of(wish, values, OPT_IN, &in) ||
-	    !text_of(wish, values, KEY_RULE, &rule))
+	    !text_of(wish, values, OPT_ZONE, &zone))
 		return false;
-	if ((rule || part) && (at || in))
+	if (zone && !at)
+		return refuse(wish, "\"zone\" needs \"at\", \"every\" or \"cron\"");
+	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
+		return refuse(
+		    wish, "needs one of \"at\", \"in\", \"every\", \"cron\", \"rule\" and \"due\"");
+	if (goes_on(values))
+		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and "
+				    "\"missed_count\" are those of a recurring timer");
+	if (values[KEY_DUE])
+		return read_number(wish, values);
+	return in ? read_in(wish, in, place) : read_at(wish, at, zone, place);
+}
+
+static bool read_due(struct wish *wish, const json_t **values, const struct time_place *place)
+{
+	const char *part = rule_key_given(values);
+	const char *rule;
+
+	if (!text_of(wish, values, KEY_RULE, &rule))
+		return false;
+	if (rule && !part && values[OPT_ZONE])
+		part = options_key(OPT_ZONE);
+	if ((rule || part) && (values[OPT_AT] || values[OPT_IN]))
 		return refuse(wish, "has a \"%s\": it needs no \"at\" and no \"in\"",
 			      rule ? "rule" : part);
 	if (rule && part)
@@ -209,28 +268,8 @@ static bool read_due(struct wish *wish, const json_t **values, dw_usec now)
 			      "\"missed_count\" are for \"rule\", as list --json writes it",
 			      part);
 	if (part)
-		return read_rule_keys(wish, values, now);
-	if (rule)
-		return read_rule(wish, rule, values);
-	if ((at != NULL) + (in != NULL) + (values[KEY_DUE] != NULL) != 1)
-		return refuse(
-		    wish, "needs one of \"at\", \"in\", \"every\", \"cron\", \"rule\" and \"due\"");
-	if (goes_on(values))
-		return refuse(wish, "has no \"rule\": \"occurrence\", \"rule_end\" and "
-				    "\"missed_count\" are those of a recurring timer");
-	if (values[KEY_DUE]) {
-		wish->timer.due = json_integer_value(values[KEY_DUE]);
-		return true;
-	}
-	status = in ? duration_of(in, &delay) : time_of(at, &wish->timer.due);
-	if (status != DW_OK && in)
-		return refuse(wish, "\"in\":\"%.64s\" %s", in, duration_fault(status));
-	if (status != DW_OK)
-		return refuse(wish, "\"at\":\"%.64s\" %s%s", at, time_fault(at, status),
-			      time_is_duration(at) ? "; \"in\" takes durations" : "");
-	if (in)
-		wish->timer.due = due_after(now, delay);
-	return true;
+		return read_rule_keys(wish, values, place);
+	return rule ? read_rule(wish, rule, values) : read_once(wish, values, place);
 }
 
 static bool read_late_after(struct wish *wish, const json_t **values)
@@ -248,7 +287,8 @@ static bool read_late_after(struct wish *wish, const json_t **values)
 			      "\"missed_age\"");
 	status = duration_of(text, &wish->timer.late_after_us);
 	if (status != DW_OK)
-		return refuse(wish, "\"late_after\":\"%.64s\" %s", text, duration_fault(status));
+		return refuse(wish, "\"late_after\":\"%.64s\" %s", text,
+			      duration_fault(text, status));
 	if (wish->timer.late_after_us == 0)
 		return refuse(wish, "\"late_after\" is 0: write a duration, or leave it out");
 	return true;
@@ -265,7 +305,7 @@ static bool read_keep(struct wish *wish, const json_t **values)
 		return true;
 	status = duration_of(text, &wish->timer.keep_us);
 	if (status != DW_OK)
-		return refuse(wish, "\"keep\":\"%.64s\" %s", text, duration_fault(status));
+		return refuse(wish, "\"keep\":\"%.64s\" %s", text, duration_fault(text, status));
 	if (wish->timer.keep_us == 0 || wish->timer.keep_us > DW_KEEP_MAX)
 		return refuse(wish, "\"keep\" is not 1us to 90d: write that, or leave it out");
 	return true;
@@ -311,7 +351,8 @@ static bool read_state(struct wish *wish, const json_t **values)
 				: "has a \"state\" that is neither pending nor claimed");
 }
 
-bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now)
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max,
+	       const struct time_place *place)
 {
 	const json_t *values[KEYS] = {0};
 	json_error_t error;
@@ -332,7 +373,7 @@ bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data
 		return false;
 	if (!wish->timer.topic)
 		return refuse(wish, "needs a \"topic\"");
-	return read_state(wish, values) && read_due(wish, values, now) &&
+	return read_state(wish, values) && read_due(wish, values, place) &&
 	       read_late_after(wish, values) && read_keep(wish, values) &&
 	       read_data(wish, values, data_max);
 }

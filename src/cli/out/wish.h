@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/out/times.h"
 #include "durawheel/durawheel.h"
 
-#define WISH_MESSAGE_SIZE 384
+#define WISH_MESSAGE_SIZE (TIME_FAULT_SIZE + 256)
 
 struct wish {
 	dw_timer timer; /* its pointers lead into `object` and `decoded` */
@@ -19,9 +20,11 @@ struct wish {
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 
-/* wish_read reads a line. "in" counts from now. The data may have at most data_max bytes. Returns
- * false if the line is invalid; message then says why. Call wish_free() in both cases. */
-bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max, dw_usec now);
+/* wish_read reads a line. Times in it are those of the place, unless the line has a zone. The data
+ * may have at most data_max bytes. Returns false if the line is invalid; message then says why.
+ * Call wish_free() in both cases. */
+bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max,
+	       const struct time_place *);
 
 /* wish_never returns true if the timer's rule has no occurrence after now. The library would refuse
  * such a timer. message then says why. */

@@ -226,9 +226,12 @@ int command_dead(const struct options *options)
 int command_dead_list(const struct options *options)
 {
 	struct dead dead = {.json = options->value[OPT_JSON] != NULL};
+	struct local_zone zone;
 	size_t left = SIZE_MAX;
-	int code = EXIT_DONE;
+	int code = shown_zone(options, &zone, &dead.table.zone);
 
+	if (code != EXIT_DONE)
+		return code;
 	if (options->topic_count > 1)
 		return complain(EXIT_USAGE, "dead list: write --topic once");
 	if (options->value[OPT_LIMIT])

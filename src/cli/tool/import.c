@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cli/out/data.h"
+#include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/run/progress.h"
 #include "cli/out/reader.h"
@@ -50,7 +51,8 @@ struct pack {
 
 struct import {
 	dw *d;
-	size_t data_max; /* the limit for the data of a timer, in bytes */
+	const char *zone; /* of times without an offset; NULL: the machine's */
+	size_t data_max;  /* the limit for the data of a timer, in bytes */
 	struct reader reader;
 	struct progress progress;
 	struct pack *packs; /* an array of PACKS_MAX packs */
@@ -143,12 +145,13 @@ static void take_line(struct import *import, const char *line, size_t size)
 {
 	struct pack *pack = import->pack ? import->pack : import->free;
 	struct wish *wish = &pack->wishes[pack->count];
+	const struct time_place place = {.now = session_now(), .zone = import->zone};
 
 	if (size > 0 && line[size - 1] == '\r')
 		size--;
 	if (size == 0)
 		return;
-	if (!wish_read(wish, line, size, import->data_max, session_now())) {
+	if (!wish_read(wish, line, size, import->data_max, &place)) {
 		refuse(import, import->reader.number, wish->message);
 		wish_free(wish);
 		return;
@@ -319,11 +322,15 @@ int command_import(const struct options *options)
 {
 	const char *name = options->word_count > 1 ? options->words[1] : "-";
 	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	struct import import = {.data_max = data_max(options->value[OPT_JOURNAL])};
+	struct import import = {.data_max = data_max(options->value[OPT_JOURNAL]),
+				.zone = options->value[OPT_ZONE]};
 	int code;
 
 	if (fd < 0)
 		return complain(EXIT_FAILED, "cannot open %.300s: %s", name, strerror(errno));
+	code = zone_is_known(options);
+	if (code != EXIT_DONE)
+		return code;
 	if (!interrupts_open(&import.interrupts))
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
 	code = session_open(options, (dw_options){.role = DW_CLIENT}, &import.d);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "durawheel/journal.h"
@@ -25,6 +26,7 @@ int command_journal(const struct options *options)
 /* ---- List ---------------------------------------------------------------------------------- */
 
 struct journal_list {
+	const struct local_zone *zone; /* of printed times; NULL: UTC */
 	bool json;
 	struct line line;
 	bool failed; /* the command is out of memory */
@@ -54,21 +56,23 @@ static void print_row_json(struct journal_list *list, const dw_journal_row *row)
 static void print_row(const dw_journal_row *row, void *user)
 {
 	struct journal_list *list = user;
-	char at[DW_TIME_SIZE], due[DW_TIME_SIZE] = "-";
+	char at[LOCAL_TEXT_SIZE], due[LOCAL_TEXT_SIZE] = "-";
+	int width = list->zone ? 32 : 27;
 
 	if (list->json) {
 		print_row_json(list, row);
 		return;
 	}
 	if (!list->headed)
-		(void)printf("%-27s %-7s %-27s %-20s %s\n", "AT", "WHAT", "DUE", "NAMESPACE",
+		(void)printf("%-*s %-7s %-*s %-20s %s\n", width, "AT", "WHAT", width, "DUE",
+			     "NAMESPACE",
 			     "ID"); /* session_flush() reports failed writes, here and below */
 	list->headed = true;
-	dw_format_time(row->at, at);
+	local_show(list->zone, row->at, at);
 	if (row->due > 0)
-		dw_format_time(row->due, due);
-	(void)printf("%-27s %-7s %-27s %-20s %s%s%s%s\n", at, row->what, due, row->name, row->id,
-		     *row->topic ? " (" : "", row->topic, *row->topic ? ")" : "");
+		local_show(list->zone, row->due, due);
+	(void)printf("%-*s %-7s %-*s %-20s %s%s%s%s\n", width, at, row->what, width, due, row->name,
+		     row->id, *row->topic ? " (" : "", row->topic, *row->topic ? ")" : "");
 }
 
 static int fail(const char *path, int status, const char *message)
@@ -86,8 +90,13 @@ int command_journal_list(const struct options *options)
 	const char *path = options->words[1];
 	char message[DW_MESSAGE_SIZE] = "";
 	uint64_t damaged = 0;
-	int status = dw_journal_list(path, print_row, &list, &damaged, message);
-	int flushed = session_flush();
+	struct local_zone zone;
+	int status, flushed, code = shown_zone(options, &zone, &list.zone);
+
+	if (code != EXIT_DONE)
+		return code;
+	status = dw_journal_list(path, print_row, &list, &damaged, message);
+	flushed = session_flush();
 
 	line_free(&list.line);
 	if (status != DW_OK)

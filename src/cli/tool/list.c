@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/select.h"
@@ -139,10 +140,13 @@ int command_list(const struct options *options)
 	struct list list = {.json = options->value[OPT_JSON] != NULL,
 			    .recurring = options->value[OPT_RECURRING] != NULL,
 			    .left = SIZE_MAX};
+	struct local_zone zone;
 	dw_select select;
 	int code = select_of_options(options, "list", &select);
 	dw *d;
 
+	if (code == EXIT_DONE)
+		code = shown_zone(options, &zone, &list.table.zone);
 	select.recurring = list.recurring;
 	if (code == EXIT_DONE && options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &list.left);

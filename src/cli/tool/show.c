@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/due.h"
 #include "cli/out/ending.h"
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
@@ -19,6 +20,8 @@
 struct show {
 	const char *id;
 	bool json;
+	struct local_zone zone;
+	const struct local_zone *shown; /* the zone of printed times; NULL: UTC */
 	int code;
 	struct ending ending;
 	struct due_timer waiting; /* the facts that decide why a due timer waits */
@@ -27,7 +30,7 @@ struct show {
 
 /* print_next prints the occurrence after the pending one, or "none". It prints nothing if the rule
  * cannot be read. */
-static void print_next(const dw_info *info)
+static void print_next(const dw_info *info, const struct local_zone *zone)
 {
 	dw_rule *rule;
 	dw_usec next;
@@ -35,21 +38,21 @@ static void print_next(const dw_info *info)
 	if (rule_of_info(info, "show", &rule) != EXIT_DONE)
 		return; /* the rule's zone may be unknown here; the other fields are still shown */
 	if (dw_rule_next(rule, info->occurrence, &next, 1, NULL) == 1)
-		table_row_time("next", next);
+		table_row_time("next", next, zone);
 	else
 		table_row_text("next", "none", strlen("none"));
 	dw_rule_free(rule);
 }
 
-static void print(const dw_info *info, const struct ending *ending)
+static void print(const dw_info *info, const struct ending *ending, const struct local_zone *zone)
 {
 	table_row_text("id", info->id, strlen(info->id));
 	table_row_text("topic", info->topic, strlen(info->topic));
-	table_row_time("due", info->due);
+	table_row_time("due", info->due, zone);
 	if (info->rule) {
-		table_row_time("occurrence", info->occurrence);
+		table_row_time("occurrence", info->occurrence, zone);
 		table_row_text("rule", info->rule, strlen(info->rule));
-		print_next(info);
+		print_next(info, zone);
 		if (info->missed > 0)
 			table_row_count("missed", info->missed);
 	}
@@ -159,7 +162,7 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 		return;
 	show->code = EXIT_DONE;
 	if (!show->json)
-		print(timers, &show->ending);
+		print(timers, &show->ending, show->shown);
 	else if (!line_of_whole_info(&show->line, timers, ending_take(&show->ending)))
 		show->code = complain(EXIT_FAILED, "out of memory");
 	show->waiting = waits_note(timers);
@@ -188,8 +191,11 @@ int command_show(const struct options *options)
 	    .code = EXIT_STORE,
 	};
 	dw *d;
-	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	int status = shown_zone(options, &show.zone, &show.shown);
 
+	show.ending.zone = show.shown;
+	if (status == EXIT_DONE)
+		status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (status != EXIT_DONE)
 		return status;
 	status = dw_ended_get(d, show.id, show_end_answered, &show);

@@ -70,7 +70,7 @@ static void print_last_error(const json_t *report)
 	}
 	print_word("  last error", text && *text ? text : dw_strerror((int)status));
 	if (at > 0)
-		table_row_time("  it was", at);
+		table_row_time("  it was", at, NULL);
 }
 
 /* print_refused prints which shards the owner cannot use, since when, and why. */
@@ -89,7 +89,7 @@ static void print_refused(const json_t *report)
 
 		(void)snprintf(name, sizeof name, "  shard %lld",
 			       json_integer_value(json_object_get(shard, "shard")));
-		table_row_time(name, json_integer_value(json_object_get(shard, "since")));
+		table_row_time(name, json_integer_value(json_object_get(shard, "since")), NULL);
 		print_word("", text ? text : "");
 	}
 }
@@ -125,8 +125,8 @@ static void print_owner(const dw_store_status *status)
 	print_word("owner", status->owner);
 	if (session_now() - status->owner_seen > SILENT_AFTER)
 		print_word("", "silent for so long: it hangs, or its machine does");
-	table_row_time("seen", status->owner_seen);
-	table_row_time("began", status->owner_since);
+	table_row_time("seen", status->owner_seen, NULL);
+	table_row_time("began", status->owner_since, NULL);
 	print_report(status->owner_report);
 }
 
@@ -171,7 +171,7 @@ static void print(const dw_store_status *status, const json_t *members)
 	table_row_count("dead", status->dead);
 	if (status->dead > 0)
 		print_word("", "could not be delivered: durawheel dead list");
-	table_row_time("next due", status->next_due);
+	table_row_time("next due", status->next_due, NULL);
 	table_row_count("inbox", status->inbox);
 	print_standby(status);
 	if (*status->owner || !members)

@@ -72,7 +72,7 @@ static void print_queue(const dw_topic_info *info)
 	table_row_count("dropped", info->dropped);
 	table_row_count("expired", info->expired);
 	if (info->oldest_message)
-		table_row_time("oldest message", info->oldest_message);
+		table_row_time("oldest message", info->oldest_message, NULL);
 }
 
 static void print_timers(const dw_topic_info *info)
@@ -93,7 +93,7 @@ static void print_timers(const dw_topic_info *info)
 	row_of_span("handler p99", info->took_p99_us);
 	row_of_span("handler max", info->took_max_us);
 	if (info->oldest)
-		table_row_time("oldest due", info->oldest);
+		table_row_time("oldest due", info->oldest, NULL);
 }
 
 /* print_rows prints one topic. Without an owner the numbers of timers are missing, because the

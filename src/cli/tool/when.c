@@ -179,7 +179,7 @@ static int when_of_id(const struct options *options, struct when *when)
 	dw *d;
 	int code;
 
-	if (rule_option_given(options) != OPTION_COUNT)
+	if (rule_option_given(options) != OPTION_COUNT || options->value[OPT_ZONE])
 		return complain(EXIT_USAGE,
 				"when: %.300s has its own rule: write an id, "
 				"or the options of a rule",

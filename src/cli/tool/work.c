@@ -22,7 +22,7 @@
 #include "cli/run/run_exec.h"
 #include "cli/session.h"
 #include "cli/run/supervisor.h"
-#include "cli/out/times.h"
+#include "cli/out/durations.h"
 #include "cli/tool/work_answers.h"
 #include "durawheel/topic.h"
 

@@ -5,7 +5,7 @@
 
 #include "cli/out/errors.h"
 #include "cli/out/reader.h"
-#include "cli/out/times.h"
+#include "cli/out/durations.h"
 
 static struct job_item *item_of(struct exec_job *job, const char *token)
 {
