@@ -178,14 +178,27 @@ void html_span(struct html *html, dw_usec span)
 
 void html_clock(struct html *html, dw_usec time)
 {
-	char text[DW_TIME_SIZE];
+	char utc[DW_TIME_SIZE], text[LOCAL_TEXT_SIZE];
+	const char *offset;
 
 	if (time <= 0 || time == DW_NEVER) {
 		html_put(html, "-");
 		return;
 	}
-	dw_format_time(time, text);
-	html_format(html, "<time datetime=\"%s\">%.10s %.8s</time>", text, text, text + 11);
+	dw_format_time(time, utc);
+	local_show(html->zone, time, text);
+	offset = html->zone ? text + 11 + strcspn(text + 11, "+-") : "";
+	html_format(html, "<time datetime=\"%s\">%.10s %.8s%s%s</time>", utc, text, text + 11,
+		    *offset ? " " : "", offset);
+}
+
+void html_zone(struct html *html, const char *before)
+{
+	if (!html->zone)
+		return;
+	html_put(html, before);
+	html_put(html, "zone=");
+	html_url(html, html->zone_argument);
 }
 
 void html_time(struct html *html, dw_usec time, dw_usec now)

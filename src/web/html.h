@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/out/local_time.h"
 #include "durawheel/durawheel.h"
 
 struct html {
-	char *bytes; /* ends with a NUL; or NULL */
+	const struct local_zone *zone; /* of times; NULL: UTC */
+	const char *zone_argument;     /* what asks for this zone in a URL, or "" */
+	char *bytes;                   /* ends with a NUL; or NULL */
 	size_t size, room;
 	bool failed; /* out of memory, so the text is incomplete */
 };
@@ -25,12 +28,14 @@ void html_name(struct html *, const char *);
 void html_url(struct html *, const char *);
 
 /* html_count adds a number like 1,204,331. html_span adds a duration; from 10 s on it is in whole
- * seconds, and 0 is "-". html_clock adds a time in UTC. html_time adds the time and its distance
- * from now. */
+ * seconds, and 0 is "-". html_clock adds a time in its zone. html_time adds the time and its
+ * distance from now. html_zone adds the argument of a URL that asks for the same zone, if one was
+ * asked for; `before` is '?' or "&amp;". */
 void html_count(struct html *, uint64_t);
 void html_span(struct html *, dw_usec);
 void html_clock(struct html *, dw_usec time);
 void html_time(struct html *, dw_usec time, dw_usec now);
+void html_zone(struct html *, const char *before);
 
 /* html_cut removes everything after the first `size` bytes. */
 void html_cut(struct html *, size_t size);

@@ -3,6 +3,7 @@
 #include "web/http_inside.h"
 
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 /* SCHEDULES_LIMIT is small, because each schedule needs a tenth of a millisecond for its times. */
@@ -127,6 +128,24 @@ static const char *read_id(struct arguments *reading, const char *text)
 		   : "id: it is too long, or invalid UTF-8";
 }
 
+/* read_zone reads the zone of the times on a page. An empty field of a form means UTC. Returns what
+ * is wrong, or NULL. */
+static const char *read_zone(struct arguments *reading, const char *text)
+{
+	struct http_request *request = reading->request;
+	char fault[LOCAL_FAULT_SIZE];
+	bool is_local = strcasecmp(text, "local") == 0;
+
+	if (!*text || strcasecmp(text, "UTC") == 0)
+		return NULL;
+	if (strlen(text) >= sizeof request->zone_argument ||
+	    (is_local ? local_zone_of_machine(&request->zone, fault)
+		      : local_zone_find(text, &request->zone, fault)) != DW_OK)
+		return "zone: write an IANA name, as Europe/London, or local, or UTC";
+	memcpy(request->zone_argument, text, strlen(text) + 1);
+	return NULL;
+}
+
 /* The arguments, and the paths that take each of them: lists of the API, and pages with such
  * lists. */
 static const struct argument {
@@ -143,6 +162,7 @@ static const struct argument {
      1u << PAGE_TOPICS | 1u << PAGE_TIMERS | 1u << PAGE_DEAD | 1u << PAGE_SCHEDULES},
     {"prefix", read_prefix, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
     {"id", read_id, 0, 1u << PAGE_TIMERS | 1u << PAGE_DEAD},
+    {"zone", read_zone, 0, (1u << PAGE_VIEWS) - 1},
 };
 
 /* find_argument returns the argument with this name. Returns NULL if the path does not take it. */

@@ -36,6 +36,8 @@ struct http_request {
 	struct question question; /* for a list or a timer: the question to the store */
 	bool wants_timer;         /* for a page: the question is the id of a timer */
 	size_t skip;              /* for a page: the number of rows to leave out */
+	struct local_zone zone; /* for a page: the zone of its times, if zone_argument is not "" */
+	char zone_argument[LOCAL_NAME_SIZE];
 	struct ask *asks[REQUEST_ASKS];
 	size_t ask_count;
 	bool has_begun;

@@ -28,7 +28,9 @@ static void put_nav(struct html *html, const struct web_page *page)
 {
 	html_put(html, "<nav aria-label=\"Views\">");
 	for (int i = 0; i < PAGE_VIEWS; i++) {
-		html_format(html, "<a href=\"%s\"%s>%s</a>", page_path((enum page_view)i),
+		html_format(html, "<a href=\"%s", page_path((enum page_view)i));
+		html_zone(html, "?");
+		html_format(html, "\"%s>%s</a>",
 			    i == (int)page->view ? " aria-current=\"page\"" : "",
 			    i == PAGE_DEAD ? "Dead" : views[i].name);
 	}
@@ -176,12 +178,25 @@ static void put_banner(struct html *html, const struct web_page *page)
 	html_put(html, "</p>\n");
 }
 
+/* put_zone asks in which zone times are shown. */
+static void put_zone(struct html *html, const struct web_page *page)
+{
+	html_format(html, "<form action=\"%s\" method=\"get\" data-keep>\n", page_path(page->view));
+	page_input(html, "zone", "Times in (UTC, local, Europe/London)",
+		   page->zone ? page->zone_argument : "UTC");
+	page_hidden(html, "id", page->id);
+	page_hidden(html, "prefix", page->prefix);
+	page_hidden(html, "topic", page->topic);
+	html_put(html, "<button type=\"submit\">Show</button></form>\n");
+}
+
 static void put_foot(struct html *html, const struct web_page *page)
 {
 	char now[DW_TIME_SIZE];
 
 	dw_format_time(page->now, now);
 	html_put(html, "</main>\n<footer>");
+	put_zone(html, page);
 	html_format(html, "<p>%.10s %.8s UTC, durawheel %s. This page only reads. ", now, now + 11,
 		    dw_version());
 	html_put(html, "<a href=\"/metrics\">Metrics</a>, <a href=\"/api/v1/status\">JSON</a></p>"
@@ -192,7 +207,7 @@ static void put_foot(struct html *html, const struct web_page *page)
 
 char *page_write(const struct web_page *page)
 {
-	struct html html = {.size = 0};
+	struct html html = {.zone = page->zone, .zone_argument = page->zone_argument};
 
 	put_head(&html, page);
 	put_banner(&html, page);

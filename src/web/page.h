@@ -24,13 +24,15 @@ struct web_page {
 	const struct rates *rates;
 	int part_status;
 	const json_t *part; /* the topics, a list or a timer; NULL if it failed with part_status */
-	const json_t *coming; /* the numbers of timers that are due soon, or NULL */
-	bool stands_by;       /* this process is a standby */
-	const char *id;       /* the id of a timer that was looked up, or "" */
-	const char *topic;    /* the topic of a list, or "" */
-	const char *prefix;   /* the beginning of the ids in a list, or "" */
-	dw_cursor after;      /* the position where the list begins */
-	size_t skip;          /* the number of rows after that position to leave out */
+	const json_t *coming;          /* the numbers of timers that are due soon, or NULL */
+	bool stands_by;                /* this process is a standby */
+	const char *id;                /* the id of a timer that was looked up, or "" */
+	const char *topic;             /* the topic of a list, or "" */
+	const char *prefix;            /* the beginning of the ids in a list, or "" */
+	dw_cursor after;               /* the position where the list begins */
+	size_t skip;                   /* the number of rows after that position to leave out */
+	const struct local_zone *zone; /* of times; NULL: UTC */
+	const char *zone_argument;     /* how it was asked for, or "" */
 };
 
 /* page_path returns the path of a view, like "/" or "/topics". */
@@ -59,6 +61,11 @@ const char *page_string(const json_t *object, const char *key);
 
 /* page_foot_size returns the largest size of what follows a view. */
 size_t page_foot_size(void);
+
+/* page_input writes a field of a form with its label. page_hidden writes a field that the user does
+ * not see, unless its value is "". */
+void page_input(struct html *, const char *name, const char *label, const char *value);
+void page_hidden(struct html *, const char *name, const char *value);
 
 /* page_refused writes why the store has no answer for this part. */
 void page_refused(struct html *, const struct web_page *);

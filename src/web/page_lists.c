@@ -45,6 +45,7 @@ static void put_link(struct html *html, const struct web_page *page, const char 
 	put_argument(html, "topic", page->topic);
 	put_argument(html, "prefix", page->prefix);
 	put_argument(html, "after", after);
+	put_argument(html, "zone", page->zone ? page->zone_argument : "");
 	html_format(html, "skip=%zu\">Next</a></p>\n", skip);
 }
 
@@ -124,25 +125,17 @@ static void put_data(struct html *html, const json_t *object)
 
 /* ---- Timers ---------------------------------------------------------------------------------- */
 
-static void put_input(struct html *html, const char *name, const char *label, const char *value)
-{
-	html_format(html, "<label>%s <input name=\"%s\" type=\"search\" autocomplete=\"off\" ",
-		    label, name);
-	html_put(html, "spellcheck=\"false\" value=\"");
-	html_text(html, value);
-	html_put(html, "\"></label>\n");
-}
-
 static void put_search(struct html *html, const struct web_page *page)
 {
 	html_format(html, "<form action=\"%s\" method=\"get\" role=\"search\" data-keep>\n",
 		    page_path(page->view));
-	put_input(html, "id",
-		  page->view == PAGE_DEAD ? "The letter with the id" : "The timer with the id",
-		  page->id);
+	page_input(html, "id",
+		   page->view == PAGE_DEAD ? "The letter with the id" : "The timer with the id",
+		   page->id);
+	page_hidden(html, "zone", page->zone ? page->zone_argument : "");
 	if (page->view == PAGE_TIMERS)
-		put_input(html, "prefix", "Or ids that begin with", page->prefix);
-	put_input(html, "topic", "Of the topic", page->topic);
+		page_input(html, "prefix", "Or ids that begin with", page->prefix);
+	page_input(html, "topic", "Of the topic", page->topic);
 	html_put(html, "<button type=\"submit\">Search</button></form>\n");
 }
 
@@ -261,6 +254,7 @@ static void put_id(struct html *html, const json_t *object)
 
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?id=");
 	html_url(html, id);
+	html_zone(html, "&amp;");
 	html_put(html, "\"><bdi>");
 	html_name(html, id);
 	html_put(html, "</bdi></a>");
@@ -320,6 +314,7 @@ static void put_id_link(struct html *html, const char *path, const char *id, con
 {
 	html_format(html, "<p class=\"more\"><a href=\"%s?id=", path);
 	html_url(html, id);
+	html_zone(html, "&amp;");
 	html_format(html, "\">%s</a></p>\n", words);
 }
 

@@ -269,6 +269,7 @@ static void put_topic_row(struct html *html, const json_t *topic, dw_usec now)
 
 	html_put(html, "<tr><th scope=\"row\" class=\"name\"><a href=\"/timers?topic=");
 	html_url(html, name);
+	html_zone(html, "&amp;");
 	html_put(html, "\"><bdi>");
 	html_name(html, name);
 	html_put(html, "</bdi></a>");

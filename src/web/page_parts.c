@@ -33,7 +33,26 @@ void page_refused(struct html *html, const struct web_page *page)
 	html_put(html, "</p>\n");
 }
 
+void page_input(struct html *html, const char *name, const char *label, const char *value)
+{
+	html_format(html, "<label>%s <input name=\"%s\" type=\"search\" autocomplete=\"off\" ",
+		    label, name);
+	html_put(html, "spellcheck=\"false\" value=\"");
+	html_text(html, value);
+	html_put(html, "\"></label>\n");
+}
+
+void page_hidden(struct html *html, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	html_format(html, "<input type=\"hidden\" name=\"%s\" value=\"", name);
+	html_text(html, value);
+	html_put(html, "\">\n");
+}
+
 size_t page_foot_size(void)
 {
-	return strlen(asset_page_js) + 4096; /* a link may contain three names of 255 bytes */
+	return strlen(asset_page_js) +
+	       8192; /* a link and a form may each have three names of 255 bytes */
 }

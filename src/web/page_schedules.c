@@ -70,6 +70,7 @@ static void put_schedule(struct html *html, const json_t *schedule, dw_usec now)
 
 	html_put(html, "<li class=\"schedule\"><h2><a href=\"/timers?id=");
 	html_url(html, id);
+	html_zone(html, "&amp;");
 	html_put(html, "\"><bdi>");
 	html_name(html, id);
 	html_put(html, "</bdi></a></h2><p><code><bdi>");

@@ -505,6 +505,31 @@ def test_reason_why_due_timers_wait_is_shown(place):
     assert b'\ndurawheel_timers{topic="mail",state="due"} 3\n' in metrics, metrics
 
 
+def test_times_are_shown_in_a_zone_on_demand(place):
+    place.run("add", "--topic", "t", "--id", "a", "--at", "2100-07-01T09:00:00Z")
+    place.run("add", "--topic", "t", "--id", "r", "--every", "1d", "--from", "2100-07-02T09:00:00Z")
+    place.environment["TZ"] = "EST5"
+    server = Server(place, *ANY)
+    assert "T09:00:00.000000Z\">2100-07-01 09:00:00</time>" in server.get("/timers").body.decode()
+    for path in "/", "/topics", "/timers", "/dead", "/schedules", "/timers?id=a", "/timers?topic=t":
+        zone = "&" if "?" in path else "?"
+        text = server.get(path + zone + "zone=Asia%2FKolkata").body.decode()
+        if "timers" in path:
+            assert "T09:00:00.000000Z\">2100-07-01 14:30:00 +05:30</time>" in text, text
+        links = [html.unescape(link) for link in re.findall("href=\"(/[^\"]*)\"", text)]
+        asked = [link for link in links if "zone=Asia%2FKolkata" in link]
+        assert set(links) - set(asked) == {"/icon.svg", "/metrics", "/api/v1/status"}, links
+        assert "value=\"Asia/Kolkata\"" in text, text
+        for link in asked:
+            assert server.ask(link).status in (200, 404), link  # no dead letter has the id
+    assert b"+05:30" not in server.get("/timers?zone=&topic=").body
+    assert b"-05:00</time>" in server.get("/timers?zone=local").body
+    for bad in "No/Where", "..%2F..%2Fetc%2Fpasswd", "%3Cb%3E", 100 * "x":
+        answer = server.ask("/timers?zone=" + bad)
+        assert answer.status == 400 and b"zone: write an IANA name" in answer.body, bad
+    assert server.ask("/api/v1/timers?zone=UTC").status == 400  # numbers have no zone
+
+
 def test_standby_is_named(place):
     place.owner()
     server = Server(place, *ANY)
