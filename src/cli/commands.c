@@ -28,18 +28,18 @@ const struct command commands[] = {
     },
     {
 	TEXT_OF_MOVE,
-	.summary = "gives a timer another deadline; the rest stays",
+	.summary = "gives timers another deadline; the rest stays",
 	.example = "durawheel move order:42 --in 1h",
 	.words_min = 1,
-	.words_max = 1,
+	.words_max = SIZE_MAX,
 	.run = command_move,
     },
     {
 	TEXT_OF_SHOW,
-	.summary = "shows all of one timer, or how it has ended",
+	.summary = "shows all of a timer, or how it has ended",
 	.example = "durawheel show order:42",
 	.words_min = 1,
-	.words_max = 1,
+	.words_max = SIZE_MAX,
 	.run = command_show,
     },
     {
@@ -56,7 +56,7 @@ const struct command commands[] = {
     },
     {
 	TEXT_OF_STATS,
-	.summary = "shows the counts and the owner; also: top, members, serve",
+	.summary = "shows the counts and the owner",
 	.example = "durawheel stats",
 	.run = command_stats,
     },
@@ -65,21 +65,18 @@ const struct command commands[] = {
 	.summary = "shows which processes share a namespace, and their shards",
 	.example = "durawheel members",
 	.run = command_members,
-	.is_beside = true,
     },
     {
 	TEXT_OF_TOP,
-	.summary = "shows timers, topics and the owner in a terminal, again and again",
+	.summary = "shows timers, topics and the owner in a terminal, live",
 	.example = "durawheel top --every 500ms",
 	.run = command_top,
-	.is_beside = true,
     },
     {
 	TEXT_OF_SERVE,
 	.summary = "shows the timers and their owner by HTTP; changes nothing",
 	.example = "durawheel serve --http 127.0.0.1:8990",
 	.run = command_serve,
-	.is_beside = true,
     },
     {
 	TEXT_OF_DEAD,
@@ -110,7 +107,7 @@ const struct command commands[] = {
     },
     {
 	TEXT_OF_TOPIC,
-	.summary = "sets, pauses or lists topics; queues: push, take, ack, work",
+	.summary = "sets, lists, shows, pauses, resumes or drops topics",
 	.example = "durawheel topic list",
 	.words_max = 1,
 	.run = command_topic,
@@ -167,14 +164,12 @@ const struct command commands[] = {
 	.example = "durawheel push --topic game.x --data '{\"score\":7}'",
 	.words_max = 1,
 	.run = command_push,
-	.is_beside = true,
     },
     {
 	TEXT_OF_TAKE,
 	.summary = "takes messages of a queue, and hides them",
 	.example = "durawheel take --topic game.x --max 128 --wait 10s",
 	.run = command_take,
-	.is_beside = true,
     },
     {
 	TEXT_OF_ACK,
@@ -183,14 +178,12 @@ const struct command commands[] = {
 	.words_min = 1,
 	.words_max = SIZE_MAX,
 	.run = command_ack,
-	.is_beside = true,
     },
     {
 	TEXT_OF_WORK,
 	.summary = "takes messages and runs a command for each batch",
 	.example = "durawheel work --topic game.x --exec './report.sh' --jobs 2",
 	.run = command_work,
-	.is_beside = true,
     },
     {
 	TEXT_OF_JOURNAL,

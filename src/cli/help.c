@@ -16,10 +16,9 @@ void help_print_overview(FILE *file)
 {
 	/* In this file the caller flushes stdout and checks for write errors. */
 	(void)fputs("durawheel: durable timers; --help, --version\n\n", file);
-	/* The summaries of topic and stats mention the commands that are left out here. This keeps
-	 * the overview on one screen. */
+	/* A command of two words is left out, because the summary of the first word mentions it. */
 	for (size_t i = 0; i < command_count; i++)
-		if (!strchr(commands[i].name, ' ') && !commands[i].is_beside)
+		if (!strchr(commands[i].name, ' '))
 			(void)fprintf(file, "  durawheel %-7s %s\n", commands[i].name,
 				      commands[i].summary);
 	(void)fputs(

@@ -47,8 +47,6 @@ struct command {
 	size_t words_min;              /* the least number of arguments after the name */
 	size_t words_max;
 	int (*run)(const struct options *); /* runs the command; NULL for command_help() */
-	/* The overview leaves the command out, because a related command mentions it. */
-	bool is_beside;
 };
 
 /* options_parse reads the command line. Returns EXIT_DONE, or complains. It does not complain about

@@ -99,9 +99,25 @@ static void log_new(dw_log_level level, const char *line, void *user)
 			 line, user);
 }
 
-/* check_store refuses the store memory:, because other commands could not see its timers. */
+/* is_path returns true for a word that is surely the path of a file, and so no password. */
+static bool is_path(const char *store)
+{
+	const char *end = strrchr(store, '.');
+
+	if (strchr(store, ':') || strchr(store, '@'))
+		return false;
+	return *store == '/' || strncmp(store, "./", 2) == 0 || strncmp(store, "../", 3) == 0 ||
+	       (end && (strcmp(end, ".db") == 0 || strncmp(end, ".sqlite", 7) == 0)) ||
+	       (*store && access(store, F_OK) == 0);
+}
+
+/* check_store refuses the store memory:, because other commands could not see its timers. For a
+ * path it offers the store in that file. */
 static int check_store(const char *store)
 {
+	if (is_path(store))
+		return complain(EXIT_USAGE, "the store \"%.300s\" has no kind; write %s%.300s",
+				store, scheme, store);
 	if (strcasecmp(store, "memory:") != 0)
 		return EXIT_DONE;
 	return complain(EXIT_USAGE, "the store memory: ends with the command and no other one sees "
@@ -370,4 +386,16 @@ const char *session_name(const struct options *options)
 	if (!store || !*store)
 		return "timers.db";
 	return slash ? slash + 1 : store + strcspn(store, ":") + 1;
+}
+
+void session_store(const struct options *options, char ret_text[SESSION_STORE_SIZE])
+{
+	char fallback[STORE_SIZE];
+	const char *store = "";
+
+	if (find_store(options, fallback, &store) != EXIT_DONE)
+		return; /* opening it complains, too */
+	(void)snprintf(ret_text, SESSION_STORE_SIZE, "%.400s%s%s", store,
+		       strstr(store, "://") ? ", namespace " : "",
+		       strstr(store, "://") ? session_name(options) : ""); /* cut if long */
 }

@@ -72,4 +72,9 @@ dw_usec session_steady(void);
  * returns the text of the error. */
 const char *why(const dw *, int error);
 
+/* session_store writes the store that the options mean, for a message: its URL, and the namespace
+ * if it has several. A complaint hides a password in it. */
+enum { SESSION_STORE_SIZE = 600 };
+void session_store(const struct options *, char ret_text[SESSION_STORE_SIZE]);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/out/text.h"
 #include "web/page.h"
 
 enum { DATA_SHOWN = 4096 }; /* in bytes; with escapes the text may be six times as long */
@@ -90,9 +91,22 @@ void page_rows(struct html *html, const struct web_page *page, const json_t *row
 	put_rest(html, page, left_out + i, i < count);
 }
 
+/* put_hint writes a command for the id of the object, as a shell takes it. */
+static void put_hint(struct html *html, const char *words, const char *command,
+		     const json_t *object)
+{
+	char word[TEXT_SHELL_SIZE];
+
+	html_put(html, "<p class=\"dim\">");
+	html_put(html, words);
+	html_format(html, " <code>durawheel %s ", command);
+	html_name(html, text_shell_word(page_string(object, "id"), word));
+	html_put(html, "</code></p>\n");
+}
+
 /* put_beginning ends the element <pre>. Of a long text it shows only the beginning, without cutting
  * a character. */
-static void put_beginning(struct html *html, const char *text)
+static void put_beginning(struct html *html, const json_t *object, const char *text)
 {
 	size_t shown = strlen(text);
 	char *part;
@@ -105,8 +119,7 @@ static void put_beginning(struct html *html, const char *text)
 	free(part);
 	html_put(html, "</pre>");
 	if (text[shown])
-		html_put(html, "<p class=\"dim\">This is the beginning. All of it: "
-			       "<code>durawheel show ID</code></p>");
+		put_hint(html, "This is the beginning. All of it:", "show", object);
 }
 
 /* put_data shows the data. The store's answer has it only with --show-data. */
@@ -119,7 +132,7 @@ static void put_data(struct html *html, const json_t *object)
 		return;
 	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
 		    *encoded ? "Data, as base64" : "Data");
-	put_beginning(html, *encoded ? encoded : text);
+	put_beginning(html, object, *encoded ? encoded : text);
 	html_put(html, "</dd></div>\n");
 }
 
@@ -181,7 +194,7 @@ static void put_result(struct html *html, const json_t *end)
 		return;
 	html_format(html, "<div><dt>%s</dt><dd><pre dir=\"auto\">",
 		    *encoded ? "Result, as base64" : "Result");
-	put_beginning(html, *encoded ? encoded : page_string(end, "result"));
+	put_beginning(html, end, *encoded ? encoded : page_string(end, "result"));
 	html_put(html, "</dd></div>\n");
 }
 
@@ -213,8 +226,8 @@ static void put_end(struct html *html, const struct web_page *page, const json_t
 	put_result(html, end);
 	html_put(html, "</dl>\n");
 	if (page_integer(end, "until") == 0 || json_object_get(end, "letter"))
-		html_put(html, "<p class=\"none\">It is a dead letter. <code>durawheel dead "
-			       "requeue ID</code> makes a timer of it again.</p>\n");
+		put_hint(html, "It is a dead letter. To make a timer of it again:", "dead requeue",
+			 end);
 }
 
 static void put_timer(struct html *html, const struct web_page *page)

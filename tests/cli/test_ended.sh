@@ -82,7 +82,7 @@ test_ended_without_an_end_is_found_among_the_dead_in_redis() {
 is_once() {
 	expect 0 durawheel add --topic u --id hook --in 0 --once --keep 24h
 	expect 4 durawheel add --topic u --id hook --in 0 --once --keep 24h
-	says 'the id has a timer already, or its end is kept: see durawheel show$'
+	says 'the id has a timer already, or its end is kept: see durawheel show [a-z]*$'
 	expect 0 durawheel run --topic u --until-idle
 	expect 4 durawheel add --topic u --id hook --in 0 --once --keep 24h
 	expect 3 durawheel show hook
@@ -165,12 +165,10 @@ test_ended_says_how_to_requeue() {
 		expect 0 durawheel add --topic t --in 0 "--id=$id"
 	done
 	expect 0 durawheel run --until-idle --exec 'exit 100'
-	for id in order:42 'exam 7 & 8' -x; do
+	for id in order:42 'exam 7 & 8' -x "it's"; do
 		expect 3 durawheel show -- "$id"
 		sed -n 's/^to requeue  *//p' out >commands
 		expect 0 sh ./commands
 		expect 0 durawheel show -- "$id"
 	done
-	expect 3 durawheel show "it's"
-	grep -q "^to requeue  *durawheel dead requeue 'ID'$" out
 }

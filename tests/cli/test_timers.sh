@@ -281,7 +281,7 @@ test_show_of_nothing_is_absent() {
 	expect 3 durawheel show a
 	says '^durawheel: a: no such timer'
 	expect 2 durawheel show
-	expect 2 durawheel show a b
+	expect 3 durawheel show a b
 }
 
 test_show_json_has_these_keys() {
@@ -388,5 +388,38 @@ test_commands_make_the_file_at_the_same_time() {
 			wait "$command" || fail "round $round: $(cat log)"
 		done
 		has_count pending 3 || fail "round $round: not all three"
+	done
+}
+
+test_move_and_show_take_several_ids() {
+	expect 0 durawheel add --topic t --id a:1 --in 1h
+	expect 0 durawheel add --topic t --id "it's" --in 1h
+	expect 0 durawheel move "it's" a:1 --at 2100-01-01T00:00:00Z
+	is_counted out 0
+	expect 0 durawheel list --json --due-from 2100-01-01T00:00:00Z
+	is_counted out 2
+	expect 3 durawheel move nothing a:1 --at 2100-01-02T00:00:00Z
+	says '^durawheel: nothing: no such timer'
+	expect 0 durawheel show a:1 --json
+	grep -q '"due":4102531200000000,' out
+	expect 0 durawheel show "it's" a:1 --json
+	[ "$(ids_of out | tr '\n' ' ')" = "it's a:1 " ]
+	expect 0 durawheel show "it's" a:1
+	[ "$(grep -c '^id  ' out)" = 2 ]
+	expect 3 durawheel show nothing a:1
+	says '^durawheel: nothing: no such timer'
+	[ "$(grep -c '^id  ' out)" = 1 ]
+}
+
+test_a_hint_has_the_id_as_a_shell_takes_it() {
+	for id in plain "it's" 'two words' '*' '-dash' '";<&'; do
+		expect 0 durawheel add --topic t "--id=$id" --in 1h
+		expect 4 durawheel add --topic t "--id=$id" --in 1h --once
+		sed -n 's/.* see //p' err >commands
+		expect 1 durawheel when -- "$id"
+		sed -n 's/.* see //p' err >>commands
+		is_counted commands 2
+		expect 0 sh -e ./commands
+		[ "$(grep -cF -e "id               $id" out)" = 2 ]
 	done
 }

@@ -7,7 +7,7 @@ test_purge_empties_the_store() {
 	expect 0 durawheel run --topic none --until-idle
 	expect 0 durawheel add --topic u --in 1h --id a
 	expect 2 durawheel purge
-	says 'purge: every timer and dead letter of the store is lost; write --yes'
+	says 'purge: 1202 timers and 0 dead letters of the store sqlite:.*timers.db would be lost; '
 	has_count pending 1202
 	expect 0 durawheel purge --yes
 	prints 'purged 1202 timers and 0 dead letters'

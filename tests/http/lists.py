@@ -120,7 +120,7 @@ def ends_are_those_of_show(place):
         assert "<dt>By</dt><dd><bdi>%s</bdi>" % got["by"] in page, page
         assert ("never started" in page) == (state == "cancelled"), page
         assert ("<dt>Late</dt>" in page) == (state != "cancelled"), page
-        assert ("durawheel dead requeue ID" in page) == (state == "dead"), page
+        assert ("durawheel dead requeue %s<" % one in page) == (state == "dead"), page
         assert "secret" not in page
     with_data = Server(place, *ANY, "--show-data")
     assert "exit status 100: card refused" in with_data.get("/timers?id=dead").body.decode()
@@ -147,7 +147,7 @@ def letters_are_those_of_show(place):
     assert got == {**shown, "state": "dead"} and got["end"] == "dead", (got, shown)
     page = server.get("/timers?id=card").body.decode()
     assert "<dt>State</dt><dd><bdi>dead</bdi>" in page, page
-    assert "durawheel dead requeue ID" in page, page
+    assert "durawheel dead requeue " in page, page
     assert "secret" not in page and "Kept until" not in page, page
 
 

@@ -83,17 +83,13 @@ static void write_letter_words(struct ending *ending, const dw_dead *letter)
 	       letter->attempt);
 }
 
-/* write_command writes the command that requeues the letter. An id with characters that a shell
- * interprets stands between quotes. For an id with a quote in it, the text shows ID instead. */
+/* write_command writes the command that requeues the letter. */
 static void write_command(struct ending *ending, const char *id)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_.,:/@%+=-";
-	const char *quote = id[strspn(id, plain)] == '\0' ? "" : "'";
+	char word[TEXT_SHELL_SIZE];
 
-	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s%s%s%s",
-		       *id == '-' ? "-- " : "", quote, strchr(id, '\'') ? "ID" : id,
-		       quote); /* the text always fits */
+	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s",
+		       text_shell_word(id, word)); /* the text always fits */
 }
 
 void ending_keep_letter(struct ending *ending, const dw_dead *letter)

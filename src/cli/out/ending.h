@@ -28,7 +28,7 @@ struct ending {
 	size_t result_size;
 	char reason[DW_WHY_MAX + 1]; /* why a dead letter failed; "" for other timers */
 	/* The command that requeues a dead letter. It is "" if no command can. */
-	char command[2 * DW_ID_SIZE];
+	char command[TEXT_SHELL_SIZE + 32];
 };
 
 /* ending_keep stores the end that the library has answered. ending_keep_letter stores a dead

@@ -124,6 +124,29 @@ size_t text_width(const char *text, size_t size)
 	return width;
 }
 
+const char *text_shell_word(const char *text, char ret_word[TEXT_SHELL_SIZE])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.,:/@%+=-";
+	bool is_plain = *text && text[strspn(text, plain)] == '\0';
+	size_t used = (size_t)snprintf(ret_word, TEXT_SHELL_SIZE, "%s%s", *text == '-' ? "-- " : "",
+				       is_plain ? "" : "'"); /* it fits */
+
+	for (; *text && used < TEXT_SHELL_SIZE - 6; text++) {
+		/* A quote ends the quoted part, stands behind a backslash, and begins another. */
+		if (*text == '\'') {
+			memcpy(ret_word + used, "'\\''", 4);
+			used += 4;
+		} else {
+			ret_word[used++] = *text;
+		}
+	}
+	if (!is_plain)
+		ret_word[used++] = '\'';
+	ret_word[used] = '\0';
+	return ret_word;
+}
+
 void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE])
 {
 	static const struct {

@@ -9,6 +9,7 @@
 #include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/out/rule.h"
+#include "cli/out/text.h"
 #include "cli/session.h"
 #include "durawheel/ended.h"
 
@@ -89,13 +90,14 @@ struct adding {
 static void add_answered(dw *d, const dw_result *result, void *user)
 {
 	struct adding *adding = user;
+	char word[TEXT_SHELL_SIZE];
 
 	(void)d;
 	if (result->status == DW_EEXIST && adding->once)
 		adding->code = complain(exit_of(result->status),
 					"%s: the id has a timer already, or its end is kept: see "
-					"durawheel show",
-					result->id);
+					"durawheel show %s",
+					result->id, text_shell_word(result->id, word));
 	else if (result->status != DW_OK)
 		adding->code = complain(exit_of(result->status), "%s: %s", result->id,
 					dw_strerror(result->status));
@@ -150,6 +152,10 @@ static int read_when(const struct options *options, struct rule_words *words, dw
 	if (part != OPTION_COUNT)
 		return complain(EXIT_USAGE, "add: --%s is for --every and --cron",
 				options_name(part));
+	if (!options->value[OPT_IN] && !options->value[OPT_AT])
+		return complain(EXIT_USAGE,
+				"add: when? write one of --in DURATION and --at TIME, or, for a "
+				"recurring timer, --every DURATION or --cron EXPRESSION");
 	return due_of_options(options, "add", &timer->due);
 }
 

@@ -1,39 +1,46 @@
-/* durawheel move: changes the deadline of a waiting timer. If it succeeds, it prints nothing. */
+/* durawheel move: changes the deadline of waiting timers. If it succeeds, it prints nothing. */
 #include "cli/commands.h"
 
 #include "cli/out/due.h"
 #include "cli/out/errors.h"
 #include "cli/session.h"
 
+/* worsen keeps the larger exit code, because a larger code means a worse result. */
+static void worsen(int *code, int other)
+{
+	if (other > *code)
+		*code = other;
+}
+
 static void move_command_answered(dw *d, const dw_result *result, void *user)
 {
-	int *code = user;
-
 	(void)d;
 	if (session_tell_journaled(result))
-		*code = exit_of(result->status);
-	else
-		*code = result->status == DW_OK ? EXIT_DONE
-						: complain(exit_of(result->status), "%s: %s",
-							   result->id, dw_strerror(result->status));
+		worsen(user, exit_of(result->status));
+	else if (result->status != DW_OK)
+		worsen(user, complain(exit_of(result->status), "%s: %s", result->id,
+				      dw_strerror(result->status)));
 }
 
 int command_move(const struct options *options)
 {
-	const char *id = options->words[1];
-	int code = EXIT_STORE;
+	int code = EXIT_DONE;
 	dw_usec due;
 	dw *d;
-	int status = due_of_options(options, "move", &due);
+	int opened = due_of_options(options, "move", &due);
 
-	if (status == EXIT_DONE)
-		status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
-	if (status != EXIT_DONE)
-		return status;
-	status = dw_move(d, id, due, move_command_answered, &code);
-	if (status != DW_OK)
-		code = complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status));
-	else
-		(void)session_sync(d); /* on failure the code stays EXIT_STORE */
+	if (opened == EXIT_DONE)
+		opened = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (opened != EXIT_DONE)
+		return opened;
+	for (size_t i = 1; i < options->word_count; i++) {
+		const char *id = options->words[i];
+		int status = dw_move(d, id, due, move_command_answered, &code);
+
+		if (status != DW_OK)
+			worsen(&code,
+			       complain(exit_of(status), "id \"%.300s\": %s", id, why(d, status)));
+	}
+	worsen(&code, session_sync(d));
 	return session_close(d, code);
 }

@@ -62,14 +62,34 @@ static int purge_store(dw *d)
 	return code;
 }
 
+/* refuse names the store, and counts what would be lost. Returns an exit code. */
+static int refuse(const struct options *options)
+{
+	char store[SESSION_STORE_SIZE] = "";
+	struct purge purge = {.code = EXIT_STORE};
+	dw *d;
+	int code = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+
+	if (code != EXIT_DONE)
+		return code;
+	session_store(options, store);
+	code = wait_for(d, &purge, dw_get_status(d, counted, &purge));
+	if (code == EXIT_DONE)
+		code = complain(EXIT_USAGE,
+				"purge: %" PRIu64 " timers and %" PRIu64
+				" dead letters of the store %s would be lost; write --yes if you "
+				"mean that",
+				purge.timers, purge.dead, store);
+	return session_close(d, code);
+}
+
 int command_purge(const struct options *options)
 {
 	dw *d;
 	int code;
 
 	if (!options->value[OPT_YES])
-		return complain(EXIT_USAGE, "purge: every timer and dead letter of the store is "
-					    "lost; write --yes if you mean that");
+		return refuse(options);
 	code = session_look(options, (dw_options){.role = DW_OWNER}, &d);
 	return code == EXIT_DONE ? session_close(d, purge_store(d)) : code;
 }

@@ -20,7 +20,6 @@
 struct show {
 	const char *id;
 	bool json;
-	struct local_zone zone;
 	const struct local_zone *shown; /* the zone of printed times; NULL: UTC */
 	int code;
 	struct ending ending;
@@ -183,30 +182,48 @@ static void show_end_answered(dw *d, int status, const dw_ended *ended, void *us
 		show->code = complain(exit_of(status), "%s", why(d, status));
 }
 
+/* show_id shows the timer of one id, or how it ended. Returns an exit code. */
+static int show_id(dw *d, struct show *show)
+{
+	int status = dw_ended_get(d, show->id, show_end_answered, show);
+
+	show->code = EXIT_STORE;
+	if (status != DW_OK)
+		show->code =
+		    complain(exit_of(status), "id \"%.300s\": %s", show->id, why(d, status));
+	else
+		(void)session_sync(d); /* on failure show->code stays EXIT_STORE */
+	if (show->line.size > 0)
+		(void)fwrite(show->line.bytes, 1, show->line.size,
+			     stdout); /* session_close() reports a failed write */
+	line_free(&show->line);
+	ending_free(&show->ending);
+	return show->code;
+}
+
 int command_show(const struct options *options)
 {
-	struct show show = {
-	    .id = options->words[1],
-	    .json = options->value[OPT_JSON] != NULL,
-	    .code = EXIT_STORE,
-	};
+	struct local_zone zone;
+	const struct local_zone *shown;
 	dw *d;
-	int status = shown_zone(options, &show.zone, &show.shown);
+	int worst = EXIT_DONE;
+	int opened = shown_zone(options, &zone, &shown);
 
-	show.ending.zone = show.shown;
-	if (status == EXIT_DONE)
-		status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
-	if (status != EXIT_DONE)
-		return status;
-	status = dw_ended_get(d, show.id, show_end_answered, &show);
-	if (status != DW_OK)
-		show.code = complain(exit_of(status), "id \"%.300s\": %s", show.id, why(d, status));
-	else
-		(void)session_sync(d); /* on failure show.code stays EXIT_STORE */
-	if (show.line.size > 0)
-		(void)fwrite(show.line.bytes, 1, show.line.size,
-			     stdout); /* session_close() reports a failed write */
-	line_free(&show.line);
-	ending_free(&show.ending);
-	return session_close(d, show.code);
+	if (opened == EXIT_DONE)
+		opened = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (opened != EXIT_DONE)
+		return opened;
+	for (size_t i = 1; i < options->word_count; i++) {
+		struct show show = {.id = options->words[i],
+				    .json = options->value[OPT_JSON] != NULL,
+				    .shown = shown,
+				    .ending = {.zone = shown}};
+		int code;
+
+		if (i > 1 && !show.json)
+			(void)putchar('\n'); /* session_close() reports a failed write */
+		code = show_id(d, &show);
+		worst = code > worst ? code : worst;
+	}
+	return session_close(d, worst);
 }

@@ -2,6 +2,7 @@
  * store. */
 #include "cli/commands.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,16 @@ static bool is_for_people(const char *key, const json_t *value)
 	       strcmp(key, "unowned") != 0 && strcmp(key, "peer") != 0;
 }
 
+/* rounded rounds up to two digits, because a percentile is the bound of a bucket. */
+static dw_usec rounded(dw_usec span)
+{
+	dw_usec step = 1;
+
+	while (span / step >= 100)
+		step *= 10;
+	return span > INT64_MAX - step ? span : (span + step - 1) / step * step;
+}
+
 /* print_counter prints a counter with a readable name: "store_p99_us" becomes "store p99" with a
  * duration. */
 static void print_counter(const char *key, const json_t *value)
@@ -52,6 +63,8 @@ static void print_counter(const char *key, const json_t *value)
 		*at = *at == '_' ? ' ' : *at;
 	if (json_is_boolean(value))
 		print_word(name, json_is_true(value) ? "yes" : "no");
+	else if (is_span && (strstr(key, "_p50_") || strstr(key, "_p99_")))
+		table_row_span(name, count < 0 ? 0 : rounded(count));
 	else if (is_span)
 		table_row_span(name, count < 0 ? 0 : count);
 	else

@@ -9,6 +9,7 @@
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/rule.h"
+#include "cli/out/text.h"
 #include "cli/session.h"
 
 enum { PAGE = 64, COUNT_DEFAULT = 5 };
@@ -141,12 +142,13 @@ static int print_pending(struct when *when)
 
 static int print_stored(struct when *when, const dw_info *info)
 {
+	char word[TEXT_SHELL_SIZE];
 	dw_rule *rule;
 	int code;
 
 	if (!info->rule)
-		return complain(EXIT_FAILED, "when: %.300s has no rule; see durawheel show",
-				when->id);
+		return complain(EXIT_FAILED, "when: %.300s has no rule; see durawheel show %s",
+				when->id, text_shell_word(when->id, word));
 	code = rule_of_info(info, "when", &rule);
 	if (code != EXIT_DONE)
 		return code;
