@@ -222,6 +222,22 @@ static void *refuse(const redisReadTask *task)
 	return NULL;
 }
 
+/* size_without_script returns the size of an error without what Redis 7 adds to an error in a script:
+ * " script: ", the 40 digits of its checksum, and a line. Users do not know our scripts. */
+static size_t size_without_script(const char *bytes, size_t size)
+{
+	static const char words[] = " script: ";
+	enum { WORDS = sizeof words - 1, DIGITS = 40 };
+	const char *at = size > WORDS + DIGITS ? memmem(bytes, size, words, WORDS) : NULL;
+	size_t digits = 0;
+
+	if (!at || (size_t)(bytes + size - at) < WORDS + DIGITS)
+		return size;
+	while (digits < DIGITS && strchr("0123456789abcdef", at[WORDS + digits]))
+		digits++;
+	return digits == DIGITS ? (size_t)(at - bytes) : size;
+}
+
 static void *create_bytes(const redisReadTask *task, char *bytes, size_t size)
 {
 	struct reply_reader *reader = task->privdata;
@@ -239,6 +255,8 @@ static void *create_bytes(const redisReadTask *task, char *bytes, size_t size)
 	if (size > REPLY_BULK_MAX || size > reader->bytes_left)
 		return refuse(task);
 	reader->bytes_left -= size;
+	if (kind == REPLY_ERROR)
+		size = size_without_script(bytes, size);
 	place = place_of(task);
 	return place && reply_bytes(reader->root, place, kind, bytes, size) ? place : NULL;
 }

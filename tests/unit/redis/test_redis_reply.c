@@ -291,6 +291,38 @@ static void reply_made_by_hand_is_like_one_read(void **state)
 	reply_free(NULL);
 }
 
+/* Redis 7 adds the script's name to an error in it. */
+static void an_error_has_no_name_of_a_script(void **state)
+{
+#define SHA "66303b2102dd560f75cb7cf55879095ad893bc7b"
+	static const struct {
+		const char *text, *wanted;
+	} errors[] = {
+	    {"-NOREPLICAS Not enough good replicas to write. script: " SHA
+	     ", on @user_script:73.\r\n",
+	     "NOREPLICAS Not enough good replicas to write."},
+	    {"-ERR no script: here\r\n", "ERR no script: here"},
+	    {"-ERR script: 66303b2102dd560f75cb7cf55879095ad893bc7\r\n",
+	     "ERR script: 66303b2102dd560f75cb7cf55879095ad893bc7"},
+	    {"-ERR script: " SHA "\r\n", "ERR"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+		struct reply_reader *reader = new_reader();
+		struct reply *reply;
+
+		assert_int_equal(
+		    feed_all(reader, errors[i].text, strlen(errors[i].text), 7, &reply), DW_OK);
+		assert_int_equal(reply->kind, REPLY_ERROR);
+		assert_string_equal(reply->bytes, errors[i].wanted);
+		assert_int_equal(reply->size, strlen(errors[i].wanted));
+		reply_free(reply);
+		reply_reader_free(reader);
+	}
+#undef SHA
+}
+
 static void reply_fails_matches_whole_words(void **state)
 {
 	struct alloc alloc = alloc_default();
@@ -320,6 +352,7 @@ int main(void)
 	    cmocka_unit_test(reader_of_random_bytes_stays_sane),
 	    cmocka_unit_test(reader_without_memory_says_so),
 	    cmocka_unit_test(reply_made_by_hand_is_like_one_read),
+	    cmocka_unit_test(an_error_has_no_name_of_a_script),
 	    cmocka_unit_test(reply_fails_matches_whole_words),
 	};
 
