@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -398,4 +400,28 @@ void session_store(const struct options *options, char ret_text[SESSION_STORE_SI
 	(void)snprintf(ret_text, SESSION_STORE_SIZE, "%.400s%s%s", store,
 		       strstr(store, "://") ? ", namespace " : "",
 		       strstr(store, "://") ? session_name(options) : ""); /* cut if long */
+}
+
+const char *session_why(const struct options *options, int status, char ret_words[SESSION_WHY_SIZE])
+{
+	char fallback[STORE_SIZE];
+	const char *store;
+	struct statvfs disk;
+	struct rlimit limit;
+	size_t used;
+
+	if (status != DW_EFULL || find_store(options, fallback, &store) != EXIT_DONE ||
+	    strncasecmp(store, scheme, sizeof scheme - 1) != 0)
+		return dw_strerror(status);
+	used = (size_t)snprintf(ret_words, SESSION_WHY_SIZE, "%s", dw_strerror(status)); /* fits */
+	if (statvfs(store + sizeof scheme - 1, &disk) == 0)
+		used += (size_t)snprintf(ret_words + used, SESSION_WHY_SIZE - used,
+					 /* The room suffices for both. */
+					 ": its disk has %llu KiB free",
+					 (unsigned long long)disk.f_bavail * disk.f_frsize / 1024);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		(void)snprintf(ret_words + used, SESSION_WHY_SIZE - used,
+			       "; no file may exceed %llu KiB (ulimit -f)",
+			       (unsigned long long)limit.rlim_cur / 1024);
+	return ret_words;
 }

@@ -72,6 +72,11 @@ dw_usec session_steady(void);
  * returns the text of the error. */
 const char *why(const dw *, int error);
 
+/* session_why returns the words of a status. If a store in a file is full, *ret_words, of
+ * SESSION_WHY_SIZE bytes, says how much space is free, and the limit on file sizes. */
+enum { SESSION_WHY_SIZE = 256 };
+const char *session_why(const struct options *, int status, char ret_words[SESSION_WHY_SIZE]);
+
 /* session_store writes the store that the options mean, for a message: its URL, and the namespace
  * if it has several. A complaint hides a password in it. */
 enum { SESSION_STORE_SIZE = 600 };

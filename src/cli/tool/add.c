@@ -83,6 +83,7 @@ static int read_mode(const struct options *options, dw_timer *timer)
 }
 
 struct adding {
+	const struct options *options;
 	bool once;
 	int code;
 };
@@ -90,7 +91,7 @@ struct adding {
 static void add_answered(dw *d, const dw_result *result, void *user)
 {
 	struct adding *adding = user;
-	char word[TEXT_SHELL_SIZE];
+	char word[TEXT_SHELL_SIZE], words[SESSION_WHY_SIZE];
 
 	(void)d;
 	if (result->status == DW_EEXIST && adding->once)
@@ -100,7 +101,7 @@ static void add_answered(dw *d, const dw_result *result, void *user)
 					result->id, text_shell_word(result->id, word));
 	else if (result->status != DW_OK)
 		adding->code = complain(exit_of(result->status), "%s: %s", result->id,
-					dw_strerror(result->status));
+					session_why(adding->options, result->status, words));
 	else if (puts(result->id) >= 0)
 		adding->code = EXIT_DONE; /* session_flush() reports a failed write */
 	session_tell_journaled(result);
@@ -108,7 +109,8 @@ static void add_answered(dw *d, const dw_result *result, void *user)
 
 static int store(const struct options *options, const dw_timer *timer)
 {
-	struct adding adding = {.once = timer->flags & DW_ONCE, .code = EXIT_STORE};
+	struct adding adding = {
+	    .options = options, .once = timer->flags & DW_ONCE, .code = EXIT_STORE};
 	dw *d;
 	int status = session_open(options, (dw_options){.role = DW_CLIENT}, &d);
 

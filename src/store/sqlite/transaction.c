@@ -309,14 +309,18 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 static void tell(struct sqlite_batch *batch, bool full)
 {
 	struct sqlite_session *session = &batch->session;
+	char space[SQLITE_SPACE_SIZE];
 
 	if (session->env->role != DW_OWNER || batch->told == full)
 		return;
 	batch->told = full;
+	sqlite_reserve_space(&batch->reserve, space);
 	if (full)
 		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
 				 "the disk is full: new timers are refused until there is space;"
-				 " stored timers still fire, and a reserve lets them be settled");
+				 " stored timers still fire, and a reserve lets them be settled"
+				 " (%s)",
+				 space);
 	else
 		sqlite_hooks_log(session->hooks, DW_LOG_WARN,
 				 "the disk has space again: new timers are accepted");

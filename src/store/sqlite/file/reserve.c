@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -91,6 +92,22 @@ static int take(struct sqlite_reserve *reserve, off_t size)
 	if (fd >= 0)
 		(void)close(fd); /* a failure loses nothing */
 	return error;
+}
+
+void sqlite_reserve_space(const struct sqlite_reserve *reserve, char ret_words[SQLITE_SPACE_SIZE])
+{
+	struct statvfs disk;
+	struct rlimit limit;
+	size_t used = 0;
+
+	*ret_words = '\0'; /* the room suffices for both */
+	if (statvfs(reserve->path, &disk) == 0)
+		used = (size_t)snprintf(ret_words, SQLITE_SPACE_SIZE, "%llu KiB are free",
+					(unsigned long long)disk.f_bavail * disk.f_frsize / 1024);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		(void)snprintf(ret_words + used, SQLITE_SPACE_SIZE - used,
+			       "%sno file may exceed %llu KiB (ulimit -f)", used > 0 ? ", " : "",
+			       (unsigned long long)limit.rlim_cur / 1024);
 }
 
 bool sqlite_reserve_take(struct sqlite_reserve *reserve)

@@ -71,6 +71,7 @@ static void put_on_a_full_disk_leaves_the_reserve(void **state)
 	assert_int_equal(reserved(), SQLITE_RESERVE_SIZE);
 	assert_string_equal(f->other.logged, ""); /* the answer says it */
 	assert_non_null(strstr(f->owner.logged, "the disk is full"));
+	assert_non_null(strstr(f->owner.logged, " KiB are free"));
 	assert_int_equal(ask_status(&f->other, ask_cancel("a", 0)), DW_OK);
 }
 
