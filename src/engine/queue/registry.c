@@ -28,7 +28,8 @@ static bool is_wanted(const struct engine *engine)
 
 bool registry_may_deliver(const struct engine *engine)
 {
-	return engine->recovery.registry.is_loaded || !driven_keeps_topics(engine->store);
+	return engine->recovery.registry.is_loaded || engine->ownership.role != DW_OWNER ||
+	       !driven_keeps_topics(engine->store);
 }
 
 void registry_round(struct engine *engine, dw_usec now)

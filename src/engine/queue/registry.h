@@ -38,8 +38,8 @@ void registry_changed(struct engine *, dw_op *);
 
 void registry_show(struct engine *, const struct call *);
 
-/* registry_may_deliver returns false until the owner knows which topics are paused, or are
- * queues. */
+/* registry_may_deliver returns false until the owner knows which topics are paused, or are queues.
+ * A client delivers nothing, and what it sends again waits for no settings. */
 bool registry_may_deliver(const struct engine *);
 
 /* registry_old notes that the settings must be read again. */

@@ -190,6 +190,33 @@ static void close_does_not_wait_for_what_is_sent_again(void **state)
 	redis_server_end(&server);
 }
 
+/* Nobody knows whether the put was done, and it was not: the client sends it again when the server
+ * is back, and not only when it is closed. */
+static void put_that_nobody_knows_of_is_sent_again(void **state)
+{
+	time_t end = time(NULL) + 60;
+	struct asker client, owner;
+
+	(void)state;
+	open_asker(&client, DW_CLIENT);
+	put(&client, "before", DW_HOURS(1));
+	await(&client, 1);
+	redis_server_pause(&server);
+	put(&client, "t", 0);
+	await(&client, 2);
+	assert_int_equal(client.unknown, 1);
+	redis_server_kill(&server);
+	redis_server_restart(&server);
+	open_in(&owner, DW_OWNER, "patience");
+	while (owner.starts == 0 && time(NULL) < end) {
+		turn_for(&client, 10);
+		turn_for(&owner, 10);
+	}
+	assert_int_equal(owner.starts, 1);
+	assert_int_equal(dw_close(client.d, DW_SECONDS(60)), DW_OK);
+	close_asker(&owner);
+}
+
 /* The verdict of a dw_settle is sent until it is stored; whoever called does not wait for that. */
 static void settle_is_answered_and_its_verdict_stored_later(void **state)
 {
@@ -216,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(calls_on_one_id_share_one_patience),
+	    cmocka_unit_test(put_that_nobody_knows_of_is_sent_again),
 	    cmocka_unit_test(close_does_not_wait_for_what_is_sent_again),
 	    cmocka_unit_test(settle_is_answered_and_its_verdict_stored_later),
 	};
