@@ -309,21 +309,13 @@ static enum outcome transact(struct sqlite_batch *batch, struct part part)
 static void tell(struct sqlite_batch *batch, bool full)
 {
 	struct sqlite_session *session = &batch->session;
-	char space[SQLITE_SPACE_SIZE];
+	char words[SQLITE_SPACE_SIZE];
 
 	if (session->env->role != DW_OWNER || batch->told == full)
 		return;
 	batch->told = full;
-	sqlite_reserve_space(&batch->reserve, space);
-	if (full)
-		sqlite_hooks_log(session->hooks, DW_LOG_ERROR,
-				 "the disk is full: new timers are refused until there is space;"
-				 " stored timers still fire, and a reserve lets them be settled"
-				 " (%s)",
-				 space);
-	else
-		sqlite_hooks_log(session->hooks, DW_LOG_WARN,
-				 "the disk has space again: new timers are accepted");
+	sqlite_reserve_words(&batch->reserve, full, words);
+	sqlite_hooks_log(session->hooks, full ? DW_LOG_ERROR : DW_LOG_WARN, "%s", words);
 }
 
 /* make_room returns true if another attempt makes sense. The second attempt leaves out the puts,

@@ -94,20 +94,33 @@ static int take(struct sqlite_reserve *reserve, off_t size)
 	return error;
 }
 
-void sqlite_reserve_space(const struct sqlite_reserve *reserve, char ret_words[SQLITE_SPACE_SIZE])
+/* space writes how much space is free beside the reserve, and the limit on file sizes. */
+static void space(const struct sqlite_reserve *reserve, char *ret_words, size_t size)
 {
 	struct statvfs disk;
 	struct rlimit limit;
 	size_t used = 0;
 
-	*ret_words = '\0'; /* the room suffices for both */
 	if (statvfs(reserve->path, &disk) == 0)
-		used = (size_t)snprintf(ret_words, SQLITE_SPACE_SIZE, "%llu KiB are free",
+		used = (size_t)snprintf(ret_words, size, " (%llu KiB are free)",
+					/* The room suffices for both. */
 					(unsigned long long)disk.f_bavail * disk.f_frsize / 1024);
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		(void)snprintf(ret_words + used, SQLITE_SPACE_SIZE - used,
-			       "%sno file may exceed %llu KiB (ulimit -f)", used > 0 ? ", " : "",
+		(void)snprintf(ret_words + used, size - used,
+			       " (no file may exceed %llu KiB: ulimit -f)",
 			       (unsigned long long)limit.rlim_cur / 1024);
+}
+
+void sqlite_reserve_words(const struct sqlite_reserve *reserve, bool full,
+			  char ret_words[SQLITE_SPACE_SIZE])
+{
+	int used = snprintf(ret_words, SQLITE_SPACE_SIZE, "%s",
+			    full ? "the disk is full: new timers are refused until there is space;"
+				   " stored timers still fire, and a reserve lets them be settled"
+				 : "the disk has space again: new timers are accepted"); /* fits */
+
+	if (full)
+		space(reserve, ret_words + used, (size_t)(SQLITE_SPACE_SIZE - used));
 }
 
 bool sqlite_reserve_take(struct sqlite_reserve *reserve)

@@ -30,10 +30,11 @@ void sqlite_reserve_take_part(struct sqlite_reserve *);
  * here. */
 bool sqlite_reserve_is_whole(const struct sqlite_reserve *);
 
-/* sqlite_reserve_space writes how much space is free beside the reserve, and the limit on file sizes
- * if there is one. */
-#define SQLITE_SPACE_SIZE 128
-void sqlite_reserve_space(const struct sqlite_reserve *, char ret_words[SQLITE_SPACE_SIZE]);
+/* sqlite_reserve_words says that the disk is full, how much space is free, and the limit on file
+ * sizes if there is one; or that the disk has space again. */
+#define SQLITE_SPACE_SIZE 320
+void sqlite_reserve_words(const struct sqlite_reserve *, bool full,
+			  char ret_words[SQLITE_SPACE_SIZE]);
 
 /* sqlite_reserve_spend gives up one piece of the reserve. It does not give up all at once, because
  * the program that filled the disk would take all that is free. Returns false if nothing is
