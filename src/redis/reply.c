@@ -222,8 +222,8 @@ static void *refuse(const redisReadTask *task)
 	return NULL;
 }
 
-/* size_without_script returns the size of an error without what Redis 7 adds to an error in a script:
- * " script: ", the 40 digits of its checksum, and a line. Users do not know our scripts. */
+/* size_without_script returns the size of an error without what Redis 7 adds to an error in a
+ * script: " script: ", the 40 digits of its checksum, and a line. Users do not know our scripts. */
 static size_t size_without_script(const char *bytes, size_t size)
 {
 	static const char words[] = " script: ";
