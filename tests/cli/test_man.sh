@@ -19,6 +19,38 @@ test_man_pages_are_without_warnings() {
 	done
 }
 
+# command_pages: the names of the commands that have a page of their own.
+command_pages() {
+	all_commands | grep -vx help
+}
+
+test_each_command_has_a_page() {
+	command_pages | tr ' ' - | sed 's/.*/durawheel-&.1/' | sort >wanted
+	(cd "$build/man1" && ls) | sort | diff wanted -
+	mapfile -t names < <(command_pages)
+	for name in "${names[@]}"; do
+		page=$build/man1/durawheel-${name// /-}.1
+		MANWIDTH=80 MANOPT='' man --warnings --nh --nj -l "$page" >out.raw 2>err
+		col -b <out.raw >out
+		[ ! -s err ] || fail "$page: $(cat err)"
+		[ "$(wc -L <out)" -le 80 ] || fail "$page is $(wc -L <out) wide"
+		grep -q "durawheel-${name// /-} - [a-z]" out || fail "$page has no summary"
+		durawheel help $name | sed -n 's/^Example: //p' >example
+		grep -qF "$(cut -c 1-60 example)" out || fail "$page has no example"
+		# What begins a line of OPTIONS: each option of --help, once.
+		sed -n '/^OPTIONS/,/^EXIT/p' out | grep -oE '^ {7}(--?[a-z-]+( [^ -]+)?(, )?)+' |
+			grep -o -e '--[a-z-]*' | sort >options
+		[ ! "$(uniq -d options)" ] || fail "$page has twice $(uniq -d options)"
+		options_in_help "$name" | diff - options || fail "of $page"
+	done
+}
+
+# options_in_help COMMAND: its own options, as --help names them.
+options_in_help() {
+	bash -c 'source "$1" && _durawheel_options "$2"' bash "$build/durawheel.bash" "$1" |
+		head -n 1 | tr ' ' '\n' | grep . | sort -u
+}
+
 # part NAME: of the file page, from this command's heading to the next, in the file part.
 part() {
 	sed -n "/^   $1 /,/^   [a-z]\|^[A-Z]/p" page >part
@@ -81,6 +113,11 @@ test_man_pages_and_completion_are_installed() {
 		[ $section != 5 ] || name=durawheel.conf
 		[ -f usr/share/man/man$section/$name.$section ]
 		man -M usr/share/man -w $section $name >out
+		is_counted out 1
+	done
+	mapfile -t names < <(command_pages)
+	for name in "${names[@]}"; do
+		man -M usr/share/man -w "durawheel-${name// /-}" >out
 		is_counted out 1
 	done
 	cmp usr/share/bash-completion/completions/durawheel "$build/durawheel.bash"

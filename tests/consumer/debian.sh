@@ -87,7 +87,10 @@ contains "$runtime" "$lib/libdurawheel.so.${version%%.*}" "$lib/libdurawheel.so.
 mapfile -t headers < <(cd "$root" && printf '%s\n' include/durawheel/*)
 contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgconfig/durawheel.pc" \
 	"$lib/cmake/durawheel/durawheel"{Config,ConfigVersion,Targets,Targets-release}.cmake
+mapfile -t pages < <(sed -n 's/^= \([a-z ]*\): .*/\1/p' "$root/src/cli/options.txt" |
+	grep -vxE 'every command|help' | tr ' ' - | sed 's|.*|share/man/man1/durawheel-&.1.gz|')
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
+	"${pages[@]}" \
 	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
 	share/man/man7/durawheel.7.gz \
 	lib/systemd/system/durawheel{,-peer,-serve}@.service
