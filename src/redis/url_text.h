@@ -1,4 +1,5 @@
-/* The parts of a Redis URL, while it is read. No message repeats a part of the URL: when a password was not escaped, any part of the URL may belong to it. */
+/* The parts of a Redis URL, while it is read. No message repeats a part of the URL: when a password
+ * was not escaped, any part of the URL may belong to it. */
 #ifndef DW_REDIS_URL_TEXT_H
 #define DW_REDIS_URL_TEXT_H
 

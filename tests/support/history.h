@@ -71,7 +71,8 @@ void history_add(struct history *, const struct history_event *);
  * start once more. */
 void history_fault(struct history *, dw_usec from, dw_usec until);
 
-/* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so what a confirmation did then is unknown. Call it when all events are added. Returns how many
+/* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so
+ * what a confirmation did then is unknown. Call it when all events are added. Returns how many
  * confirmations that are. */
 size_t history_replaced(struct history *, dw_usec from, dw_usec until);
 
