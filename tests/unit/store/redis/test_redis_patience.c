@@ -194,12 +194,15 @@ static void close_does_not_wait_for_what_is_sent_again(void **state)
  * is back, and not only when it is closed. */
 static void put_that_nobody_knows_of_is_sent_again(void **state)
 {
+	static const char *const keeps_all[] = {"--appendonly", "yes", "--appendfsync", "always",
+						NULL};
 	time_t end = time(NULL) + 60;
 	struct asker client, owner;
 
 	(void)state;
-	open_asker(&client, DW_CLIENT);
-	put(&client, "before", DW_HOURS(1));
+	redis_server_start(&server, true, keeps_all);
+	open_in(&client, DW_CLIENT, "patience");
+	put(&client, "t", DW_HOURS(1)); /* the shard has met us */
 	await(&client, 1);
 	redis_server_pause(&server);
 	put(&client, "t", 0);
