@@ -98,6 +98,8 @@ int learn_row(struct engine *engine, const dw_row *row)
 	status = record_of_row(row, &record);
 	if (status == DW_ENEWER) {
 		note_newer(engine, row);
+		if (old && old->head.generation < row->head.generation)
+			old->deleted = true; /* it is replaced, so nobody restores it */
 		return status;
 	}
 	if (row->deleted && old && old->state != TIMER_ABSENT)

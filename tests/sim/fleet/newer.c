@@ -9,6 +9,8 @@
 #include "store/redis/wire/value.h"
 #include "support/newer.h"
 
+#define GIVES_WAY DW_SECONDS(8) /* by then an owner has given way to a newer version */
+
 /* ---- What the client writes ---------------------------------------------------------------- */
 
 static void command(struct fleet *fleet, const char *const *words, const size_t *sizes, int count)
@@ -170,7 +172,14 @@ void newer_look(struct fleet *fleet, struct name *name)
 
 void newer_met(struct process *process, const dw_row *row)
 {
-	process->met_newer |= row->status == DW_ENEWER;
+	if (row->status == DW_ENEWER && process->met_newer_at == 0)
+		process->met_newer_at = process->instance.sim->clocks.steady;
+}
+
+/* first_met: since then it has had the time to confirm that nothing is lost. */
+static dw_usec first_met(const struct process *process)
+{
+	return usec_max(process->met_newer_at, process->instance.sim->faults.disturbed_until);
 }
 
 /* Without memory it meets the timer again later, and lost timers are restored before. */
@@ -178,9 +187,11 @@ void newer_check(struct process *process)
 {
 	const struct instance *instance = &process->instance;
 
-	if (process->met_newer && engine_is_owner(instance->engine) && !instance->closing &&
+	if (!engine_is_owner(instance->engine) || instance->closing)
+		process->met_newer_at = 0;
+	if (process->met_newer_at != 0 &&
+	    first_met(process) + GIVES_WAY < instance->sim->clocks.steady &&
 	    instance->sim->knobs.memory == 0 && !instance->sim->losses)
 		broken(instance->sim, "newer", "process %u owns what a newer version has stored",
 		       instance->number);
-	process->met_newer = false;
 }

@@ -24,7 +24,7 @@ bool newer_is_there(struct fleet *);
 /* newer_look: the server's data has changed, and a newer version's timer may have changed too. */
 void newer_look(struct fleet *, struct name *);
 
-/* newer_met: an answer shows the owner one. newer_check: it owns nothing after that turn. */
+/* newer_met: an answer shows the owner one. newer_check: it soon owns nothing. */
 void newer_met(struct process *, const struct dw_row *);
 void newer_check(struct process *);
 

@@ -122,7 +122,7 @@ static void open_store(struct process *process)
 
 	process->exposure = (struct exposure){0};
 	process->heard = (struct heard){0};
-	process->met_newer = false;
+	process->met_newer_at = 0;
 	observer_init(&process->observer, process, process_connect(process, &env));
 }
 

@@ -21,8 +21,8 @@ struct process {
 	struct exposure exposure;
 	struct heard heard;
 	struct listed listed;
-	uint32_t clock_seen; /* clocks.set_count at its last turn */
-	bool met_newer;      /* as the owner, since its last turn */
+	uint32_t clock_seen;  /* clocks.set_count at its last turn */
+	dw_usec met_newer_at; /* when it was shown a timer of a newer version; 0: it was not */
 };
 
 void process_init(struct process *, struct fleet *, unsigned number);
