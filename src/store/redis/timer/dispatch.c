@@ -42,7 +42,7 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard_is_cut_off(shard)) {
 		if (store->sets.looks == 0) { /* so the engine is told first */
-			shard->cut.is_answered = true;
+			shard->cut.is_answered = !cut_off_all(store);
 			stray_leave(store, shard);
 			answer_cut_off(store, shard);
 		}
