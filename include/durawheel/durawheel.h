@@ -172,7 +172,11 @@ typedef enum dw_event_kind {
 	DW_EVENT_SHARDS = 26,
 	/* A peer's clock is more than 100 ms from that of the Redis server; count = how many ms.
 	 * Told once, until it is right again. */
-	DW_EVENT_CLOCK_APART = 27
+	DW_EVENT_CLOCK_APART = 27,
+	/* With replicas=N in the URL; count = N. LATE: the replicas did not have a change within 1
+	 * s; message says why. Until BACK calls are answered DW_STORED, at once. Once an outage. */
+	DW_EVENT_REPLICAS_LATE = 28,
+	DW_EVENT_REPLICAS_BACK = 29
 } dw_event_kind;
 
 /* dw_event_name returns the name of a kind: "RECOVERED" and so on; "UNKNOWN" for a kind of a newer
@@ -467,14 +471,17 @@ typedef enum dw_level {
 	DW_NOTHING = 0,
 	DW_ACCEPTED = 1,  /* in this process's memory */
 	DW_JOURNALED = 2, /* in options.journal: survives a kill and a power cut, not its disk */
-	DW_STORED = 3     /* in the store: survives a kill and a power cut; Redis: as it is set */
+	DW_STORED = 3,    /* in the store: survives a kill and a power cut; Redis: as it is set */
+	/* Also in the memory of N replicas (replicas=N in the Redis URL). It survives the loss of
+	 * the server if one of these N is promoted, and no other replica, and no older copy. */
+	DW_REPLICATED = 4
 } dw_level;
 
 typedef struct dw_result {
 	size_t size;
 	int status; /* DW_OK, or why not */
-	/* DW_STORED or DW_JOURNALED if status is DW_OK. DW_EUNKNOWN of a cancel or move may also
-	 * have DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
+	/* DW_STORED, DW_REPLICATED or DW_JOURNALED if status is DW_OK. DW_EUNKNOWN of a cancel or
+	 * move may also have DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
 	dw_level level;
 	const char *id;
 	uint64_t generation; /* 0 unless a timer was stored, so always with DW_JOURNALED */

@@ -341,7 +341,9 @@ typedef struct dw_op {
 	dw_cursor after;
 	size_t limit;
 	dw_usec started; /* SETTLE, BURY, NEXT: when the handler started, wall; 0: it did not */
-	dw_usec asked;   /* steady: the store's patience counts from then; 0: from submit() */
+	/* Steady: a caller waits for the answer since then, and the store's patience counts from
+	 * it. 0: no caller waits, and it counts from submit(). */
+	dw_usec asked;
 	const dw_replay *replay; /* only in a REPLAY */
 	/* SETTLE, NEXT, of a store with settles_messages: a PUSH that is done in the same step. If
 	 * it is refused (its status), nothing is done: DW_EBUSY. Freed with the operation. */
@@ -453,6 +455,13 @@ typedef struct dw_take_call {
 	char topic[DW_TOPIC_MAX + 1];
 } dw_take_call;
 
+/* Answers to callers that waited for replicas. */
+typedef struct dw_replica_stats {
+	uint64_t waited; /* all of them */
+	uint64_t late;   /* those that were given before the replicas had the change */
+	dw_usec waited_us;
+} dw_replica_stats;
+
 typedef struct dw_store_class {
 	size_t size;
 	const char *name;
@@ -559,6 +568,8 @@ typedef struct dw_store_class {
 	 * been written again. The next call then asks anew. Absent: the store never loses
 	 * anything. */
 	int (*is_whole)(dw_store *);
+	/* How many answers have waited for replicas. Absent: none does. */
+	void (*replicas)(const dw_store *, dw_replica_stats *ret_stats);
 } dw_store_class;
 
 struct dw_store {

@@ -215,13 +215,13 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 			"%s%s", message[0] ? message : dw_strerror(status), instead);
 }
 
-/* tell_limit prints the event, because only the event says which limit was reached. The answer to
- * the call carries just the code. */
+/* tell_limit prints the event, because only the event says which limit was reached, or that the
+ * replicas do not have what was stored. The answer to the call carries just the code. */
 static void tell_limit(dw *d, const dw_event *event, void *user)
 {
 	(void)d;
 	(void)user;
-	if (event->kind == DW_EVENT_LIMIT)
+	if (event->kind == DW_EVENT_LIMIT || event->kind == DW_EVENT_REPLICAS_LATE)
 		/* The answer sets the exit code. */
 		(void)complain(EXIT_STORE, "%s", event->message);
 }

@@ -153,6 +153,20 @@ static void journal_text(const dw_journal_stats *stats, char *text, size_t size)
 			       stats->rows, stats->bytes); /* always fits */
 }
 
+/* replicas_text adds how many answers have waited for replicas, if any. */
+static size_t replicas_text(const dw_store *store, char *text, size_t used)
+{
+	dw_replica_stats stats;
+
+	driven_replicas(store, &stats);
+	if (stats.waited == 0)
+		return used;
+	return used + (size_t)snprintf(text + used, REPORT_SIZE - used,
+				       ",\"replicas_waited\":%" PRIu64 ",\"replicas_late\":%" PRIu64
+				       ",\"replicas_wait_us\":%" PRId64,
+				       stats.waited, stats.late, stats.waited_us);
+}
+
 /* counts_text adds `,"name":[1,2]`. Returns the size of the whole text. */
 static size_t counts_text(char *text, size_t used, const char *name, const uint64_t *counts,
 			  size_t count)
@@ -193,6 +207,7 @@ static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 				 ",\"store_operations\":%" PRIu64 ",\"waited_us\":%" PRIu64,
 				 stats->put, stats->cancelled, stats->moved, stats->duplicates,
 				 stats->running, stats->store_operations, engine->report.waited);
+	used = replicas_text(engine->store, text, used);
 	used = histogram_text(text, used, "lateness", &engine->report.late);
 	used = histogram_text(text, used, "handler", &engine->report.took);
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);

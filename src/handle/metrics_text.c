@@ -173,6 +173,11 @@ static const struct figure figures[] = {
     {"claim_lead_seconds", "gauge", "lead_us", SPAN,
      "How long before its deadline a timer is claimed."},
     {"journal_rows", "gauge", "journal_rows", PLAIN, "What waits in the owner's journal."},
+    {"replicas_waited_total", "counter", "replicas_waited", PLAIN,
+     "Answers that waited for replicas."},
+    {"replicas_late_total", "counter", "replicas_late", PLAIN,
+     "Those of them that were given before the replicas had the change."},
+    {"replicas_wait_seconds_total", "counter", "replicas_wait_us", SPAN, "How long they waited."},
 };
 
 static void put_figures(struct metrics_lines *out, const char *report)

@@ -150,6 +150,13 @@ void driven_journal(const dw_store *store, dw_journal_stats *ret_stats)
 		store->type->journal(store, ret_stats);
 }
 
+void driven_replicas(const dw_store *store, dw_replica_stats *ret_stats)
+{
+	*ret_stats = (dw_replica_stats){0};
+	if (HAS(store, replicas))
+		store->type->replicas(store, ret_stats);
+}
+
 void driven_delay(const dw_store *store, char *ret_words, size_t size)
 {
 	ret_words[0] = '\0';

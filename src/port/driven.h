@@ -59,6 +59,9 @@ void driven_began(dw_store *, const char *id);
 bool driven_take_event(dw_store *, dw_store_event *ret_event);
 void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 
+/* driven_replicas gets the numbers of answers that have waited for replicas. */
+void driven_replicas(const dw_store *, dw_replica_stats *ret_stats);
+
 /* driven_keeps_topics returns true if the store knows TOPIC_SET and the other operations on
  * topics. */
 bool driven_keeps_topics(const dw_store *);

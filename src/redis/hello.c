@@ -103,7 +103,7 @@ int hello_send(struct hello *hello, struct output *output)
 	int status;
 
 	hello->count = hello->next = 0;
-	hello->server[0] = '\0';
+	hello->server[0] = hello->history[0] = '\0';
 	hello->uptime = -1;
 	status = queue_who(hello, output);
 	if (status == DW_OK && hello->channels)
@@ -201,16 +201,32 @@ static bool is_mode(const struct reply *reply, const char *mode)
 	return found && strncmp(found, mode, strlen(mode)) == 0;
 }
 
+/* copy_field copies a field of the reply to INFO, if there is one. */
+static void copy_field(const struct reply *reply, const char *name, char ret_text[SERVER_ID_SIZE])
+{
+	const char *text = field(reply, name);
+
+	if (text)
+		(void)snprintf(ret_text, SERVER_ID_SIZE, "%.*s", (int)strcspn(text, "\r\n"),
+			       text); /* cut if long */
+}
+
+void hello_history(const struct reply *reply, char ret_history[SERVER_ID_SIZE])
+{
+	const char *role = field(reply, "role:");
+
+	ret_history[0] = '\0';
+	if (role && strncmp(role, "master", 6) == 0)
+		copy_field(reply, "master_replid:", ret_history);
+}
+
 static void note_server(struct hello *hello, const struct reply *reply)
 {
-	const char *id = field(reply, "run_id:");
 	const char *uptime = field(reply, "uptime_in_seconds:");
 
 	if (uptime)
 		hello->uptime = strtoll(uptime, NULL, 10);
-	if (id)
-		(void)snprintf(hello->server, sizeof hello->server, "%.*s",
-			       (int)strcspn(id, "\r\n"), id); /* cut if long */
+	copy_field(reply, "run_id:", hello->server);
 }
 
 static enum hello_verdict judge_server(struct hello *hello, const struct reply *reply,
@@ -283,6 +299,7 @@ static enum hello_verdict judge_info(struct hello *hello, enum hello_step step,
 		return judge_server(hello, reply, ret_words);
 	if (step == HELLO_MEMORY)
 		return hello_evicts(reply, ret_words) ? HELLO_REFUSED : HELLO_GOES_ON;
+	hello_history(reply, hello->history);
 	return judge_role(hello, reply, ret_words);
 }
 

@@ -49,6 +49,7 @@ struct hello {
 	bool clustered; /* the server is a node of a cluster */
 	/* The server's run_id, which each process has anew; "" if it is not shown. */
 	char server[SERVER_ID_SIZE];
+	char history[SERVER_ID_SIZE]; /* as in link_server.h */
 	int64_t uptime;  /* since when the server has been up, in seconds; -1 if it is not shown */
 	unsigned logged; /* one bit for each kind of warning that was logged */
 	enum hello_step steps[HELLO_STEPS];
@@ -59,6 +60,10 @@ struct hello {
 /* hello_evicts reads the reply to INFO memory. Returns true if the server would evict timers or
  * leases; then ret_words (DW_MESSAGE_SIZE bytes) say so. */
 bool hello_evicts(const struct reply *, char *ret_words);
+
+/* hello_history reads master_replid from the reply to INFO replication; "" if the server is no
+ * master, or does not show it. */
+void hello_history(const struct reply *, char ret_history[SERVER_ID_SIZE]);
 
 /* hello_send queues all commands. Returns DW_OK or DW_ENOMEM. */
 int hello_send(struct hello *, struct output *);

@@ -26,6 +26,7 @@ void life_up(struct life *life, const struct hello *hello, dw_usec now)
 	if (!is_same && server->away_until > server->up_since)
 		server->up_since = server->away_until;
 	memcpy(server->id, hello->server, sizeof server->id);
+	memcpy(server->history, hello->history, sizeof server->history);
 }
 
 void life_lost(struct life *life)

@@ -9,10 +9,10 @@
  * The hosts of the last form are Sentinels, on the default port 26379, which name the server.
  * rediss:// and rediss+sentinel:// have TLS, on the same default ports. valkey and valkeys mean
  * redis and rediss, and a scheme may have capital letters. After each form, `?` takes options
- * joined by `&`: db=N, password-file=FILE; with TLS also ca=FILE, cert=FILE and key=FILE (all in
- * PEM form), and sni=NAME; with Sentinels also sentinel-user=NAME and sentinel-password-file=FILE,
- * for the Sentinels themselves. User, password, FILE and NAME may be percent-encoded; a user or
- * password with one of % @ / ? : must be.
+ * joined by `&`: db=N, password-file=FILE, replicas=N (0 to 8); with TLS also ca=FILE, cert=FILE
+ * and key=FILE (all in PEM form), and sni=NAME; with Sentinels also sentinel-user=NAME and
+ * sentinel-password-file=FILE, for the Sentinels themselves. User, password, FILE and NAME may be
+ * percent-encoded; a user or password with one of % @ / ? : must be.
  *
  * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD; that of
  * the Sentinels from its file, else from DURAWHEEL_SENTINEL_PASSWORD. The file must be a regular
@@ -49,6 +49,7 @@ struct redis_url {
 	char *key;
 	char *sni; /* the name that is sent and verified; NULL for the host */
 	unsigned db;
+	unsigned replicas;                  /* so many have a change before its call is answered */
 	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels */
 	unsigned host_count;
 	char *master;        /* the name that the Sentinels give to the server */

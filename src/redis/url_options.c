@@ -10,6 +10,7 @@
 #define PASSWORD_VARIABLE "DURAWHEEL_REDIS_PASSWORD"
 #define SENTINEL_VARIABLE "DURAWHEEL_SENTINEL_PASSWORD"
 #define DB_MAX 999999u
+#define REPLICAS_MAX 8u
 
 int url_db(struct url_reading *reading, const char *text, size_t size)
 {
@@ -26,16 +27,32 @@ int url_db(struct url_reading *reading, const char *text, size_t size)
 	return DW_OK;
 }
 
+static int read_replicas(struct url_reading *reading, const char *text, size_t size)
+{
+	if (reading->replicas_said)
+		return message_refuse(reading->message,
+				      "the Redis URL has replicas= twice: once is enough");
+	if (!url_number(text, size, REPLICAS_MAX, &reading->url->replicas))
+		return message_refuse(
+		    reading->message,
+		    "replicas= in the Redis URL is not a number from 0 to %u: so many replicas "
+		    "have a change before its call is answered, as in replicas=1",
+		    REPLICAS_MAX);
+	reading->replicas_said = true;
+	return DW_OK;
+}
+
 /* ---- After the ? --------------------------------------------------------------------------- */
 
 static int refuse_option(const struct url_reading *reading)
 {
-	return message_refuse(reading->message,
-			      "after the ? of the Redis URL only db=N and password-file=FILE, "
-			      "with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME, and with "
-			      "redis+sentinel:// sentinel-user=NAME and "
-			      "sentinel-password-file=FILE, may stand, once each, joined by &; a ? "
-			      "in a password is written %%3F");
+	return message_refuse(
+	    reading->message,
+	    "after the ? of the Redis URL only db=N, password-file=FILE and "
+	    "replicas=N, with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME, and with "
+	    "redis+sentinel:// sentinel-user=NAME and "
+	    "sentinel-password-file=FILE, may stand, once each, joined by &; a ? "
+	    "in a password is written %%3F");
 }
 
 static bool is_option(const char *text, size_t size, const char *name)
@@ -90,6 +107,8 @@ static int read_option(struct url_reading *reading, const char *text, size_t siz
 
 	if (is_option(text, head, "db="))
 		return url_db(reading, text + head, size - head);
+	if (is_option(text, head, "replicas="))
+		return read_replicas(reading, text + head, size - head);
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (is_option(text, head, options[i].name))
 			return options[i].take(reading, text + head, size - head,

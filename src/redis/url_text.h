@@ -14,6 +14,7 @@ struct url_reading {
 	char *file;          /* the password-file; NULL if none is named */
 	char *sentinel_file; /* the sentinel-password-file; NULL if none is named */
 	bool db_said;
+	bool replicas_said;
 };
 
 /* url_copy copies a part of the text, url_escaped also replaces each %41 by its character. Both

@@ -156,5 +156,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	else
 		op = with_message(engine, timer, end_op(engine, timer));
 	timer->judging = op != NULL;
+	if (op && timer->settling)
+		op->asked = timer->settling->asked;
 	urgent_send(engine, timer, op);
 }

@@ -409,8 +409,12 @@ static void take_results(struct engine *engine, struct call *call, const dw_op *
 {
 	struct answers *answers = answers_of(call);
 
-	for (size_t i = 0; i < op->limit; i++)
-		answers->results[answers->order[op->after.generation + i]].status = op->status;
+	for (size_t i = 0; i < op->limit; i++) {
+		dw_result *result = &answers->results[answers->order[op->after.generation + i]];
+
+		result->status = op->status;
+		result->level = op->status == DW_OK ? op->level : DW_NOTHING;
+	}
 	for (const dw_row *row = op->status == DW_OK ? op->rows : NULL; row; row = row->next) {
 		size_t result = answers->order[op->after.generation + row->number];
 
@@ -418,6 +422,7 @@ static void take_results(struct engine *engine, struct call *call, const dw_op *
 			bury(engine, call, op, row, result);
 		else
 			answers->results[result].status = row->status;
+		answers->results[result].level = DW_NOTHING;
 	}
 }
 
@@ -438,6 +443,7 @@ static void take_letter(struct engine *engine, struct call *call, const dw_op *o
 	answers->results[result].status = op->status;
 	if (op->status != DW_OK)
 		return;
+	answers->results[result].level = op->level;
 	event_raise(engine, &event, "%s is dead: %s%s%s", op->id, dw_reason_name(op->reason),
 		    *answers->why ? ": " : "", answers->why);
 	while (answers->order[place] != result)

@@ -113,6 +113,7 @@ unsigned front_shards(const dw_store *);
 unsigned front_shard_of(const dw_store *, const char *id);
 int front_take_shard(dw_store *, dw_shard_news *ret_news);
 int front_take_call(dw_store *, dw_take_call *ret_call);
+void front_replicas(const dw_store *, dw_replica_stats *ret_stats);
 
 /* fallback.c */
 extern const dw_store_class fallback_class;

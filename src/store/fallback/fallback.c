@@ -480,4 +480,5 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .journal = fallback_journal,
 				       .keeps_topics = 1,
 				       .take_call = front_take_call,
-				       .is_whole = front_is_whole};
+				       .is_whole = front_is_whole,
+				       .replicas = front_replicas};

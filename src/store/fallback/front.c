@@ -41,3 +41,8 @@ int front_take_call(dw_store *store, dw_take_call *ret_call)
 {
 	return driven_take_call(((struct fallback *)store)->front, ret_call);
 }
+
+void front_replicas(const dw_store *store, dw_replica_stats *ret_stats)
+{
+	driven_replicas(redis_of(store), ret_stats);
+}

@@ -11,6 +11,7 @@
  *	rights.c     does the server let us run scripts?
  *	token.c      the fencing token of a shard, and the server's clock
  *	completion.c  answers are handed over, and operations given up
+ *	held.c       answers wait until the replicas have what they say
  *	layout.c     the number of shards: known, guessed, asked for
  *	fresh.c      the version and the value of a timer that an operation makes
  *	known.c      claims, settles and renewals of timers that the script need not read
@@ -48,6 +49,7 @@
  *	wake_channel.c  subscribes to the wake channels
  *	named.c, sentinels.c  which server is used: a majority of the Sentinels names it
  *	consumers.c  hears which consumer a push calls
+ *	replicas.c   asks whether the replicas have what is held
  *	dispatch.c   which shard sends next
  *	submit.c     takes operations over from the engine
  *	store.c      the functions that the engine calls, and the turn
@@ -67,6 +69,7 @@
 #include "store/redis/timer/dispatch.h"
 #include "store/redis/timer/fresh.h"
 #include "store/redis/heal/cut_off.h"
+#include "store/redis/timer/held.h"
 #include "store/redis/timer/known.h"
 #include "store/redis/page/later.h"
 #include "store/redis/owner/layout.h"

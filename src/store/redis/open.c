@@ -9,6 +9,7 @@
 #include "redis/tls.h"
 #include "store/identity.h"
 #include "store/redis/core.h"
+#include "store/redis/wire/replicas.h"
 #include "store/redis/wire/rights.h"
 #include "store/redis/store.h"
 
@@ -230,6 +231,16 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		    store->ownership.acquisition.words);
 }
 
+/* check_replicas asks whether the server lets us wait for its replicas. */
+static int check_replicas(struct redis_store *store, dw_usec until, char *message)
+{
+	do {
+		store->now = store->env.steady(store->env.steady_user);
+		redis_work(store);
+	} while (!replicas_are_asked(store, &store->node) && redis_wait(store, until));
+	return replicas_permit(store, &store->node, message);
+}
+
 /* open_away opens a client's store while the server cannot be reached. The number of shards is a
  * guess. The store corrects it when the server is there. */
 static int open_away(struct redis_store *store)
@@ -286,6 +297,8 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 		return open_away(store);
 	if (status == DW_OK)
 		status = lay_out(store, until, message);
+	if (status == DW_OK && store->url.replicas > 0)
+		status = check_replicas(store, until, message);
 	if (status == DW_OK && store->env.role == DW_OWNER)
 		status = open_as_owner(store, until, message);
 	return status;

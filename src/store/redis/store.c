@@ -8,6 +8,7 @@
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/timer/submit.h"
+#include "store/redis/wire/replicas.h"
 
 /* A refusal of the last second explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
@@ -97,20 +98,11 @@ void redis_wire(struct redis_store *store)
 		act_on_shard(store, &store->shards[i]);
 }
 
-static void end_pauses(struct redis_store *store)
-{
-	struct shard_set *paused = &store->sets.paused;
-
-	for (unsigned i = shard_next(paused, 0); i < store->shard_count;
-	     i = shard_next(paused, i + 1))
-		if (store->now >= store->shards[i].channel.pause_until)
-			shard_remove(paused, i);
-}
-
 void redis_work(struct redis_store *store)
 {
-	end_pauses(store);
+	dispatch_end_pauses(store);
 	redis_wire(store);
+	replicas_work(store, &store->node);
 	suspect_release(store, false);
 	restore_tell(store);
 	wake_channel_work(store);
@@ -316,6 +308,7 @@ static dw_usec store_due(const struct redis_store *store)
 	if (store->node.more)
 		return store->now;
 	at = usec_min(at, usec_min(wake_channel_due(&store->wake), sentinels_due(store)));
+	at = usec_min(at, replicas_due(store, &store->node));
 	if (store->later.consumers.link)
 		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
@@ -416,12 +409,14 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		lease_give_back(store);
 	session_end(store);
 	redis_wire(store);
-	while (store->node.connection && store->node.under_way.first) {
+	while (store->node.connection &&
+	       (store->node.under_way.first || store->node.held.requests.first)) {
 		if (!redis_wait(store, until))
 			break;
 		redis_work(store);
 		end_unsent(store); /* refused operations would be sent again; answer them instead */
 	}
+	replicas_end(store, &store->node);
 	end_unsent(store);
 	return store->node.under_way.first ? DW_ETIMEOUT : DW_OK;
 }
@@ -438,6 +433,7 @@ void redis_free(dw_store *base)
 	store->stopped = true;
 	/* This marks the connection as down, so that no lost request sends anything. */
 	store->node.connection = 0;
+	replicas_free(store, &store->node);
 	while ((request = store->node.under_way.first)) {
 		store->node.under_way.first = request->next;
 		request->lost(store, request);
@@ -459,7 +455,8 @@ void redis_free(dw_store *base)
 
 static int redis_take_event(dw_store *base, dw_store_event *ret_event)
 {
-	return suspect_take_event(redis_of(base), ret_event);
+	return replicas_take_event(&redis_of(base)->node, ret_event) ||
+	       suspect_take_event(redis_of(base), ret_event);
 }
 
 static int redis_take_call(dw_store *base, dw_take_call *ret_call)
@@ -491,6 +488,7 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .origin = redis_origin,
 				    .reread = redis_reread,
 				    .take_event = redis_take_event,
+				    .replicas = replicas_stats,
 				    .keeps_topics = 1,
 				    .take_call = redis_take_call,
 				    .is_whole = restore_is_whole};

@@ -126,6 +126,11 @@ static void planted_journal(const dw_store *store, dw_journal_stats *ret_stats)
 	const_planted_of(store)->real->type->journal(const_planted_of(store)->real, ret_stats);
 }
 
+static void planted_replicas(const dw_store *store, dw_replica_stats *ret_stats)
+{
+	const_planted_of(store)->real->type->replicas(const_planted_of(store)->real, ret_stats);
+}
+
 void planted_init(struct planted *planted, struct member *member, dw_store *real)
 {
 	*planted = (struct planted){.real = real, .member = member};
@@ -147,6 +152,7 @@ void planted_init(struct planted *planted, struct member *member, dw_store *real
 	planted->type.began = planted_began;
 	planted->type.take_event = planted_take_event;
 	planted->type.journal = planted_journal;
+	planted->type.replicas = planted_replicas;
 	planted->type.descriptor = NULL;
 	planted->type.recall = NULL;
 	planted->type.stamp = NULL;

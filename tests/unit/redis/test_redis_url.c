@@ -129,7 +129,7 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("redis://u:p@" SECRET "/w@h", "a / in a password is written %2F");
 	refuse_url("redis://h/1?db=1", "twice");
 	refuse_url("redis://h?db=", "database");
-	refuse_url("redis://h?password=" SECRET, "only db=N and password-file=FILE");
+	refuse_url("redis://h?password=" SECRET, "only db=N, password-file=FILE and replicas=N");
 	refuse_url("redis://h?password-file=", "only db=N");
 	refuse_url("redis://u:" SECRET "%@h", "%25");
 	refuse_url("redis://u:" SECRET "%0@h", "%25");
@@ -179,7 +179,7 @@ static void tls_has_options_of_its_own(void **state)
 	check_tls("rediss://h/2?key=k&sni=r.example&cert=c", "h", "6379", "- c k r.example");
 	refuse_url("rediss://h?ca=a&ca=" SECRET, "once each");
 	refuse_url("rediss://h?ca=", "with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME");
-	refuse_url("rediss://h?insecure=" SECRET, "only db=N and password-file=FILE");
+	refuse_url("rediss://h?insecure=" SECRET, "only db=N, password-file=FILE and replicas=N");
 	refuse_url("rediss://h?ca", "only db=N");
 	refuse_url("rediss://h?cert=" SECRET, "cert=FILE needs key=FILE");
 	refuse_url("rediss://h?key=" SECRET, "key=FILE needs cert=FILE");

@@ -23,7 +23,8 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 		if (put->doubt == DOUBT_OPEN)
 			put->doubt = put->number <= mark ? DOUBT_APPLIED : DOUBT_NOT_APPLIED;
 	while ((request = request_pop(&shard->in_doubt.requests))) {
-		outcome_resolve(store, shard, request, request->number <= mark);
+		if (!held_again(store, shard, request, request->number <= mark))
+			outcome_resolve(store, shard, request, request->number <= mark);
 		request_free(&store->alloc, request);
 	}
 	shard_mark(store, shard, SHARD_READY);
@@ -183,8 +184,10 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 		/* This store became the owner meanwhile, or was it. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
-		if (is_another_session(shard, reply))
+		if (is_another_session(shard, reply)) {
+			held_doubt(store, shard);
 			forget_session(store, shard);
+		}
 		shard->session.connection = store->names.connections;
 		answer_note_closed(shard, (uint64_t)reply_number(&reply->items[7]));
 		handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));

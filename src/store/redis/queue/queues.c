@@ -42,7 +42,7 @@ static void push_answered(struct redis_store *store, struct redis_request *reque
 	suspect_push_done(&store->completion, ops.first);
 	while ((op = op_queue_pop(&ops))) {
 		op->count = (uint64_t)reply_number(&reply->items[i + 1]);
-		answer(store, op, push_status(reply_number(&reply->items[i])));
+		held_answer_message(store, op, push_status(reply_number(&reply->items[i])));
 		i += 2;
 	}
 }

@@ -12,7 +12,7 @@ static void finish(struct redis_store *store, dw_op *op)
 	for (dw_row *row = op->rows; row; row = row->next)
 		if (row->status == DW_OK)
 			row->status = DW_ELIMIT;
-	answer(store, op, DW_OK);
+	held_answer_message(store, op, DW_OK);
 }
 
 /* fail_left fails the rows whose values were not read: all, or those that the server does not
@@ -95,7 +95,7 @@ static void verdicts_answered(struct redis_store *store, struct redis_request *r
 	if (op->rows)
 		next_step(store, op);
 	else
-		answer(store, op, DW_OK);
+		held_answer_message(store, op, DW_OK);
 }
 
 static const char *verdict_word(dw_verdict verdict)

@@ -23,9 +23,11 @@ struct op_place {
 	dw_usec deadline; /* when the operation is given up (steady clock) */
 	uint64_t floor; /* a change: it asks for this version; a read: the time at which it began */
 	uint64_t order; /* the operation's number in the order of submission */
-	dw_usec again_at; /* when a suspect that waits is sent again (steady clock) */
+	uint64_t generation; /* that of the head before the reply changed it (held.h) */
+	dw_usec again_at;    /* when a suspect that waits is sent again (steady clock) */
 	/* The connection that the server closed on this operation; 0 when that was judged. */
 	uint32_t closed_on;
+	uint32_t attempt; /* as generation */
 	/* How often the server closed the connection on this operation alone, at most 255. */
 	uint8_t closings;
 	bool was_alone;  /* when closed_on was closed, the command had only this operation */

@@ -19,8 +19,8 @@ static void answer_unknown(struct redis_store *store, dw_op *op)
 }
 
 /* take lets a change wait. words is "version:fence:code". place->floor is the version that waits
- * for the owner, place->order is the owner's fence, and op->status is the answer once the change is
- * certain. */
+ * for the owner, place->order is the owner's fence, place->generation is the history of the server
+ * that has it, and op->status is the answer once the change is certain. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
 {
 	char *end;
@@ -30,6 +30,7 @@ static void take(struct redis_store *store, struct shard *shard, dw_op *op, cons
 	place_of(op)->order = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
 	op->status = *end == ':' && end[1] != '0' ? DW_ENOENT : DW_OK;
 	op->head.generation = place_of(op)->floor;
+	place_of(op)->generation = shard->node->history;
 	op->next = NULL;
 	if (shard->confirm.pause == 0) {
 		shard->confirm.pause = FIRST;
@@ -61,8 +62,14 @@ static void be_idle(struct shard_sets *sets, struct shard *shard)
  * it. */
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
-	if (code == CODE_SURE)
-		answer(store, op, op->status);
+	struct held_source source = {.shard = shard};
+	bool is_elsewhere =
+	    store->url.replicas > 0 && place_of(op)->generation != shard->node->history;
+
+	if (code == CODE_SURE && is_elsewhere)
+		answer_unknown(store, op); /* this server may not have the change */
+	else if (code == CODE_SURE)
+		held_answer(store, &source, op, op->status);
 	else if (code == CODE_WAITS)
 		op_queue_push(&shard->confirm.ops, op);
 	else if (code == CODE_GONE || (code == CODE_LATE && op->kind == DW_OP_CANCEL))

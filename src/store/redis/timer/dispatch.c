@@ -74,6 +74,16 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 	}
 }
 
+void dispatch_end_pauses(struct redis_store *store)
+{
+	struct shard_set *paused = &store->sets.paused;
+
+	for (unsigned i = shard_next(paused, 0); i < store->shard_count;
+	     i = shard_next(paused, i + 1))
+		if (store->now >= store->shards[i].channel.pause_until)
+			shard_remove(paused, i);
+}
+
 void dispatch_all(struct redis_store *store)
 {
 	struct shard_set *queued = &store->sets.queued;

@@ -8,4 +8,7 @@ struct shard;
 void dispatch_all(struct redis_store *);
 void dispatch_shard(struct redis_store *, struct shard *);
 
+/* dispatch_end_pauses forgets pauses that are over. */
+void dispatch_end_pauses(struct redis_store *);
+
 #endif

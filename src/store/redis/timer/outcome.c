@@ -65,6 +65,15 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	return status;
 }
 
+/* tell answers an operation of the request, perhaps when the replicas have it. */
+static void tell(struct redis_store *store, const struct redis_request *request, dw_op *op,
+		 int status)
+{
+	struct held_source source = {request->shard, request->number, request->as_owner};
+
+	held_answer(store, &source, op, status);
+}
+
 /* forget_answered answers a BURY, after the shard has dropped old dead letters. */
 static void forget_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
@@ -132,7 +141,7 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 	while ((op = op_queue_pop(&request->ops))) {
 		set_head(store, request->shard, op);
 		tombstone_note(store, request->shard, op);
-		answer(store, op, DW_OK);
+		tell(store, request, op, DW_OK);
 	}
 }
 
@@ -170,9 +179,11 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
-/* makes_letter returns true if the operation has made a dead letter. */
-static bool makes_letter(const dw_op *op)
+/* makes_letter returns true if the operation has made a dead letter, and drops old ones now. */
+static bool makes_letter(const struct redis_store *store, const dw_op *op)
 {
+	if (store->url.replicas > 0 && op->asked)
+		return false; /* the next one drops them, so that this answer is held only once */
 	return (op->kind == DW_OP_BURY || (op->kind == DW_OP_NEXT && op->reason)) &&
 	       !(op->flags & OP_OURS);
 }
@@ -182,6 +193,7 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 {
 	struct op_queue half_deleted = {0};
 
+	held_note(store, &request->ops);
 	if (reply->count == 1)
 		take_as_given(store, request);
 	for (size_t i = 1; i < reply->count; i++) {
@@ -200,11 +212,11 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			tombstone_note(store, request->shard, op);
-		if (makes_letter(op) && status == DW_OK)
+		if (makes_letter(store, op) && status == DW_OK)
 			forget_letters(store, request->shard, op);
 		else if (!(op->kind == DW_OP_DROP && status == DW_ENOENT &&
 			   stray_ask_next(store, request->shard, op)))
-			answer(store, op, status);
+			tell(store, request, op, status);
 	}
 	write_half_deleted(store, request->shard, &half_deleted);
 }
@@ -403,7 +415,10 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 			tombstone_note(store, request->shard, op);
 		if (status != DW_OK)
 			drop_rows(&store->alloc, op);
-		answer(store, op, status);
+		if (resolves)
+			tell(store, request, op, status); /* a look-up has the number 0 */
+		else
+			answer(store, op, status);
 	}
 	request_free(&store->alloc, request);
 }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "redis/link_server.h"
 #include "store/redis/core.h"
 
 /* Items of replies that one turn takes; the others wait for the next turn. */
@@ -74,6 +75,7 @@ int request_send(struct redis_store *store, struct redis_request *request)
 	if (status != DW_OK)
 		return status;
 	request->node = node;
+	request->history = node->history;
 	request->sent = store->now;
 	request->script = draft->script;
 	request->shape = draft->shape;
@@ -126,6 +128,9 @@ static void connection_lost(struct redis_store *store, struct node *node)
 	node->connection = 0;
 	node->down_since = store->now;
 	node->went_down = true;
+	/* Their replies came first, so they are first in doubt. */
+	while ((request = request_pop(&node->held.requests)))
+		request->lost(store, request);
 	while ((request = request_pop(&node->under_way)))
 		request->lost(store, request);
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -185,6 +190,24 @@ static uint64_t connection_of(const struct redis_store *store, struct node *node
 	return 0;
 }
 
+/* note_server notices that the connection leads to another server, or to one that was not the
+ * master all the time. If the server does not show its names, nobody knows. */
+static void note_server(struct node *node)
+{
+	const struct link_server *server = link_server(node->link);
+
+	if (server && server->id[0] && server->history[0] &&
+	    strcmp(server->id, node->server) == 0 &&
+	    strcmp(server->history, node->replication) == 0)
+		return;
+	node->history++;
+	node->server[0] = node->replication[0] = '\0';
+	if (!server)
+		return;
+	memcpy(node->server, server->id, sizeof node->server);
+	memcpy(node->replication, server->history, sizeof node->replication);
+}
+
 void node_watch(struct redis_store *store, struct node *node)
 {
 	uint64_t connection = connection_of(store, node);
@@ -197,6 +220,7 @@ void node_watch(struct redis_store *store, struct node *node)
 		return;
 	node->connection = connection;
 	node->blamed = link_blamed(node->link);
+	note_server(node);
 	node->came_up = true;
 	store->names.connections++;
 }

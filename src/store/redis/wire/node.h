@@ -11,47 +11,14 @@
 
 #include <stdbool.h>
 
-#include "port/op.h"
 #include "redis/command.h"
 #include "redis/link.h"
 #include "store/redis/nodes/named.h"
+#include "store/redis/wire/request.h"
 #include "store/redis/wire/script.h"
 
-struct redis_store;
-struct redis_request;
+struct replicas;
 struct shape;
-struct shard;
-
-typedef void request_answered(struct redis_store *, struct redis_request *, const struct reply *);
-typedef void request_lost(struct redis_store *, struct redis_request *);
-
-/* A command that waits for its reply. */
-struct redis_request {
-	struct redis_request *next;
-	/* Exactly one of these two functions is called, and it frees the request or keeps it.
-	 * answered is called when an error or a reply of the command's shape has come. lost is
-	 * called when the connection is gone. Unless is_unsent, nobody knows then whether the
-	 * command was applied. */
-	request_answered *answered;
-	request_lost *lost;
-	struct node *node;   /* set when the request is sent */
-	struct shard *shard; /* NULL: the request concerns the server, and no shard */
-	uint64_t number;     /* the command's number; 0 if the command changes nothing */
-	dw_usec sent;
-	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
-	bool is_unsent;     /* the request was lost before its first byte was sent */
-	struct op_queue ops;
-	/* The script that the request calls; NULL for a plain command. */
-	const struct redis_script *script;
-	const struct shape *shape; /* the shape that the reply must have */
-	bool as_owner; /* the request was sent as the owner, so its number belongs to the token */
-	void *context;
-};
-
-struct request_list {
-	struct redis_request *first;
-	struct redis_request *last;
-};
 
 /* The scripts of a server. */
 struct scripts {
@@ -70,6 +37,14 @@ struct server_clock {
 	uint64_t floor; /* the highest version that was asked for or seen */
 };
 
+/* The answers that are held until the replicas of a node have what they say (held.h). */
+struct held {
+	struct request_list requests; /* in the order in which their replies came */
+	uint64_t count;               /* the number of the last request that was held */
+	bool is_late;                 /* the replicas are late, so nothing is held (replicas.h) */
+	dw_replica_stats stats;
+};
+
 struct node {
 	struct link *link;
 	uint64_t connection; /* the link's, as last seen; 0: there is none, or see named.h */
@@ -81,7 +56,12 @@ struct node {
 	struct request_list under_way;
 	bool went_down; /* a connection was lost since the last turn */
 	bool came_up;   /* a connection came up since the last turn */
-	bool more;      /* replies that were received but left for the next turn */
+	struct held held;
+	struct replicas *replicas; /* asks the replicas; NULL: there is none, or none yet */
+	char server[48];           /* run_id and replication id, as in link_server.h */
+	char replication[48];
+	uint64_t history; /* counts these: it grows when either changes */
+	bool more;        /* replies that were received but left for the next turn */
 	struct scripts scripts;
 	struct server_clock clock;
 };

@@ -1,0 +1,49 @@
+/* A command that waits for its reply. */
+#ifndef DW_STORE_REDIS_REQUEST_H
+#define DW_STORE_REDIS_REQUEST_H
+
+#include <stdbool.h>
+
+#include "port/op.h"
+#include "redis/reply.h"
+
+struct node;
+struct redis_request;
+struct redis_script;
+struct redis_store;
+struct shape;
+struct shard;
+
+typedef void request_answered(struct redis_store *, struct redis_request *, const struct reply *);
+typedef void request_lost(struct redis_store *, struct redis_request *);
+
+struct redis_request {
+	struct redis_request *next;
+	/* Exactly one of these two functions is called, and it frees the request or keeps it.
+	 * answered is called when an error or a reply of the command's shape has come. lost is
+	 * called when the connection is gone. Unless is_unsent, nobody knows then whether the
+	 * command was applied. */
+	request_answered *answered;
+	request_lost *lost;
+	struct node *node;   /* set when the request is sent */
+	struct shard *shard; /* NULL: the request concerns the server, and no shard */
+	uint64_t number;     /* the command's number; 0 if the command changes nothing */
+	dw_usec sent;
+	uint64_t closed_on; /* the connection that the server closed on this request, or 0 */
+	bool is_unsent;     /* the request was lost before its first byte was sent */
+	struct op_queue ops;
+	/* The script that the request calls; NULL for a plain command. */
+	const struct redis_script *script;
+	const struct shape *shape; /* the shape that the reply must have */
+	uint64_t history;          /* the node's history when the request was sent */
+	uint64_t held; /* the reply has come, and its answers are held (held.h); 0: it has not */
+	bool as_owner; /* the request was sent as the owner, so its number belongs to the token */
+	void *context;
+};
+
+struct request_list {
+	struct redis_request *first;
+	struct redis_request *last;
+};
+
+#endif

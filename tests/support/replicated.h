@@ -1,0 +1,64 @@
+/* A Redis server with a replica, and a handle that waits for it (replicas=1). The handle reaches
+ * the server through a relay, and so does the replica, so that a test can let the replica fall
+ * behind and then put it in the server's place. */
+#ifndef DW_TESTS_REPLICATED_H
+#define DW_TESTS_REPLICATED_H
+
+#include "durawheel/durawheel.h"
+#include "support/redis_server.h"
+#include "support/relay.h"
+
+#if DW_WITH_REDIS
+
+enum { REPLICATED_SERVERS = 3 };
+
+struct replicated {
+	struct redis_server servers[REPLICATED_SERVERS];
+	unsigned master;          /* the number of the server in use */
+	struct relay to_master;   /* the way of the handle */
+	struct relay replication; /* the way of the replica */
+	dw *d;
+	unsigned late, back;           /* events */
+	char message[DW_MESSAGE_SIZE]; /* of the last of these */
+	unsigned held;                 /* deliveries */
+	dw_token token;                /* of the last one */
+};
+
+/* What became of a call. */
+struct replicated_answer {
+	unsigned count;
+	int status;
+	dw_level level;
+};
+
+/* replicated_open starts a server and its replica, and opens the handle of the namespace "r". An
+ * owner holds all deliveries. replicated_close ends all of it. */
+void replicated_open(struct replicated *, dw_role);
+void replicated_close(struct replicated *);
+
+/* replicated_url writes the URL of the handle, with these options behind `?`. */
+void replicated_url(const struct replicated *, const char *options, char *ret_url, size_t size);
+
+void replicated_turn(struct replicated *);
+void replicated_done(dw *, const dw_result *, void *answer);
+
+/* replicated_await turns until the call is answered. */
+void replicated_await(struct replicated *, const struct replicated_answer *);
+
+/* replicated_put puts a timer; the answer comes later. */
+void replicated_put(struct replicated *, const char *id, dw_usec delay, struct replicated_answer *);
+
+/* replicated_follow makes the server of that number a replica of the master, and waits until it
+ * has all. replicated_lag cuts the replicas off. */
+void replicated_follow(struct replicated *, unsigned number);
+void replicated_lag(struct replicated *);
+
+/* replicated_fail_over kills the master and puts the server of that number in its place. */
+void replicated_fail_over(struct replicated *, unsigned number);
+
+/* replicated_command sends a command to the server of that number, and returns the reply as a
+ * number, or 0. */
+long long replicated_command(struct replicated *, unsigned number, const char *command);
+
+#endif
+#endif
