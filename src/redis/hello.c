@@ -249,11 +249,15 @@ static enum hello_verdict judge_slots(const struct hello *hello, const struct re
 	const char *own = reply->kind == REPLY_BULK ? strstr(reply->bytes, "myself,") : NULL;
 	const char *all = own ? strstr(own, " 0-16383") : NULL;
 
-	if (!hello->clustered || (all && all < own + strcspn(own, "\n")))
+	if (hello->url->kind == REDIS_CLUSTER && !hello->clustered)
+		return say(ret_words, HELLO_REFUSED,
+			   "the server is no node of a Redis Cluster: use redis://");
+	if (hello->url->kind == REDIS_CLUSTER || !hello->clustered ||
+	    (all && all < own + strcspn(own, "\n")))
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_REFUSED,
 		   "the server is a node of a Redis Cluster and does not serve all slots, which "
-		   "is not supported: use a server that is not clustered");
+		   "redis:// needs: use redis+cluster://HOST,HOST,HOST");
 }
 
 bool hello_evicts(const struct reply *reply, char *ret_words)
@@ -275,7 +279,8 @@ static enum hello_verdict judge_role(const struct hello *hello, const struct rep
 {
 	const char *role = field(reply, "role:");
 
-	if (!role || strncmp(role, "slave", 5) != 0)
+	/* A node of a cluster that is a replica says of each slot which node has it. */
+	if (!role || strncmp(role, "slave", 5) != 0 || hello->url->kind == REDIS_CLUSTER)
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_LATER,
 		   hello->url->kind == REDIS_SENTINEL
@@ -318,7 +323,7 @@ static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
 		return say(ret_words, HELLO_LATER, "the server has too many clients");
 	if (reply_fails(reply, "NOAUTH"))
 		return say(ret_words, HELLO_REFUSED,
-			   hello->to_sentinel
+			   hello->to_sentinel && hello->url->kind == REDIS_SENTINEL
 			       ? "the Sentinel wants a password: give it by "
 				 "sentinel-password-file=FILE, or in DURAWHEEL_SENTINEL_PASSWORD"
 			       : "the server wants a password: give it in the URL, by "

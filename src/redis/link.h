@@ -116,7 +116,7 @@ static inline void link_aim(struct link *link, dw_usec now)
 
 static inline const char *link_trouble(const struct link *link, bool *ret_fatal)
 {
-	return link->type->trouble(link, ret_fatal);
+	return link ? link->type->trouble(link, ret_fatal) : "";
 }
 
 static inline void link_careful(struct link *link, dw_usec now)
@@ -138,7 +138,7 @@ static inline size_t link_unsent(const struct link *link)
 /* link_server returns NULL if nothing is known. */
 static inline const struct link_server *link_server(const struct link *link)
 {
-	return link->type->server ? link->type->server(link) : NULL;
+	return link && link->type->server ? link->type->server(link) : NULL;
 }
 
 static inline void link_free(struct link *link)

@@ -174,6 +174,10 @@ static const struct scheme {
     {"valkey+sentinel://", REDIS_SENTINEL, false, false},
     {"rediss+sentinel://", REDIS_SENTINEL, true, false},
     {"valkeys+sentinel://", REDIS_SENTINEL, true, false},
+    {"redis+cluster://", REDIS_CLUSTER, false, false},
+    {"valkey+cluster://", REDIS_CLUSTER, false, false},
+    {"rediss+cluster://", REDIS_CLUSTER, true, false},
+    {"valkeys+cluster://", REDIS_CLUSTER, true, false},
     {"unix://", REDIS_SINGLE, false, true},
 };
 
@@ -195,8 +199,9 @@ static int read_url(struct url_reading *reading, const char *text)
 	if (!scheme)
 		return message_refuse(reading->message,
 				      "a Redis URL begins with redis://, rediss://, valkey://, "
-				      "valkeys://, unix://, redis+sentinel:// or "
-				      "rediss+sentinel://");
+				      "valkeys://, unix://, redis+sentinel://, "
+				      "rediss+sentinel://, redis+cluster:// or "
+				      "rediss+cluster://");
 	if (scheme->tls && !DW_WITH_TLS)
 		return message_refuse(reading->message,
 				      "rediss:// needs TLS, without which this durawheel was "
@@ -209,6 +214,10 @@ static int read_url(struct url_reading *reading, const char *text)
 	status = scheme->is_unix ? read_unix(reading, rest, size) : read_tcp(reading, rest, size);
 	if (status == DW_OK && rest[size] == '?')
 		status = url_options(reading, rest + size + 1);
+	if (status == DW_OK && scheme->kind == REDIS_CLUSTER && reading->url->db != 0)
+		return message_refuse(reading->message,
+				      "a Redis Cluster has only the database 0: leave it out of "
+				      "the URL");
 	return status;
 }
 

@@ -4,11 +4,13 @@
  *	rediss://[[user]:password@]host[:port][/db]     rediss://redis.example.org?ca=/etc/ca.pem
  *	unix://[[user]:password@]SOCKET                 unix:///run/redis/redis.sock?db=1
  *
+ *	redis+cluster://[[user]:password@]host[:port],host[:port],...
  *	redis+sentinel://[[user]:password@]host[:port],host[:port],.../master[/db]
  *
- * The hosts of the last form are Sentinels, on the default port 26379, which name the server.
- * rediss:// and rediss+sentinel:// have TLS, on the same default ports. valkey and valkeys mean
- * redis and rediss, and a scheme may have capital letters. After each form, `?` takes options
+ * The hosts of a cluster are some of its nodes, which name the others. The hosts of the last form
+ * are Sentinels, on the default port 26379, which name the server. rediss:// has TLS, also with
+ * +cluster and +sentinel, on the same default ports. valkey and valkeys mean redis and rediss, and
+ * a scheme may have capital letters. After each form, `?` takes options
  * joined by `&`: db=N, password-file=FILE, replicas=N (0 to 8); with TLS also ca=FILE, cert=FILE
  * and key=FILE (all in PEM form), and sni=NAME; with Sentinels also sentinel-user=NAME and
  * sentinel-password-file=FILE, for the Sentinels themselves. User, password, FILE and NAME may be
@@ -26,7 +28,7 @@
 #include "base/alloc.h"
 #include "durawheel/durawheel.h"
 
-enum redis_kind { REDIS_SINGLE, REDIS_SENTINEL };
+enum redis_kind { REDIS_SINGLE, REDIS_SENTINEL, REDIS_CLUSTER };
 
 enum { HOSTS_MAX = 16 };
 
@@ -50,7 +52,7 @@ struct redis_url {
 	char *sni; /* the name that is sent and verified; NULL for the host */
 	unsigned db;
 	unsigned replicas;                  /* so many have a change before its call is answered */
-	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels */
+	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels, or nodes of the cluster */
 	unsigned host_count;
 	char *master;        /* the name that the Sentinels give to the server */
 	char *sentinel_user; /* as user and password, for the Sentinels */

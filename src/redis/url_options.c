@@ -38,6 +38,11 @@ static int read_replicas(struct url_reading *reading, const char *text, size_t s
 		    "replicas= in the Redis URL is not a number from 0 to %u: so many replicas "
 		    "have a change before its call is answered, as in replicas=1",
 		    REPLICAS_MAX);
+	if (reading->url->replicas > 0 && reading->url->kind == REDIS_CLUSTER)
+		return message_refuse(reading->message,
+				      "replicas=N is for one server and for Sentinels: with "
+				      "redis+cluster:// calls are answered when the master has the "
+				      "change");
 	reading->replicas_said = true;
 	return DW_OK;
 }

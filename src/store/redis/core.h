@@ -6,6 +6,7 @@
  *	shard.c      one shard: its keys, and which ids belong to it
  *	log.c        warnings for the program's log
  *	node.c       a server and its connection: commands out, replies in
+ *	nodes.c      all nodes
  *	tombstone.c  ids whose deletion was seen in the last minute
  *	script_call.c  calls of the scripts, and what a refusal means
  *	rights.c     does the server let us run scripts?
@@ -48,6 +49,7 @@
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels
  *	named.c, sentinels.c  which server is used: a majority of the Sentinels names it
+ *	cluster_text.c, cluster_votes.c, cluster.c  the nodes of a cluster, and which has which slot
  *	consumers.c  hears which consumer a push calls
  *	replicas.c   asks whether the replicas have what is held
  *	dispatch.c   which shard sends next
@@ -77,6 +79,7 @@
 #include "store/redis/wire/letter.h"
 #include "store/redis/wire/log.h"
 #include "store/redis/heal/misplaced.h"
+#include "store/redis/nodes/cluster.h"
 #include "store/redis/nodes/sentinels.h"
 #include "store/redis/page/namespace.h"
 #include "store/redis/timer/outcome.h"
@@ -87,6 +90,7 @@
 #include "store/redis/wire/value.h"
 #include "store/redis/timer/stray.h"
 #include "store/redis/timer/suspect.h"
+#include "store/redis/wire/nodes.h"
 #include "store/redis/wire/wake_channel.h"
 #include "store/redis/timer/write.h"
 
@@ -107,7 +111,8 @@ struct redis_store {
 	unsigned shard_count; /* 0 while the number is unknown */
 	struct shard *shards;
 	struct shard_sets sets;
-	struct node node;         /* the server; each shard names it, too */
+	struct node node;         /* the server, unless the URL names a cluster */
+	struct nodes nodes;       /* all servers; each shard names its own */
 	struct redis_draft draft; /* for all nodes */
 	struct completion completion;
 	struct layout layout;
@@ -120,7 +125,6 @@ struct redis_store {
 	struct audit audit;
 	struct later later;
 	struct wake_channel wake;
-	struct sentinels *sentinels; /* NULL: the URL names none */
 };
 
 #endif

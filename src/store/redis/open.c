@@ -58,7 +58,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->ownership.members.room = SHARDS_MAX;
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;
-	store->node.down_since = env->steady(env->steady_user);
+	(void)nodes_add(store, &store->node); /* there is room */
 	set_names(&store->names, env);
 	*ret_store = store;
 	return DW_OK;
@@ -77,7 +77,7 @@ static int unreachable(struct redis_store *store, char *message)
 {
 	bool fatal;
 	char room[DW_MESSAGE_SIZE];
-	const char *trouble = sentinels_why(store, room, &fatal);
+	const char *trouble = store_why(store, room, &fatal);
 
 	if (trouble[0])
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s", trouble); /* long words are cut */
@@ -101,12 +101,24 @@ static int layout_await(struct redis_store *store, dw_usec until)
 	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
 }
 
+/* is_reached returns true if the store can be opened: with a cluster each node that can be used is
+ * connected, or is away. */
+static bool is_reached(const struct redis_store *store)
+{
+	if (store->nodes.cluster)
+		return store->nodes.home->connection && cut_off_settled(store) &&
+		       cluster_settling_until(store) <= store->now;
+	return store->nodes.home->connection;
+}
+
 /* proof_at returns until when opening waits for a server that was named a moment ago. */
 static dw_usec proof_at(const struct redis_store *store)
 {
-	const struct nomination *named = &store->node.named;
+	const struct nomination *named = &store->nodes.home->named;
 
-	if (!named->server[0] || !node_is_new(&store->node) || store->now >= named->until)
+	if (store->nodes.cluster)
+		return usec_add(cluster_settling_until(store), store->env.patience);
+	if (!named->server[0] || !node_is_new(store->nodes.home) || store->now >= named->until)
 		return INT64_MIN;
 	return usec_add(named->since, NAMED_FOR + NAMED_OTHERS + store->env.patience);
 }
@@ -119,8 +131,8 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	do {
 		store->now = store->env.steady(store->env.steady_user);
 		redis_work(store);
-		(void)sentinels_why(store, room, &fatal);
-		if (store->node.connection)
+		(void)store_why(store, room, &fatal);
+		if (is_reached(store))
 			return DW_OK;
 		until = usec_max(until, proof_at(store));
 	} while (!fatal && redis_wait(store, until));
@@ -156,7 +168,7 @@ static void tell_new(struct redis_store *store)
  * later. It does not open if the server does not know the commands. */
 static bool is_refused(const struct redis_store *store)
 {
-	const struct scripts *scripts = &store->node.scripts;
+	const struct scripts *scripts = &store->nodes.home->scripts;
 
 	return scripts->missing[0] && (scripts->is_unknown || !store->env.may_be_away);
 }
@@ -175,7 +187,7 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	if (status == DW_ENOMEM)
 		return status;
 	if (is_refused(store))
-		return fail(message, DW_ESTORE, store->node.scripts.missing);
+		return fail(message, DW_ESTORE, store->nodes.home->scripts.missing);
 	if (status != DW_OK && !layout->words[0])
 		return unreachable(store, message);
 	if (status != DW_OK)
@@ -220,7 +232,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		}
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
-		while (store->node.under_way.first && redis_wait(store, until))
+		while (nodes_have_work(store) && redis_wait(store, until))
 			redis_wire(store); /* send the commands that give the leases back */
 		if (is_young(store) && store->env.may_be_away)
 			return DW_OK; /* as a client; it asks for the ownership again */
@@ -254,12 +266,15 @@ static int open_away(struct redis_store *store)
 /* open_descriptors opens what the store needs before it has a connection. */
 static int open_descriptors(struct redis_store *store, char *message)
 {
-	int status = link_open(store, NULL, &store->node.link);
+	bool is_cluster = store->url.kind == REDIS_CLUSTER;
+	int status = is_cluster ? DW_OK : link_open(store, &store->url, NULL, &store->node.link);
 
 	if (status == DW_OK) {
 		store->wake.descriptor = epoll_create1(EPOLL_CLOEXEC);
 		status = store->wake.descriptor < 0 ? DW_ESYS : sentinels_open(store);
 	}
+	if (status == DW_OK)
+		status = cluster_open(store);
 	if (status == DW_ESYS)
 		(void)snprintf(message, DW_MESSAGE_SIZE, "%s: no descriptor: %s", store->url.name,
 			       strerror(errno)); /* long words are cut */
@@ -289,12 +304,15 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 		status = open_descriptors(store, message);
 	if (status != DW_OK)
 		return status;
-	wake_channel_watch(&store->wake, link_descriptor(store->node.link));
+	if (store->node.link)
+		wake_channel_watch(&store->wake, link_descriptor(store->node.link));
 	store->now = store->env.steady(store->env.steady_user);
 	until = usec_add(store->now, store->env.patience);
 	status = await_connection(store, until, message);
 	if (status == DW_ESTORE && store->env.may_be_away)
 		return open_away(store);
+	/* Servers that were named a moment ago may have taken all of the time. */
+	until = usec_max(until, usec_add(store->now, store->env.patience));
 	if (status == DW_OK)
 		status = lay_out(store, until, message);
 	if (status == DW_OK && store->url.replicas > 0)

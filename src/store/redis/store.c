@@ -12,8 +12,6 @@
 
 /* A refusal of the last second explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
-/* The connection must be down for this long before it is reported. */
-#define TROUBLE_AFTER DW_MILLISECONDS(200)
 
 static struct redis_store *redis_of(dw_store *store)
 {
@@ -31,12 +29,8 @@ static dw_usec steady(const struct redis_store *store)
  * the connection first, because the commands under way were sent to the old shards. */
 static void take_other_count(struct redis_store *store)
 {
-	if (store->node.under_way.first || store->scans) {
-		link_drop(store->node.link,
-			  "the namespace was recreated with another number of shards");
-		node_watch(store, &store->node);
-	}
-	if (!store->node.under_way.first)
+	nodes_drop(store, "the namespace was recreated with another number of shards");
+	if (!nodes_have_work(store))
 		reshard(store);
 }
 
@@ -70,18 +64,21 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 		dispatch_shard(store, shard);
 }
 
-static void act_on_connection(struct redis_store *store)
+static void act_on_connection(struct redis_store *store, struct node *node)
 {
-	bool came_up = store->node.came_up;
+	bool came_up = node->came_up;
 
-	if (store->node.went_down)
+	if (node->went_down)
 		reshard(store);
-	store->node.went_down = store->node.came_up = false;
+	node->went_down = node->came_up = false;
+	if (came_up)
+		cut_off_connected(store, node);
 	if (!came_up || store->ownership.role != DW_OWNER)
 		return;
-	token_connected(store);
+	token_connected(store, node);
 	for (unsigned i = 0; i < store->shard_count; i++)
-		if (shard_is_ours(&store->shards[i]) || !shard_is_shared(store))
+		if (store->shards[i].node == node &&
+		    (shard_is_ours(&store->shards[i]) || !shard_is_shared(store)))
 			handshake_begin(store, &store->shards[i]);
 }
 
@@ -89,10 +86,11 @@ void redis_wire(struct redis_store *store)
 {
 	const struct shard_set *marked = &store->sets.marked;
 
-	node_wire(store, &store->node);
+	nodes_wire(store);
 	if (store->shards && store->shards[0].marks & SHARD_OTHER_COUNT)
 		take_other_count(store);
-	act_on_connection(store);
+	for (unsigned i = 0; i < store->nodes.count; i++)
+		act_on_connection(store, store->nodes.list[i]);
 	for (unsigned i = shard_next(marked, 0); i < store->shard_count;
 	     i = shard_next(marked, i + 1))
 		act_on_shard(store, &store->shards[i]);
@@ -107,6 +105,7 @@ void redis_work(struct redis_store *store)
 	restore_tell(store);
 	wake_channel_work(store);
 	sentinels_work(store);
+	cluster_work(store);
 	restore_work(store);
 	lease_work(store);
 	members_work(store);
@@ -235,7 +234,7 @@ static void redis_reread(dw_store *base)
 static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 {
 	const struct redis_store *store = (const struct redis_store *)base;
-	const struct server_clock *clock = &store->node.clock;
+	const struct server_clock *clock = &store->nodes.home->clock;
 	const struct shard *first = store->shards;
 	const char *era =
 	    first && shard_is_ours(first) ? first->lease.incarnation : store->layout.era;
@@ -270,29 +269,33 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* trouble_at returns when a lost connection is reported. A connection that comes back before that
- * is not reported, because its commands are sent again. */
-static dw_usec trouble_at(const struct node *node)
+/* say_refusal writes the last refusal of a node if it is young. */
+static void say_refusal(const struct redis_store *store, char *ret_words, size_t size)
 {
-	return node->connection ? DW_NEVER : usec_add(node->down_since, TROUBLE_AFTER);
+	for (unsigned i = 0; i < store->nodes.count; i++) {
+		const struct scripts *scripts = &store->nodes.list[i]->scripts;
+
+		if (store->now < usec_add(scripts->refused_at, REFUSAL_AGE))
+			(void)snprintf(ret_words, size, "%s", scripts->refusal);
+	}
 }
 
 static int trouble(const struct redis_store *store, char *ret_words, size_t size)
 {
 	bool fatal;
+	const struct node *home = store->nodes.home;
 	char room[DW_MESSAGE_SIZE];
-	const char *why = sentinels_why(store, room, &fatal);
+	const char *why = store_why(store, room, &fatal);
 
-	if (store->node.connection && !why[0] && cut_off_all(store)) {
+	if (nodes_are_up(store) && !why[0] && cut_off_all(store)) {
 		(void)snprintf(ret_words, size, "%s", cut_off_all(store));
 		return DW_ESTORE;
 	}
-	if (store->node.connection && !why[0]) {
-		if (store->now < usec_add(store->node.scripts.refused_at, REFUSAL_AGE))
-			(void)snprintf(ret_words, size, "%s", store->node.scripts.refusal);
+	if (nodes_are_up(store) && !why[0]) {
+		say_refusal(store, ret_words, size);
 		return store->now < store->sets.may_pass_until ? (int)DW_EUNKNOWN : DW_OK;
 	}
-	if (!store->node.connection && store->now < trouble_at(&store->node))
+	if (!home->connection && store->now < node_trouble_at(home))
 		return DW_EUNKNOWN;
 	/* Long words are cut. */
 	(void)snprintf(ret_words, size, "%s", why[0] ? why : "there is no connection");
@@ -301,13 +304,10 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 
 static dw_usec store_due(const struct redis_store *store)
 {
-	dw_usec at = link_due(store->node.link);
+	dw_usec at = nodes_due(store);
 
-	if (store->now < trouble_at(&store->node))
-		at = usec_min(at, trouble_at(&store->node));
-	if (store->node.more)
-		return store->now;
-	at = usec_min(at, usec_min(wake_channel_due(&store->wake), sentinels_due(store)));
+	at = usec_min(at, usec_min(wake_channel_due(&store->wake),
+				   usec_min(sentinels_due(store), cluster_due(store))));
 	at = usec_min(at, replicas_due(store, &store->node));
 	if (store->later.consumers.link)
 		at = usec_min(at, link_due(store->later.consumers.link));
@@ -409,8 +409,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		lease_give_back(store);
 	session_end(store);
 	redis_wire(store);
-	while (store->node.connection &&
-	       (store->node.under_way.first || store->node.held.requests.first)) {
+	while (nodes_have_work(store)) {
 		if (!redis_wait(store, until))
 			break;
 		redis_work(store);
@@ -418,7 +417,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	}
 	replicas_end(store, &store->node);
 	end_unsent(store);
-	return store->node.under_way.first ? DW_ETIMEOUT : DW_OK;
+	return nodes_have_work(store) ? DW_ETIMEOUT : DW_OK;
 }
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -427,17 +426,12 @@ void redis_free(dw_store *base)
 {
 	struct redis_store *store = redis_of(base);
 	struct alloc alloc = store->alloc;
-	struct redis_request *request;
 	dw_op *op;
 
 	store->stopped = true;
-	/* This marks the connection as down, so that no lost request sends anything. */
-	store->node.connection = 0;
+	store->node.connection = 0; /* so no answer that was held sends anything */
 	replicas_free(store, &store->node);
-	while ((request = store->node.under_way.first)) {
-		store->node.under_way.first = request->next;
-		request->lost(store, request);
-	}
+	nodes_lose(store);
 	end_unsent(store);
 	scan_free_all(store);
 	while ((op = op_queue_pop(&store->completion.answers)))
@@ -446,6 +440,7 @@ void redis_free(dw_store *base)
 	shards_free(store, store->shards, store->shard_count);
 	link_free(store->node.link);
 	sentinels_free(store);
+	cluster_free(store);
 	wake_channel_free(&store->wake);
 	redis_url_free(&store->url, &alloc);
 	alloc_free(&alloc, store->batch.packed);

@@ -125,7 +125,7 @@ static void ask(struct redis_store *store, struct shard *shard)
 	struct audit_place *place = &shard->audited;
 	size_t page = suspect_rows(store, page_of(store));
 
-	if (suspect_page_fails(&store->node, &place->suspect)) {
+	if (suspect_page_fails(store, &place->suspect)) {
 		place->blind = true;
 		place->rests_until = usec_add(store->now, REST);
 	}

@@ -104,11 +104,15 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 /* learn_refusal takes the reply of a server that refused types.lua. */
 static bool learn_refusal(struct redis_store *store, struct shard *shard, const struct reply *error)
 {
-	if (!call_is_of_shard(error) || node_refuses(shard->node))
+	if (store->nodes.cluster && reply_fails(error, "MOVED"))
+		nodes_moved(store);
+	if (!call_is_of_shard(error) || (store->nodes.cluster && reply_fails(error, "MOVED")) ||
+	    (node_refuses(shard->node) && store->nodes.count < 2))
 		return shard->cut.state == CUT_OFF;
 	if (shard->cut.refused_since == 0)
 		shard->cut.refused_since = store->now;
-	if (reply_passes(error) && store->now < usec_add(shard->cut.refused_since, PASSING_FOR)) {
+	if (call_passes(store, error) &&
+	    store->now < usec_add(shard->cut.refused_since, PASSING_FOR)) {
 		store->sets.may_pass_until = usec_add(shard->cut.refused_since, PASSING_FOR);
 		if (shard->cut.state == CUT_NOT)
 			look_later(store, shard, store->sets.may_pass_until);
@@ -182,6 +186,58 @@ void cut_off_end(struct redis_store *store, struct shard *shard)
 	shard_mark(store, shard, SHARD_READY);
 }
 
+/* ---- Nodes that are away ------------------------------------------------------------------- */
+
+bool cut_off_settled(const struct redis_store *store)
+{
+	if (!nodes_are_up(store))
+		return false;
+	for (unsigned i = 0; i < store->nodes.count; i++)
+		if (store->now < node_trouble_at(store->nodes.list[i]) &&
+		    !store->nodes.list[i]->connection)
+			return false;
+	return true;
+}
+
+static bool is_away(const struct redis_store *store, const struct node *node)
+{
+	if (node->connection)
+		return node_refuses(node);
+	return store->now >= node_trouble_at(node);
+}
+
+static void cut_off_node(struct redis_store *store, struct shard *shard)
+{
+	bool fatal = false;
+	const char *why = link_trouble(shard->node->link, &fatal);
+
+	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "%s",
+		       why[0] ? why : "there is no connection to its node"); /* cut if long */
+	cut_off(store, shard);
+}
+
+/* cut_off_away cuts the shards off whose node is away, while another node is there. Without any
+ * node
+ * the store is in trouble, as with one server. */
+static void cut_off_away(struct redis_store *store)
+{
+	if (store->nodes.count < 2 || !nodes_are_up(store))
+		return;
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		struct shard *shard = &store->shards[i];
+
+		if (is_away(store, shard->node) && shard->cut.state != CUT_OFF)
+			cut_off_node(store, shard);
+	}
+}
+
+void cut_off_connected(struct redis_store *store, const struct node *node)
+{
+	for (unsigned i = 0; store->nodes.count > 1 && i < store->shard_count; i++)
+		if (store->shards[i].node == node && store->shards[i].cut.state == CUT_OFF)
+			store->shards[i].cut.look_at = store->now;
+}
+
 /* ---- Telling ------------------------------------------------------------------------------- */
 
 const char *cut_off_all(const struct redis_store *store)
@@ -240,9 +296,9 @@ bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 
 /* ---- While shards are cut off --------------------------------------------------------------- */
 
-static bool can_look(const struct redis_store *store)
+static bool can_look(const struct redis_store *store, const struct shard *shard)
 {
-	return store->node.connection && !store->stopped;
+	return shard->node->connection && !store->stopped;
 }
 
 dw_usec cut_off_due(const struct redis_store *store)
@@ -251,18 +307,20 @@ dw_usec cut_off_due(const struct redis_store *store)
 	dw_usec at = DW_NEVER;
 
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
-		at = usec_min(at, store->shards[i].cut.look_at);
-	return can_look(store) ? at : DW_NEVER;
+		if (can_look(store, &store->shards[i]))
+			at = usec_min(at, store->shards[i].cut.look_at);
+	return at;
 }
 
 void cut_off_work(struct redis_store *store)
 {
 	const struct shard_set *set = &store->sets.looked_at;
 
+	cut_off_away(store);
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		if (!can_look(store) || store->now < shard->cut.look_at)
+		if (!can_look(store, shard) || store->now < shard->cut.look_at)
 			continue;
 		shard->cut.look_at = usec_add(store->now, LOOK_EVERY);
 		cut_off_look(store, shard);

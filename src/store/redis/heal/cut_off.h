@@ -49,8 +49,16 @@ void cut_off_look(struct redis_store *, struct shard *);
 void cut_off_work(struct redis_store *);
 dw_usec cut_off_due(const struct redis_store *);
 
+/* cut_off_connected asks about the shards of a node again, because it is connected. */
+void cut_off_connected(struct redis_store *, const struct node *);
+
 /* cut_off_end puts a shard back into use. */
 void cut_off_end(struct redis_store *, struct shard *);
+
+/* cut_off_settled returns true if each node is connected, or is away for so long that its shards
+ * are
+ * cut off. With one node that is its connection. */
+bool cut_off_settled(const struct redis_store *);
 
 /* cut_off_all returns why all shards are cut off, or NULL if some are not. */
 const char *cut_off_all(const struct redis_store *);

@@ -139,7 +139,7 @@ static void repair_page_lost(struct redis_store *store, struct redis_request *re
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->ownership.role == DW_OWNER && store->node.connection && !store->stopped &&
+	return store->ownership.role == DW_OWNER && nodes_are_up(store) && !store->stopped &&
 	       !store->repair.under_way;
 }
 

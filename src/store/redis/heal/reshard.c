@@ -17,7 +17,9 @@ int redis_shards(struct redis_store *store, unsigned count)
 		struct shard *shard = &shards[store->shard_count];
 
 		shard->number = store->shard_count;
-		shard->node = &store->node;
+		shard->node = store->nodes.place[store->shard_count]
+				  ? store->nodes.place[store->shard_count]
+				  : &store->node;
 		shard->channel.next = 1;
 		/* As if the owner had read change number 0, when there were no settings. */
 		shard->topic_changes = 1;

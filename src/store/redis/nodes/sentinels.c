@@ -37,7 +37,7 @@ static struct sentinel *sentinel_new(struct redis_store *store, const struct red
 					   .user = url->sentinel_user,
 					   .password = url->sentinel_password};
 	if (redis_url_aim(&sentinel->url, host->host, host->port, &store->alloc) != DW_OK ||
-	    sentinel_link(store, &sentinel->url, &sentinel->link) != DW_OK) {
+	    voter_link(store, &sentinel->url, &sentinel->link) != DW_OK) {
 		sentinel_free(store, sentinel);
 		return NULL;
 	}
@@ -49,7 +49,7 @@ static struct sentinel *sentinel_new(struct redis_store *store, const struct red
 
 static bool add(struct redis_store *store, const struct redis_host *host)
 {
-	struct sentinels *sentinels = store->sentinels;
+	struct sentinels *sentinels = store->nodes.sentinels;
 	struct sentinel *sentinel = sentinel_new(store, host);
 
 	if (!sentinel)
@@ -63,8 +63,8 @@ int sentinels_open(struct redis_store *store)
 {
 	if (store->url.kind != REDIS_SENTINEL)
 		return DW_OK;
-	store->sentinels = alloc_new(&store->alloc, sizeof *store->sentinels);
-	if (!store->sentinels)
+	store->nodes.sentinels = alloc_new(&store->alloc, sizeof *store->nodes.sentinels);
+	if (!store->nodes.sentinels)
 		return DW_ENOMEM;
 	store->node.named = (struct nomination){.since = DW_NEVER, .until = INT64_MIN};
 	for (unsigned i = 0; i < store->url.host_count; i++)
@@ -75,12 +75,12 @@ int sentinels_open(struct redis_store *store)
 
 void sentinels_free(struct redis_store *store)
 {
-	struct sentinels *sentinels = store->sentinels;
+	struct sentinels *sentinels = store->nodes.sentinels;
 
 	for (unsigned i = 0; sentinels && i < sentinels->count; i++)
 		sentinel_free(store, sentinels->list[i]);
 	alloc_free(&store->alloc, sentinels);
-	store->sentinels = NULL;
+	store->nodes.sentinels = NULL;
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static bool is_known(const struct sentinels *sentinels, const char *id,
 /* take_others adds the Sentinels that the URL does not name. */
 static void take_others(struct redis_store *store, const struct reply *reply)
 {
-	struct sentinels *sentinels = store->sentinels;
+	struct sentinels *sentinels = store->nodes.sentinels;
 	struct redis_host host;
 
 	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->count; i++)
@@ -215,14 +215,14 @@ static void take_tilt(struct sentinel *sentinel, const struct reply *reply)
 static void take_vote(struct redis_store *store, unsigned number, const struct reply *reply,
 		      const struct redis_host *host)
 {
-	struct sentinel *sentinel = store->sentinels->list[number];
+	struct sentinel *sentinel = store->nodes.sentinels->list[number];
 	struct vote vote = {.asked = sentinel->asked_at};
 	dw_usec age = strtoll(field(reply, "role-reported-time"), NULL, 10);
 
 	(void)snprintf(vote.server, sizeof vote.server, "%s %s", host->host,
 		       host->port); /* it fits */
 	vote.epoch = strtoull(field(reply, "config-epoch"), NULL, 10);
-	vote_take(&store->sentinels->votes[number], &vote, store->now,
+	vote_take(&store->nodes.sentinels->votes[number], &vote, store->now,
 		  sentinel->is_tilted ? 0 : usec_mul(age, 1000));
 	sentinel->knows = 1 + (unsigned)strtoul(field(reply, "num-other-sentinels"), NULL, 10);
 	(void)snprintf(sentinel->words, sizeof sentinel->words, "it names %.200s:%s", host->host,
@@ -231,7 +231,7 @@ static void take_vote(struct redis_store *store, unsigned number, const struct r
 
 static void take_master(struct redis_store *store, unsigned number, const struct reply *reply)
 {
-	struct sentinel *sentinel = store->sentinels->list[number];
+	struct sentinel *sentinel = store->nodes.sentinels->list[number];
 	struct redis_host host;
 
 	sentinel->is_strange = true;
@@ -251,7 +251,7 @@ static void take_master(struct redis_store *store, unsigned number, const struct
 
 static void take(struct redis_store *store, unsigned number, const struct reply *reply)
 {
-	struct sentinel *sentinel = store->sentinels->list[number];
+	struct sentinel *sentinel = store->nodes.sentinels->list[number];
 	enum sentinel_ask answered;
 
 	if (sentinel->asked == 0) {
@@ -262,7 +262,7 @@ static void take(struct redis_store *store, unsigned number, const struct reply 
 	sentinel->asked--;
 	memmove(sentinel->asks, sentinel->asks + 1, sentinel->asked * sizeof *sentinel->asks);
 	if (answered == ASK_ID)
-		take_id(store->sentinels, sentinel, reply);
+		take_id(store->nodes.sentinels, sentinel, reply);
 	else if (answered == ASK_TILT)
 		take_tilt(sentinel, reply);
 	else if (answered == ASK_OTHERS)
@@ -273,7 +273,7 @@ static void take(struct redis_store *store, unsigned number, const struct reply 
 
 static void work(struct redis_store *store, unsigned number)
 {
-	struct sentinel *sentinel = store->sentinels->list[number];
+	struct sentinel *sentinel = store->nodes.sentinels->list[number];
 	struct reply *reply;
 
 	link_work(sentinel->link, store->now);
@@ -338,7 +338,7 @@ static bool is_aimed(const struct redis_url *url, const char *server)
 
 void sentinels_work(struct redis_store *store)
 {
-	struct sentinels *sentinels = store->sentinels;
+	struct sentinels *sentinels = store->nodes.sentinels;
 	struct nomination named = {.server = ""};
 
 	if (!sentinels)
@@ -355,7 +355,7 @@ void sentinels_work(struct redis_store *store)
 
 dw_usec sentinels_due(const struct redis_store *store)
 {
-	const struct sentinels *sentinels = store->sentinels;
+	const struct sentinels *sentinels = store->nodes.sentinels;
 	dw_usec at = DW_NEVER;
 
 	for (unsigned i = 0; sentinels && i < sentinels->count; i++) {
@@ -399,7 +399,7 @@ static bool is_young(const struct redis_store *store)
 
 static void words(const struct redis_store *store, char *ret_words, bool *ret_fatal)
 {
-	const struct sentinels *sentinels = store->sentinels;
+	const struct sentinels *sentinels = store->nodes.sentinels;
 	char room[DW_MESSAGE_SIZE];
 	size_t used;
 
@@ -429,7 +429,7 @@ static void words(const struct redis_store *store, char *ret_words, bool *ret_fa
 
 const char *sentinels_why(const struct redis_store *store, char *room, bool *ret_fatal)
 {
-	if (!store->sentinels || node_is_usable(store, &store->node))
+	if (!store->nodes.sentinels || node_is_usable(store, &store->node))
 		return link_trouble(store->node.link, ret_fatal);
 	words(store, room, ret_fatal);
 	return room;

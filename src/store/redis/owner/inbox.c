@@ -151,7 +151,7 @@ static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
 {
 	if (store->now >= inbox->unread_until)
 		inbox->unread = 0;
-	if (!suspect_page_fails(&store->node, &inbox->suspect))
+	if (!suspect_page_fails(store, &inbox->suspect))
 		return;
 	suspect_tell_row(store, "");
 	inbox->unread++;
@@ -179,7 +179,7 @@ static void read_shard(struct redis_store *store, struct shard *shard)
 
 static bool may_read(const struct redis_store *store, const struct shard *shard)
 {
-	return shard_is_ours(shard) && !shard->inbox.is_read &&
+	return shard_is_ours(shard) && !shard->inbox.is_read && shard->node->connection &&
 	       shard->channel.handshake == HANDSHAKE_DONE &&
 	       store->now >= shard->channel.pause_until && !shard_is_cut_off(shard);
 }
@@ -203,7 +203,7 @@ static void tell_topics(struct redis_store *store)
 
 void inbox_work(struct redis_store *store)
 {
-	if (!store->inbox.op || store->ownership.role != DW_OWNER || !store->node.connection ||
+	if (!store->inbox.op || store->ownership.role != DW_OWNER || !nodes_are_up(store) ||
 	    store->inbox.left > 0)
 		return;
 	if (store->later.topics.has_changed || store->wake.has_topics) {

@@ -165,7 +165,7 @@ int layout_ask(struct redis_store *store)
 	char key[96];
 	int status;
 
-	if (layout->is_asked || !store->node.connection || store->now < layout->pause_until)
+	if (layout->is_asked || !store->nodes.home->connection || store->now < layout->pause_until)
 		return DW_OK;
 	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
 	command_begin(&store->draft, COMMAND_HGET);
@@ -250,10 +250,22 @@ static void correct(struct redis_store *store, unsigned shard)
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
 	command_begin(&store->draft, COMMAND_HSET);
+	store->draft.node = store->nodes.place[shard]; /* none with one server */
 	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "shards");
 	command_number(&store->draft.words, store->shard_count);
 	(void)request_post(store, NULL, correction_answered, correction_lost, NULL);
+}
+
+int layout_note_node(struct redis_store *store, const struct shard *shard, const char *node)
+{
+	command_begin(&store->draft, COMMAND_HSET);
+	store->draft.node = shard->node;
+	command_bytes(&store->draft.words, shard->keys.name[KEY_META], shard->keys.size[KEY_META]);
+	command_text(&store->draft.words, "node");
+	command_text(&store->draft.words, node);
+	/* If this fails, another store waits. */
+	return request_post(store, NULL, correction_answered, correction_lost, NULL);
 }
 
 void layout_stands(struct redis_store *store, const struct reply *clients)

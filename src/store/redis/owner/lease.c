@@ -162,8 +162,8 @@ static void acquire_looked(struct redis_store *store, struct redis_request *requ
 	} else if (was_wrong_type) {
 		acquire_shard(store, shard, &nothing);
 	} else {
-		note_passing(&store->ownership, reply_passes(reply));
-		refuse(&store->ownership, DW_ESTORE, store->node.scripts.refusal);
+		note_passing(&store->ownership, call_passes(store, reply));
+		refuse(&store->ownership, DW_ESTORE, shard->node->scripts.refusal);
 	}
 	request_free(&store->alloc, request);
 	if (store->ownership.acquisition.left == 0)
@@ -229,16 +229,17 @@ static void refuse_young(struct redis_store *store, int64_t left)
 }
 
 /* refuse_new is called when the server was named a moment ago. Its last owner comes first. */
-static void refuse_new(struct redis_store *store)
+static void refuse_new(struct redis_store *store, const struct node *node)
 {
 	char words[DW_MESSAGE_SIZE];
 
 	(void)snprintf(
 	    words, sizeof words,
 	    "%.60s was named a moment ago: the last owner of the namespace %s comes first",
-	    store->url.server, store->names.name); /* long words are cut */
+	    node->name ? node->name : store->url.server,
+	    store->names.name); /* long words are cut */
 	store->ownership.acquisition.free_at =
-	    usec_add(store->node.named.since, NAMED_FOR + NAMED_OTHERS);
+	    usec_add(node->named.since, NAMED_FOR + NAMED_OTHERS);
 	refuse(&store->ownership, DW_EOWNED, words);
 }
 
@@ -266,7 +267,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, &nothing);
 	} else if (failure != FAILURE_NONE) {
-		note_passing(&store->ownership, reply_passes(reply));
+		note_passing(&store->ownership, call_passes(store, reply));
 		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? shard->node->scripts.refusal
 						  : "the server refuses");
@@ -311,7 +312,7 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 	struct acquisition *acquisition = &store->ownership.acquisition;
 
 	if (op &&
-	    (store->ownership.role == DW_OWNER || acquisition->active || !store->node.connection)) {
+	    (store->ownership.role == DW_OWNER || acquisition->active || !nodes_are_up(store))) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : acquisition->active             ? DW_EBUSY
@@ -319,8 +320,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*acquisition = (struct acquisition){.active = true, .op = op};
-	if (node_is_new(&store->node))
-		refuse_new(store);
+	if (nodes_new(store))
+		refuse_new(store, nodes_new(store));
 	else
 		acquire_arbiter(store);
 	if (acquisition->left == 0)

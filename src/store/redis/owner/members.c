@@ -326,7 +326,7 @@ static bool is_laid_out(struct redis_store *store)
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->ownership.members.is_in && !store->stopped && store->node.connection;
+	return store->ownership.members.is_in && !store->stopped && store->nodes.home->connection;
 }
 
 void members_work(struct redis_store *store)
@@ -380,7 +380,7 @@ void members_own(struct redis_store *store, dw_op *op)
 {
 	struct members *self = &store->ownership.members;
 
-	if (store->ownership.role == DW_OWNER || self->own || !store->node.connection) {
+	if (store->ownership.role == DW_OWNER || self->own || !store->nodes.home->connection) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : self->own                       ? DW_EBUSY
@@ -411,7 +411,7 @@ void members_leave(struct redis_store *store)
 		return;
 	store->ownership.members.is_in = false;
 	store->sets.wanted = (struct shard_set){0};
-	if (store->node.connection)
+	if (store->nodes.home->connection)
 		remove_member(store, store->names.nonce);
 }
 

@@ -188,7 +188,7 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 			held_doubt(store, shard);
 			forget_session(store, shard);
 		}
-		shard->session.connection = store->names.connections;
+		shard->session.connection = nodes_connection(shard);
 		answer_note_closed(shard, (uint64_t)reply_number(&reply->items[7]));
 		handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));
 		layout_is_ours(store, shard);
@@ -210,7 +210,7 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 
 	shard->session.fixes = false;
 	call_begin_rare(&store->draft, SCRIPT_SESSION, shard);
-	command_number(&store->draft.words, (int64_t)store->names.connections);
+	command_unsigned(&store->draft.words, nodes_connection(shard));
 	command_number(&store->draft.words, SESSION_TTL / 1000);
 	command_number(&store->draft.words, store->shard_count);
 	command_text(&store->draft.words, fixes ? "1" : "");
@@ -225,8 +225,9 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 {
 	bool owner = shard_is_ours(shard);
 
-	if (!shard->node->connection || store->now < shard->channel.pause_until ||
-	    shard->cut.state == CUT_OFF || shard->give.op || shard_take(store, shard))
+	if (!shard->node->connection || shard->channel.is_moving ||
+	    store->now < shard->channel.pause_until || shard->cut.state == CUT_OFF ||
+	    shard->give.op || shard_take(store, shard))
 		return;
 	if (owner && token_is_forgotten(store, shard)) {
 		shard_mark(store, shard, SHARD_FENCED);
@@ -259,6 +260,7 @@ void session_end(struct redis_store *store)
 		if (shard->session.connection == 0)
 			continue;
 		command_begin(&store->draft, COMMAND_UNLINK);
+		store->draft.node = shard->node;
 		command_bytes(&store->draft.words, shard->keys.name[KEY_SESSION],
 			      shard->keys.size[KEY_SESSION]);
 		(void)request_post(store, NULL, session_unlinked, handshake_lost, NULL);

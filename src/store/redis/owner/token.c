@@ -83,13 +83,15 @@ bool token_is_over(const struct redis_store *store, const struct shard *shard)
 	return !shard->lease.is_moved && store->now >= usec_add(ends_at(shard), shard->lease.away);
 }
 
-void token_connected(struct redis_store *store)
+void token_connected(struct redis_store *store, const struct node *node)
 {
-	const struct link_server *server = link_server(store->node.link);
+	const struct link_server *server = link_server(node->link);
 
 	for (unsigned i = 0; server && i < store->shard_count; i++) {
 		struct shard_lease *lease = &store->shards[i].lease;
 
+		if (store->shards[i].node != node)
+			continue;
 		if (server->away_since < usec_add(lease->until, lease->away))
 			lease->away =
 			    usec_add(lease->away, usec_sub(server->away_until, server->away_since));
@@ -230,7 +232,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard,
 
 	call_begin_rare(&store->draft, SCRIPT_ACQUIRE, shard);
 	command_text(words, store->names.nonce);
-	command_number(words, (int64_t)store->names.connections);
+	command_unsigned(words, nodes_connection(shard));
 	command_number(words, store->ownership.lease / 1000);
 	command_unsigned(words, floor_of(&shard->node->clock, shard));
 	command_text(words, store->names.holder);
@@ -293,5 +295,5 @@ void token_of(const struct redis_store *store, const struct shard *shard, char *
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
 		       /* At most 20 + 16 + 20 digits. */
-		       store->names.nonce, store->names.connections);
+		       store->names.nonce, nodes_connection(shard));
 }

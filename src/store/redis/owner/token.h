@@ -89,7 +89,7 @@ uint64_t clock_version(const struct redis_store *, struct node *);
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);
-void token_connected(struct redis_store *);
+void token_connected(struct redis_store *, const struct node *);
 
 /* token_is_of_before returns true if the server has started since it confirmed the lease;
  * token_is_forgotten, if the lease is over, too. Then it is not renewed. */

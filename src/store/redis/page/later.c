@@ -31,9 +31,9 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
  * change, a caller's read waits for nothing. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
-	if (!store->node.connection || store->ownership.acquisition.active)
+	if (!cut_off_settled(store) || store->ownership.acquisition.active)
 		return false;
-	if (op->asked && reads_only(op) && node_refuses(&store->node))
+	if (op->asked && reads_only(op) && node_refuses(store->nodes.home))
 		return true;
 	if (later_is_barrier(op) &&
 	    has_older(&store->completion.suspects.aside, place_of_const(op)->order))
@@ -107,7 +107,7 @@ bool later_may_begin(struct redis_store *store)
 		return false;
 	if (changes_shards(&store->ownership, op) && !is_ready(store, later_is_barrier(op)))
 		return false;
-	return !(reads_shards(op) && is_resting(store) && !node_refuses(&store->node));
+	return !(reads_shards(op) && is_resting(store) && !node_refuses(store->nodes.home));
 }
 
 bool later_needs_all(const dw_op *op)

@@ -62,7 +62,7 @@ static void part_lost(struct redis_store *store, struct redis_request *request)
 {
 	struct gather *gather = request->context;
 
-	if (gather->op->kind == DW_OP_STATUS && !store->node.connection)
+	if (gather->op->kind == DW_OP_STATUS && !request_node(store, request)->connection)
 		gather->again = true;
 	else
 		fail(gather, request->number ? DW_EUNKNOWN : DW_ESTORE);

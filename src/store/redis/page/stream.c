@@ -282,7 +282,7 @@ static void add_filter(struct redis_command *words, const struct stream *stream)
  * read; any other scan fails. */
 static bool look_ahead(struct redis_store *store, struct stream *stream)
 {
-	if (!suspect_page_fails(&store->node, &stream->suspect))
+	if (!suspect_page_fails(store, &stream->suspect))
 		return true;
 	stream->blind = stream->scan->skips;
 	if (stream->blind)

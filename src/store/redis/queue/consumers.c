@@ -28,7 +28,7 @@ static void subscribe(struct redis_store *store)
 	(void)snprintf(consumers->name, sizeof consumers->name, "%016" PRIx64, rng_seed());
 	(void)snprintf(consumers->channel, sizeof consumers->channel, "{%s}:ready:%s",
 		       store->names.name, consumers->name); /* always fits */
-	if (link_open(store, consumers->channel, &consumers->link) == DW_OK)
+	if (link_open(store, &store->url, consumers->channel, &consumers->link) == DW_OK)
 		wake_channel_watch(&store->wake, link_descriptor(consumers->link));
 }
 

@@ -21,8 +21,9 @@ static bool may_send(struct redis_store *store, const dw_op *op)
 {
 	struct shard *shard;
 
-	if (!store->node.connection || store->stopped || store->ownership.acquisition.active ||
-	    !is_turn(&store->later.topics, op) || !layout_is_known(store))
+	if (!cut_off_settled(store) || store->now < store->nodes.pause_until || store->stopped ||
+	    store->ownership.acquisition.active || !is_turn(&store->later.topics, op) ||
+	    !layout_is_known(store))
 		return false;
 	if (!topic_is_change(op))
 		return true;

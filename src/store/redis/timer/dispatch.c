@@ -48,8 +48,8 @@ void dispatch_shard(struct redis_store *store, struct shard *shard)
 		}
 		return;
 	}
-	while (shard->node->connection && !store->stopped && !store->ownership.acquisition.active &&
-	       store->now >= shard->channel.pause_until) {
+	while (shard->node->connection && !shard->channel.is_moving && !store->stopped &&
+	       !store->ownership.acquisition.active && store->now >= shard->channel.pause_until) {
 		struct op_queue *queue = next_queue(shard);
 
 		if (!layout_is_known(store))

@@ -16,11 +16,6 @@
 /* A size that failed is not tried for this long; then the limit may be higher. */
 #define LEARNT_FOR DW_SECONDS(5)
 
-static bool is_blamed(const struct node *node, uint32_t closed_on)
-{
-	return closed_on && closed_on == (uint32_t)node->blamed;
-}
-
 /* ---- Telling --------------------------------------------------------------------------------- */
 
 /* suspect_tell writes an event for the program, unless it has told the program one a moment ago. */
@@ -153,12 +148,12 @@ static bool is_large(const struct redis_store *store, const dw_op *op)
 static bool note_closing(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
-	bool is_cause = is_blamed(&store->node, place->closed_on);
+	bool is_cause = nodes_blame(store, place->closed_on);
 
 	place->closed_on = 0;
 	place->is_suspect = place->is_suspect || is_cause;
 	if (place->is_suspect)
-		link_careful(store->node.link, store->now);
+		nodes_careful(store);
 	if (!is_cause || !place->was_alone)
 		return false;
 	if (place->closings < UINT8_MAX)
@@ -308,7 +303,7 @@ static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 
-	push->closings += is_blamed(&store->node, (uint32_t)push->closed_on);
+	push->closings += nodes_blame(store, (uint32_t)push->closed_on);
 	push->closed_on = 0;
 }
 
@@ -349,7 +344,7 @@ size_t suspect_rows(struct redis_store *store, size_t rows)
 
 	if (!suspect_replies_are_small(store))
 		return rows;
-	link_careful(store->node.link, store->now);
+	nodes_careful(store);
 	return rows < suspects->rows_max ? rows : suspects->rows_max;
 }
 
@@ -390,9 +385,9 @@ void suspect_page_lost(struct redis_store *store, struct suspect_page *page,
 	make_smaller(store, request, rows);
 }
 
-bool suspect_page_fails(struct node *node, struct suspect_page *page)
+bool suspect_page_fails(const struct redis_store *store, struct suspect_page *page)
 {
-	page->closings += is_blamed(node, page->closed_on);
+	page->closings += nodes_blame(store, page->closed_on);
 	page->closed_on = 0;
 	if (page->closings < CLOSINGS_MAX)
 		return false;

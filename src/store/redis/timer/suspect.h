@@ -27,7 +27,6 @@
 
 #include "port/op.h"
 
-struct node;
 struct completion;
 struct redis_request;
 struct redis_store;
@@ -105,7 +104,7 @@ bool suspect_replies_are_small(const struct redis_store *);
 void suspect_page_lost(struct redis_store *, struct suspect_page *, const struct redis_request *,
 		       size_t rows);
 void suspect_reply_lost(struct redis_store *, dw_op *, const struct redis_request *, size_t rows);
-bool suspect_page_fails(struct node *, struct suspect_page *);
+bool suspect_page_fails(const struct redis_store *, struct suspect_page *);
 
 /* suspect_reply_is_large returns true if the server has, a moment ago, closed the connection three
  * times on a row with at most this number of bytes. suspect_learn_reply is called when the server

@@ -57,11 +57,20 @@ struct redis_request *request_pop(struct request_list *list)
 	return request;
 }
 
+struct node *request_node(struct redis_store *store, const struct redis_request *request)
+{
+	if (request->node)
+		return request->node;
+	if (request->shard)
+		return request->shard->node;
+	return store->draft.node ? store->draft.node : store->nodes.home;
+}
+
 int request_send(struct redis_store *store, struct redis_request *request)
 {
 	const struct redis_draft *draft = &store->draft;
 	const struct redis_command *words = &draft->words;
-	struct node *node = request->shard ? request->shard->node : &store->node;
+	struct node *node = request_node(store, request);
 	int status;
 
 	assert(draft->shape);
@@ -123,8 +132,10 @@ static void connection_lost(struct redis_store *store, struct node *node)
 	struct redis_request *request = node->under_way.first;
 
 	mark_unsent(node);
-	if (request && link_blamed(node->link) == node->connection)
+	if (request && link_blamed(node->link) == node->seen)
 		request->closed_on = node->connection;
+	node->last = node->connection;
+	node->last_seen = node->seen;
 	node->connection = 0;
 	node->down_since = store->now;
 	node->went_down = true;
@@ -212,17 +223,17 @@ void node_watch(struct redis_store *store, struct node *node)
 {
 	uint64_t connection = connection_of(store, node);
 
-	if (connection == node->connection)
+	if (connection == (node->connection ? node->seen : 0))
 		return;
 	if (node->connection)
 		connection_lost(store, node);
 	if (!connection)
 		return;
-	node->connection = connection;
-	node->blamed = link_blamed(node->link);
+	node->seen = connection;
+	node->connection = ++store->names.connections;
+	node->blamed = link_blamed(node->link) == node->last_seen ? node->last : 0;
 	note_server(node);
 	node->came_up = true;
-	store->names.connections++;
 }
 
 /* items_of counts the items of a reply on two levels, because a page of a scan is an array of

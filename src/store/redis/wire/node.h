@@ -11,14 +11,22 @@
 
 #include <stdbool.h>
 
+#include "base/usec.h"
+#include "port/op.h"
 #include "redis/command.h"
 #include "redis/link.h"
 #include "store/redis/nodes/named.h"
 #include "store/redis/wire/request.h"
 #include "store/redis/wire/script.h"
 
+/* The connection must be down for this long before it is reported. */
+#define TROUBLE_AFTER DW_MILLISECONDS(200)
+
+struct redis_store;
+struct redis_request;
 struct replicas;
 struct shape;
+struct shard;
 
 /* The scripts of a server. */
 struct scripts {
@@ -47,10 +55,15 @@ struct held {
 
 struct node {
 	struct link *link;
-	uint64_t connection; /* the link's, as last seen; 0: there is none, or see named.h */
+	const char *name; /* of the server, for messages; NULL: that of the store's URL */
+	/* The number of the connection, which no other connection of the store has; 0 while there
+	 * is none, or while the server is not to be used: see named.h. */
+	uint64_t connection;
 	struct nomination
-	    named;       /* what the voters say of the server; without voters it is always used */
-	uint64_t blamed; /* the last connection, if the server closed it on one request; or 0 */
+	    named;     /* what the voters say of the server; without voters it is always used */
+	uint64_t seen; /* the number that the link gives to the connection */
+	/* The same of the last connection; and that one, if the server closed it on one request. */
+	uint64_t last, last_seen, blamed;
 	dw_usec down_since; /* when the connection was lost (steady clock), while connection is 0 */
 	/* Requests without a reply, in the order in which they were sent. */
 	struct request_list under_way;
@@ -71,6 +84,7 @@ struct redis_draft {
 	struct redis_command words;
 	const struct redis_script *script; /* the script that it calls; NULL: a plain command */
 	const struct shape *shape;         /* the shape of the reply */
+	struct node *node; /* the node that has the keys; NULL: the one with the first shard */
 };
 
 enum handshake { HANDSHAKE_NONE, HANDSHAKE_ASKED, HANDSHAKE_DONE };
@@ -86,6 +100,8 @@ struct channel {
 	unsigned under_way; /* how many numbered commands are under way */
 	bool is_broken; /* a command failed, so the server also refuses the commands behind it */
 	dw_usec pause_until; /* nothing is sent before this time (steady clock) */
+	bool is_moving; /* nothing is sent until the shard is at the node that has its slot now */
+	uint64_t moved; /* the least number of a connection, since the shard came to its node */
 };
 
 /* channel_forget is called when the shard needs a new handshake. The reply to one that is under way
@@ -96,24 +112,15 @@ static inline void channel_forget(struct channel *channel)
 	channel->handshakes++;
 }
 
-/* request_new returns NULL without memory. */
-struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
-				  request_lost *);
-void request_free(struct alloc *, struct redis_request *);
-
-/* request_send sends the draft, and takes the request over. If it fails (not DW_OK), the
- * caller keeps the request. */
-int request_send(struct redis_store *, struct redis_request *);
-
-/* request_post does both. If it fails (not DW_OK), there is no request. */
-int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
-		 void *context);
-
-void request_push(struct request_list *, struct redis_request *);
-struct redis_request *request_pop(struct request_list *); /* returns NULL if the list is empty */
-
 /* node_refuses returns true if the server is connected but refuses commands. */
 bool node_refuses(const struct node *);
+
+/* node_trouble_at returns when a lost connection is reported. A connection that comes back before
+ * that is not reported, because its commands are sent again. */
+static inline dw_usec node_trouble_at(const struct node *node)
+{
+	return node->connection ? DW_NEVER : usec_add(node->down_since, TROUBLE_AFTER);
+}
 
 /* node_name takes what the voters say. node_is_new returns true while the server is left to its
  * last owner. node_is_usable returns true if this store may use the server. */

@@ -213,7 +213,7 @@ static void judge(struct redis_store *store, struct node *node)
 static int make_link(struct redis_store *store, struct node *node)
 {
 	struct replicas *replicas = alloc_new(&store->alloc, sizeof *replicas);
-	int status = replicas ? link_open(store, NULL, &replicas->link) : DW_ENOMEM;
+	int status = replicas ? link_open(store, &store->url, NULL, &replicas->link) : DW_ENOMEM;
 
 	if (status != DW_OK) {
 		alloc_free(&store->alloc, replicas);

@@ -1,4 +1,4 @@
-/* A command that waits for its reply. */
+/* Commands that wait for their replies. node.c sends them, and gives each its reply. */
 #ifndef DW_STORE_REDIS_REQUEST_H
 #define DW_STORE_REDIS_REQUEST_H
 
@@ -7,6 +7,7 @@
 #include "port/op.h"
 #include "redis/reply.h"
 
+struct alloc;
 struct node;
 struct redis_request;
 struct redis_script;
@@ -17,6 +18,7 @@ struct shard;
 typedef void request_answered(struct redis_store *, struct redis_request *, const struct reply *);
 typedef void request_lost(struct redis_store *, struct redis_request *);
 
+/* A command that waits for its reply. */
 struct redis_request {
 	struct redis_request *next;
 	/* Exactly one of these two functions is called, and it frees the request or keeps it.
@@ -45,5 +47,25 @@ struct request_list {
 	struct redis_request *first;
 	struct redis_request *last;
 };
+
+/* request_new makes a request. Returns NULL without memory. */
+struct redis_request *request_new(struct alloc *, struct shard *, request_answered *,
+				  request_lost *);
+void request_free(struct alloc *, struct redis_request *);
+
+/* request_node returns the node of a request: of its shard, or of the keys of the draft. */
+struct node *request_node(struct redis_store *, const struct redis_request *);
+
+/* request_send sends the draft, and takes the request over. If it fails (not DW_OK), the
+ * caller keeps the request. */
+int request_send(struct redis_store *, struct redis_request *);
+
+/* request_post makes a request and sends the draft with it. If it fails (not DW_OK), there is
+ * no request. */
+int request_post(struct redis_store *, struct shard *, request_answered *, request_lost *,
+		 void *context);
+
+void request_push(struct request_list *, struct redis_request *);
+struct redis_request *request_pop(struct request_list *); /* returns NULL if the list is empty */
 
 #endif

@@ -14,7 +14,7 @@
 static void right_answered(struct redis_store *store, struct redis_request *request,
 			   const struct reply *reply)
 {
-	struct scripts *scripts = &store->node.scripts;
+	struct scripts *scripts = &store->nodes.home->scripts;
 	bool is_unknown = reply_fails(reply, "ERR unknown command");
 	const char *command = request->shape->command;
 
@@ -47,7 +47,7 @@ void rights_ask(struct redis_store *store)
 {
 	struct redis_command *words = &store->draft.words;
 
-	store->node.scripts.missing[0] = '\0';
+	store->nodes.home->scripts.missing[0] = '\0';
 	command_begin(&store->draft, COMMAND_SCRIPT);
 	command_text(words, "LOAD");
 	command_text(words, TEXT);

@@ -9,6 +9,7 @@
 static void begin(struct redis_draft *draft, const char *word, unsigned command)
 {
 	draft->script = NULL;
+	draft->node = NULL;
 	draft->shape = shape_of(command);
 	command_clear(&draft->words);
 	command_text(&draft->words, word);
@@ -49,6 +50,7 @@ void call_begin(struct redis_draft *draft, enum redis_script_id id, const struct
 
 	begin(draft, "EVALSHA", id);
 	draft->script = script;
+	draft->node = shard->node;
 	command_bytes(&draft->words, script->sha1, 40);
 	add_keys(&draft->words, script, shard, 1);
 }
@@ -59,6 +61,7 @@ char *call_begin_topics(struct redis_draft *draft, enum redis_script_id id,
 	char *room;
 
 	begin(draft, "EVAL", id);
+	draft->node = shard->node;
 	room = add_text(draft, &redis_scripts[id], size);
 	add_keys(&draft->words, &redis_scripts[id], shard, topics);
 	return room;
@@ -78,7 +81,7 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 	if (owner)
 		command_text(words, shard->lease.token);
 	else
-		command_number(words, (int64_t)store->names.connections);
+		command_unsigned(words, nodes_connection(shard));
 	if (owner)
 		command_text(words, shard->lease.incarnation);
 	else
@@ -93,11 +96,14 @@ void call_guard(struct redis_store *store, const struct shard *shard, uint64_t n
 
 /* ---- Loading a script ------------------------------------------------------------------------ */
 
-static void note_refusal(struct redis_store *store, struct scripts *scripts, const char *what,
+static void note_refusal(struct redis_store *store, struct node *node, const char *what,
 			 const struct reply *reply)
 {
+	struct scripts *scripts = &node->scripts;
+
 	(void)snprintf(scripts->refusal, sizeof scripts->refusal, "%s: the server refuses%s: %s",
-		       store->url.name, what, reply->bytes); /* long words are cut */
+		       node->name ? node->name : store->url.name, what,
+		       reply->bytes); /* long words are cut */
 	scripts->refused_at = store->now;
 }
 
@@ -109,7 +115,7 @@ static void script_loaded(struct redis_store *store, struct redis_request *reque
 	*(bool *)request->context = false;
 	scripts->unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
 	if (reply->kind == REPLY_ERROR) {
-		note_refusal(store, scripts, " SCRIPT LOAD", reply);
+		note_refusal(store, request->node, " SCRIPT LOAD", reply);
 		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
 	}
 	request_free(&store->alloc, request);
@@ -148,6 +154,13 @@ static void pause_shard(struct redis_store *store, struct shard *shard)
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 }
 
+bool call_passes(const struct redis_store *store, const struct reply *error)
+{
+	bool moves = reply_fails(error, "MOVED") || reply_fails(error, "ASK");
+
+	return reply_passes(error) || (store->nodes.cluster && moves);
+}
+
 bool call_is_of_shard(const struct reply *error)
 {
 	bool passes = reply_fails(error, "TRYAGAIN") || reply_fails(error, "CLUSTERDOWN");
@@ -166,7 +179,12 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 		pause_shard(store, request->shard);
 		return FAILURE_REFUSED;
 	}
-	note_refusal(store, &request->node->scripts, "", reply);
+	if (store->nodes.cluster && reply_fails(reply, "MOVED")) {
+		nodes_moved(store);
+		pause_shard(store, request->shard);
+		return FAILURE_AGAIN;
+	}
+	note_refusal(store, request->node, "", reply);
 	if (reply_fails(reply, "OOM")) {
 		complain(store,
 			 "the server is over its maxmemory: new timers are refused until memory "
@@ -180,7 +198,7 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 		return FAILURE_AGAIN;
 	}
 	complain(store, "the server refuses: %s", reply->bytes);
-	if (reply_passes(reply)) {
+	if (call_passes(store, reply)) {
 		pause_shard(store, request->shard);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
 	}

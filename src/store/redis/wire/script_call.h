@@ -44,6 +44,10 @@ enum failure call_failed(struct redis_store *, struct redis_request *, const str
  * slot. Other errors are those of the server. */
 bool call_is_of_shard(const struct reply *error);
 
+/* call_passes returns true if an error will pass by itself. With a cluster that is so while a slot
+ * moves. */
+bool call_passes(const struct redis_store *, const struct reply *error);
+
 /* call_number_done counts a numbered command as answered, whether it was applied or not. */
 void call_number_done(const struct redis_request *, bool applied);
 

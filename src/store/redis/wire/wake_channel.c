@@ -42,17 +42,19 @@ void wake_channel_free(struct wake_channel *wake)
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
-	bool is_of_opening = ascii_begins(line, store->url.server) || store->sentinels;
+	bool is_of_opening =
+	    ascii_begins(line, store->url.server) || store->nodes.sentinels || store->nodes.cluster;
 
 	if (store->opened || level != DW_LOG_WARN || !is_of_opening)
 		store->env.log(level, line, store->env.log_user);
 }
 
-int link_open(struct redis_store *store, const char *channels, struct link **ret_link)
+int link_open(struct redis_store *store, const struct redis_url *url, const char *channels,
+	      struct link **ret_link)
 {
 	char probe_key[sizeof store->names.name + 16];
 	struct socket_options options = {.alloc = store->alloc,
-					 .url = &store->url,
+					 .url = url,
 					 .name = "durawheel",
 					 .seed = rng_seed(),
 					 .channels = channels,
@@ -66,7 +68,7 @@ int link_open(struct redis_store *store, const char *channels, struct link **ret
 	return socket_link_new(ret_link, &options);
 }
 
-int sentinel_link(struct redis_store *store, const struct redis_url *url, struct link **ret_link)
+int voter_link(struct redis_store *store, const struct redis_url *url, struct link **ret_link)
 {
 	const struct socket_options options = {.alloc = store->alloc,
 					       .url = url,
@@ -130,7 +132,7 @@ static struct link *wake_channel_open(struct redis_store *store)
 	char *channels = channels_of(store);
 	struct link *link = NULL;
 
-	if (channels && link_open(store, channels, &link) == DW_OK) {
+	if (channels && link_open(store, &store->url, channels, &link) == DW_OK) {
 		wake_channel_watch(wake, link_descriptor(link));
 		wake->count = store->shard_count;
 		for (unsigned i = 0; i < store->shard_count; i++)

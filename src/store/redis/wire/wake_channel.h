@@ -22,12 +22,15 @@ struct wake_channel {
 	int descriptor; /* an epoll set with the descriptors of both links; -1 in a simulation */
 };
 
-/* link_open makes a link to the server. The link subscribes to the channels, which '\n' divides; if
+/* link_open makes a link to the server of a URL, which must outlive the link. The link subscribes
+ * to the channels, which '\n' divides; if
  * that is NULL, the link is for commands. */
-int link_open(struct redis_store *, const char *channels, struct link **ret_link);
+int link_open(struct redis_store *, const struct redis_url *, const char *channels,
+	      struct link **ret_link);
 
-/* sentinel_link makes a link to a Sentinel. The URL must outlive the link. */
-int sentinel_link(struct redis_store *, const struct redis_url *, struct link **ret_link);
+/* voter_link makes a link to a Sentinel, or to a node of a cluster that is asked which nodes there
+ * are. The URL must outlive the link. */
+int voter_link(struct redis_store *, const struct redis_url *, struct link **ret_link);
 
 /* wake_channel_watch adds a link's descriptor to the epoll set. */
 void wake_channel_watch(struct wake_channel *, int fd);

@@ -1,0 +1,499 @@
+#include "store/redis/nodes/cluster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/usec.h"
+#include "store/redis/core.h"
+#include "store/redis/store.h"
+
+#define ASK_EVERY DW_SECONDS(1)
+/* Between two questions because of MOVED, or while a node is not used yet. */
+#define ASK_PAUSE DW_MILLISECONDS(200)
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static void member_free(struct redis_store *store, struct member_node *member)
+{
+	link_free(member->voter);
+	link_free(member->node.link);
+	alloc_free(&store->alloc, member->url.host);
+	alloc_free(&store->alloc, member->url.port);
+	alloc_free(&store->alloc, member);
+}
+
+/* member_new: the files of TLS, user and password are those of the store's URL. */
+static struct member_node *member_new(struct redis_store *store, const char *host, const char *port)
+{
+	const struct redis_url *url = &store->url;
+	struct member_node *member = alloc_new(&store->alloc, sizeof *member);
+
+	if (!member)
+		return NULL;
+	member->url = (struct redis_url){.kind = REDIS_CLUSTER,
+					 .tls = url->tls,
+					 .ca = url->ca,
+					 .cert = url->cert,
+					 .key = url->key,
+					 .sni = url->sni,
+					 .user = url->user,
+					 .password = url->password};
+	member->node.named = cluster_unnamed;
+	member->proved_at = member->noted_at = INT64_MIN;
+	member->node.name = member->url.server;
+	if (redis_url_aim(&member->url, host, port, &store->alloc) != DW_OK ||
+	    voter_link(store, &member->url, &member->voter) != DW_OK) {
+		member_free(store, member);
+		return NULL;
+	}
+	wake_channel_watch(&store->wake, link_descriptor(member->voter));
+	return member;
+}
+
+static struct member_node *add(struct redis_store *store, const char *host, const char *port)
+{
+	struct cluster *cluster = store->nodes.cluster;
+	struct member_node *member =
+	    cluster->count < NODES_MAX ? member_new(store, host, port) : NULL;
+
+	if (member)
+		cluster->list[cluster->count++] = member;
+	return member;
+}
+
+static void set_slots(struct redis_store *store)
+{
+	char key[sizeof store->names.name + 16];
+
+	for (unsigned i = 0; i < SHARDS_MAX; i++) {
+		(void)snprintf(key, sizeof key, "{%s:%02u}", store->names.name, i); /* it fits */
+		store->nodes.cluster->places[i].slot = crc16_of(key) % 16384;
+	}
+}
+
+int cluster_open(struct redis_store *store)
+{
+	const struct redis_url *url = &store->url;
+
+	if (url->kind != REDIS_CLUSTER)
+		return DW_OK;
+	store->nodes.cluster = alloc_new(&store->alloc, sizeof *store->nodes.cluster);
+	if (!store->nodes.cluster)
+		return DW_ENOMEM;
+	set_slots(store);
+	/* Until it is known where the first shard is, this node stands for it, without a link. */
+	store->nodes.count = 0;
+	store->node.named = cluster_unnamed;
+	for (unsigned i = 0; i < url->host_count; i++)
+		if (!add(store, url->hosts[i].host, url->hosts[i].port))
+			return DW_ENOMEM;
+	return redis_url_aim(&store->url, url->hosts[0].host, url->hosts[0].port, &store->alloc);
+}
+
+void cluster_free(struct redis_store *store)
+{
+	struct cluster *cluster = store->nodes.cluster;
+
+	for (unsigned i = 0; cluster && i < cluster->count; i++)
+		member_free(store, cluster->list[i]);
+	alloc_free(&store->alloc, cluster);
+	store->nodes.cluster = NULL;
+}
+
+/* begin_node connects to a node that is a master. */
+static void begin_node(struct redis_store *store, struct member_node *member)
+{
+	if (member->node.link || link_open(store, &member->url, NULL, &member->node.link) != DW_OK)
+		return; /* the next answer tries again */
+	wake_channel_watch(&store->wake, link_descriptor(member->node.link));
+	(void)nodes_add(store, &member->node); /* there are no more nodes than members */
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static int send(const struct redis_store *store, struct member_node *member,
+		const char *const *words, int count)
+{
+	size_t sizes[3];
+	int status;
+
+	for (int i = 0; i < count; i++)
+		sizes[i] = strlen(words[i]);
+	status = link_send(member->voter, count, words, sizes, store->now);
+	member->asked += status == DW_OK;
+	return status;
+}
+
+/* proof_place returns a shard whose slot the node has; SHARDS_MAX: none. */
+static unsigned proof_place(const struct redis_store *store, const struct member_node *member)
+{
+	unsigned i = 0;
+
+	while (i < SHARDS_MAX && store->nodes.cluster->places[i].member != member)
+		i++;
+	return i;
+}
+
+/* ask_proof asks a node that is not used yet whether an owner has used it in this epoch. */
+static void ask_proof(const struct redis_store *store, struct member_node *member)
+{
+	unsigned place = proof_place(store, member);
+	char key[sizeof store->names.name + 16];
+	const char *words[] = {"HGET", key, "node"};
+
+	if (node_is_usable(store, &member->node) || place == SHARDS_MAX)
+		return;
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, place); /* it fits */
+	member->asks_proof = send(store, member, words, 3) == DW_OK;
+}
+
+/* is_settled returns true if every node that has slots of ours is used. */
+static bool is_settled(const struct redis_store *store)
+{
+	const struct cluster *cluster = store->nodes.cluster;
+
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (cluster->list[i]->node.link && !node_is_usable(store, &cluster->list[i]->node))
+			return false;
+	return store->nodes.count > 0;
+}
+
+static void ask_node(struct redis_store *store, struct member_node *member)
+{
+	static const char *const words[] = {"CLUSTER", "NODES"};
+
+	if (member->asked > 0 || store->now < member->ask_at || member->is_double)
+		return;
+	member->asked_at = store->now;
+	member->ask_at = usec_add(store->now, is_settled(store) ? ASK_EVERY : ASK_PAUSE);
+	member->asks_proof = false;
+	if (send(store, member, words, 2) != DW_OK)
+		link_drop(member->voter, "no memory for a question");
+	else
+		ask_proof(store, member);
+}
+
+static void ask_soon(struct redis_store *store)
+{
+	for (unsigned i = 0; i < store->nodes.cluster->count; i++) {
+		struct member_node *member = store->nodes.cluster->list[i];
+
+		member->ask_at = usec_min(member->ask_at, usec_add(member->asked_at, ASK_PAUSE));
+	}
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+/* take_self: the node tells its id. Two entries may be one node, by its name and by its address.
+ * The
+ * later one is not asked any more. */
+static void take_self(struct redis_store *store, struct member_node *member,
+		      const struct cluster_line *line)
+{
+	struct cluster *cluster = store->nodes.cluster;
+
+	member->epoch = line->epoch;
+	if (strcmp(member->id, line->id) == 0)
+		return;
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (cluster->list[i] != member && strcmp(cluster->list[i]->id, line->id) == 0) {
+			member->is_double = true;
+			return;
+		}
+	memcpy(member->id, line->id, sizeof member->id);
+}
+
+static bool is_at(const struct member_node *member, const struct cluster_line *line)
+{
+	return strcmp(member->url.host, line->host) == 0 &&
+	       strcmp(member->url.port, line->port) == 0;
+}
+
+/* find returns the entry of a node, which is added if there is none; NULL: there is no room. */
+static struct member_node *find(struct redis_store *store, const struct cluster_line *line)
+{
+	struct cluster *cluster = store->nodes.cluster;
+	struct member_node *member = NULL;
+
+	for (unsigned i = 0; i < cluster->count && !member; i++)
+		if (strcmp(cluster->list[i]->id, line->id) == 0)
+			member = cluster->list[i];
+	for (unsigned i = 0; i < cluster->count && !member; i++)
+		if (!cluster->list[i]->id[0] && is_at(cluster->list[i], line))
+			member = cluster->list[i];
+	if (!member && line->is_known && line->host[0])
+		member = add(store, line->host, line->port);
+	if (member)
+		memcpy(member->id, line->id, sizeof member->id);
+	return member;
+}
+
+/* follow_address: a node that came back may have another address. A name of the URL stays. */
+static void follow_address(struct redis_store *store, struct member_node *member,
+			   const struct cluster_line *line)
+{
+	if (member->connection || !line->is_known || !line->host[0] || is_at(member, line) ||
+	    redis_url_aim(&member->url, line->host, line->port, &store->alloc) != DW_OK)
+		return;
+	link_aim(member->voter, store->now);
+	link_aim(member->node.link, store->now);
+}
+
+/* take_claims notes which slots the node has. */
+static void take_claims(struct redis_store *store, struct member_node *member,
+			const struct cluster_line *line)
+{
+	for (unsigned i = 0; i < SHARDS_MAX; i++) {
+		struct cluster_place *place = &store->nodes.cluster->places[i];
+
+		if ((place->member && line->epoch <= place->epoch && place->member != member) ||
+		    !cluster_line_has(line, place->slot))
+			continue;
+		place->epoch = line->epoch;
+		place->member = member;
+		store->nodes.place[i] = &member->node;
+		if (i == 0)
+			store->nodes.home = &member->node;
+	}
+}
+
+static void vote(struct redis_store *store, unsigned voter, struct member_node *member, bool names)
+{
+	struct vote vote = {.asked = store->nodes.cluster->list[voter]->asked_at};
+
+	if (names)
+		memcpy(vote.server, member->id, sizeof member->id);
+	vote_take(&member->votes[voter], &vote, store->now, 0);
+}
+
+/* take_line: the voter's answer has a line of a node. */
+static void take_line(struct redis_store *store, unsigned voter, const struct cluster_line *line,
+		      bool is_vote)
+{
+	struct member_node *member = find(store, line);
+
+	if (!member)
+		return;
+	follow_address(store, member, line);
+	vote(store, voter, member, is_vote && line->is_master);
+	if (!line->is_master)
+		return;
+	begin_node(store, member);
+	if (member->node.link)
+		take_claims(store, member, line);
+}
+
+/* count_masters counts the masters with slots; 0: the voter is none of them, or it is no cluster.
+ * */
+static unsigned count_masters(const char *text, struct cluster_line *ret_self)
+{
+	struct cluster_line line;
+	unsigned count = 0;
+
+	*ret_self = (struct cluster_line){.slots = NULL};
+	for (const char *at = text; (at = cluster_line_read(at, &line));) {
+		count += line.is_master;
+		if (line.is_self)
+			*ret_self = line;
+	}
+	return ret_self->is_master ? count : 0;
+}
+
+static void take_nodes(struct redis_store *store, unsigned voter, const struct reply *reply)
+{
+	struct member_node *member = store->nodes.cluster->list[voter];
+	struct cluster_line self, line;
+
+	if (reply->kind != REPLY_BULK) {
+		(void)snprintf(member->words, sizeof member->words, "%.160s",
+			       reply->kind == REPLY_ERROR ? reply->bytes
+							  : "it is no node of a cluster");
+		return;
+	}
+	member->masters = count_masters(reply->bytes, &self);
+	take_self(store, member, &self);
+	if (member->is_double)
+		return;
+	member->words[0] = '\0';
+	for (const char *at = reply->bytes; (at = cluster_line_read(at, &line));)
+		take_line(store, voter, &line, member->masters > 0);
+}
+
+/* take_proof reads "ID:EPOCH". */
+static void take_proof(struct member_node *member, const struct reply *reply)
+{
+	char mine[CLUSTER_ID_SIZE + 24];
+
+	(void)snprintf(mine, sizeof mine, "%s:%" PRIu64, member->id, member->epoch); /* it fits */
+	if (reply->kind == REPLY_BULK && reply_is(reply, mine))
+		member->noted_at = member->asked_at;
+}
+
+static void take(struct redis_store *store, unsigned number, const struct reply *reply)
+{
+	struct member_node *member = store->nodes.cluster->list[number];
+
+	if (member->asked == 0) {
+		link_drop(member->voter, "the server sent a reply to no command");
+		return;
+	}
+	member->asked--;
+	store->nodes.cluster->has_answers = true;
+	if (member->asks_proof && member->asked == 0)
+		take_proof(member, reply);
+	else
+		take_nodes(store, number, reply);
+}
+
+static void work(struct redis_store *store, unsigned number)
+{
+	struct member_node *member = store->nodes.cluster->list[number];
+	struct reply *reply;
+
+	link_work(member->voter, store->now);
+	if (link_connection(member->voter) != member->connection) {
+		member->connection = link_connection(member->voter);
+		member->asked = 0;
+		member->ask_at = INT64_MIN;
+	}
+	if (!member->connection)
+		return;
+	while ((reply = link_take(member->voter))) {
+		take(store, number, reply);
+		reply_free(reply);
+	}
+	ask_node(store, member);
+	link_work(member->voter, store->now);
+}
+
+/* ---- Following the slots --------------------------------------------------------------------- */
+
+/* note_proof notes in the shards of this owner that their node is used in this epoch. So a store
+ * that
+ * is opened later need not wait. */
+static void note_proof(struct redis_store *store, const struct shard *shard)
+{
+	struct cluster_place *place = &store->nodes.cluster->places[shard->number];
+	const struct member_node *member = place->member;
+	char text[CLUSTER_ID_SIZE + 24];
+
+	if (!shard_is_ours(shard) || !member || shard->node != &member->node ||
+	    place->noted == member->epoch || shard->channel.handshake != HANDSHAKE_DONE ||
+	    !node_is_usable(store, &member->node))
+		return;
+	(void)snprintf(text, sizeof text, "%s:%" PRIu64, member->id, member->epoch); /* it fits */
+	if (layout_note_node(store, shard, text) == DW_OK)
+		place->noted = member->epoch;
+}
+
+/* aim lets the subscribers use another node when theirs is away. A message to one node reaches all
+ * of them. */
+static void aim(struct redis_store *store)
+{
+	const struct member_node *found = NULL;
+
+	for (unsigned i = 0; i < store->nodes.cluster->count; i++) {
+		const struct member_node *member = store->nodes.cluster->list[i];
+
+		if (!member->node.connection)
+			continue;
+		if (strcmp(member->url.host, store->url.host) == 0 &&
+		    strcmp(member->url.port, store->url.port) == 0)
+			return;
+		found = found ? found : member;
+	}
+	if (!found ||
+	    redis_url_aim(&store->url, found->url.host, found->url.port, &store->alloc) != DW_OK)
+		return;
+	link_aim(store->wake.link, store->now);
+	link_aim(store->wake.next, store->now);
+	link_aim(store->later.consumers.link, store->now);
+}
+
+void cluster_work(struct redis_store *store)
+{
+	if (!store->nodes.cluster)
+		return;
+	if (store->nodes.has_moved)
+		ask_soon(store);
+	store->nodes.has_moved = false;
+	for (unsigned i = 0; i < store->nodes.cluster->count; i++)
+		work(store, i);
+	votes_count(store);
+	aim(store);
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		nodes_follow(store, &store->shards[i]);
+		note_proof(store, &store->shards[i]);
+	}
+}
+
+dw_usec cluster_due(const struct redis_store *store)
+{
+	const struct cluster *cluster = store->nodes.cluster;
+	dw_usec at = DW_NEVER;
+
+	for (unsigned i = 0; cluster && i < cluster->count; i++) {
+		const struct member_node *member = cluster->list[i];
+
+		at = usec_min(at, link_due(member->voter));
+		if (member->connection && member->asked == 0)
+			at = usec_min(at, member->ask_at);
+	}
+	return at;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+dw_usec cluster_settling_until(const struct redis_store *store)
+{
+	const struct cluster *cluster = store->nodes.cluster;
+	dw_usec until = INT64_MIN;
+
+	for (unsigned i = 0; cluster && i < cluster->count; i++) {
+		const struct nomination *named = &cluster->list[i]->node.named;
+
+		if (named->server[0] && node_is_new(&cluster->list[i]->node) &&
+		    store->now < named->until)
+			until = usec_max(
+			    until, usec_add(named->since, NAMED_FOR + NAMED_OTHERS + ASK_EVERY));
+	}
+	return until;
+}
+
+/* why says what is wrong with one node. */
+static const char *why(const struct member_node *member, char room[DW_MESSAGE_SIZE])
+{
+	bool fatal;
+	const char *trouble = link_trouble(member->voter, &fatal);
+
+	if (!member->connection && trouble[0])
+		return trouble;
+	(void)snprintf(room, DW_MESSAGE_SIZE, "%.100s: %.140s", member->url.server,
+		       member->words[0] ? member->words : "it is not used yet"); /* cut if long */
+	return room;
+}
+
+static const char *why_none(const struct redis_store *store, char *room)
+{
+	const struct cluster *cluster = store->nodes.cluster;
+	char part[DW_MESSAGE_SIZE];
+	size_t used;
+
+	used = (size_t)snprintf(room, DW_MESSAGE_SIZE,
+				"no majority of the masters of the cluster names a node for %d s",
+				(int)(NAMED_FOR / 1000000));
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (used < DW_MESSAGE_SIZE && !cluster->list[i]->is_double)
+			used += (size_t)snprintf(room + used, DW_MESSAGE_SIZE - used, "; %s",
+						 why(cluster->list[i], part));
+	return room;
+}
+
+const char *store_why(const struct redis_store *store, char *room, bool *ret_fatal)
+{
+	*ret_fatal = false;
+	if (!store->nodes.cluster)
+		return sentinels_why(store, room, ret_fatal);
+	return nodes_are_up(store) ? "" : why_none(store, room);
+}

@@ -1,0 +1,38 @@
+/* A Redis Cluster of three masters and three replicas, each a redis-server for one test on
+ * 127.0.0.1. */
+#ifndef DW_TESTS_REDIS_CLUSTER_H
+#define DW_TESTS_REDIS_CLUSTER_H
+
+#include "support/redis_server.h"
+
+enum { CLUSTER_MASTERS = 3, CLUSTER_NODES = 6, CLUSTER_SLOTS = 16384 };
+
+struct redis_cluster {
+	struct redis_server servers[CLUSTER_NODES]; /* server i + 3 is the replica of server i */
+	char ids[CLUSTER_NODES][48];
+	char ports[CLUSTER_NODES][8]; /* of the bus */
+	const char *options[CLUSTER_NODES][12];
+	char url[128]; /* names the first two masters */
+};
+
+/* redis_cluster_start starts everything, and waits until all nodes agree. A node is away for them
+ * after 1 s. */
+void redis_cluster_start(struct redis_cluster *);
+
+/* redis_cluster_move moves all keys of the slot to another master, and then the slot. */
+void redis_cluster_move(const struct redis_cluster *, unsigned slot, unsigned from, unsigned to);
+
+/* redis_cluster_fail_over makes a replica the master while the master lives. */
+void redis_cluster_fail_over(const struct redis_cluster *, unsigned replica);
+
+/* redis_cluster_owner returns which of the masters has the slot at first. */
+unsigned redis_cluster_owner(unsigned slot);
+
+/* redis_cluster_tell sends a command to every node. redis_cluster_refusals counts what the nodes
+ * have refused a user (ACL LOG). */
+void redis_cluster_tell(const struct redis_cluster *, const char *command);
+size_t redis_cluster_refusals(const struct redis_cluster *);
+
+void redis_cluster_end(struct redis_cluster *);
+
+#endif
