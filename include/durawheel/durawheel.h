@@ -216,8 +216,8 @@ typedef struct dw_options {
 	 * same default port 6379, and may end with ?ca=FILE&cert=FILE&key=FILE&sni=NAME: see
 	 * durawheel(7), "TLS". "valkey://" is redis://. ?db=N selects a database. Write % @ / ? :
 	 * of a password as %XX. "redis+sentinel://[user:password@]host,host,host/master[/db]"
-	 * follows the server that a majority of the Sentinels names: see durawheel(7),
-	 * "Sentinel". */
+	 * follows the server that a majority of the Sentinels names, and
+	 * "redis+cluster://host,host" is a cluster: see durawheel(7). */
 	const char *store;
 	dw_role role;
 
