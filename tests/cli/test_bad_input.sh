@@ -246,10 +246,10 @@ test_names_do_not_turn_the_text() {
 
 # An id with a colon is no password.
 test_bad_input_shows_words_without_passwords() {
-	expect 2 durawheel show order:42 order:43
+	expect 2 durawheel stats order:43
 	says 'order:43'
-	expect 2 durawheel show a redis://:secret@host
+	expect 2 durawheel stats redis://:secret@host
 	lacks secret err
-	expect 2 durawheel show a user:secret@host
+	expect 2 durawheel stats user:secret@host
 	lacks secret err
 }

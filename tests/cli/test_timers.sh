@@ -267,7 +267,8 @@ test_move_of_what_runs_is_too_late() {
 test_move_wants_an_id_and_a_time() {
 	empty_store
 	expect 2 durawheel move --in 1h
-	expect 2 durawheel move a b --in 1h
+	expect 3 durawheel move a b --in 1h
+	says 'b: no such timer'
 	expect 2 durawheel move a
 	says 'move: exactly one of --in DURATION and --at TIME is required'
 	expect 2 durawheel move a --in 1h --at 2100-01-01T00:00:00Z

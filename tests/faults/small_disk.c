@@ -158,12 +158,12 @@ static void refuse_beside(struct small_disk *test)
 	struct process process;
 
 	process_start(&process, add);
-	check_refused(test, &process, "durawheel: new: the store is full\n");
+	check_refused(test, &process, "durawheel: new: the store is full: its disk has ");
 	process_start(&process, import);
 	if (write(process.in, line, sizeof line - 1) != sizeof line - 1)
 		abort(); /* an empty pipe has room */
 	process_close_in(&process);
-	check_refused(test, &process, "durawheel: line 1: the store is full\n");
+	check_refused(test, &process, "durawheel: line 1: the store is full");
 }
 
 static void count_stored(struct small_disk *test, size_t expected)

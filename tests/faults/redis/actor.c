@@ -44,9 +44,18 @@ static void tell(enum history_kind kind, size_t number, const struct history_eve
 		_exit(EXIT_FAILURE);
 }
 
+/* Of the only actor of this process. */
+static bool is_replicated;
+
+static bool is_promised(const dw_result *result)
+{
+	return result->status != DW_OK || !is_replicated || result->level == DW_REPLICATED;
+}
+
 static void tell_answer(enum history_kind kind, const dw_result *result, void *user)
 {
-	struct history_event event = {.generation = result->generation, .status = result->status};
+	struct history_event event = {.generation = result->generation,
+				      .status = is_promised(result) ? result->status : DW_EUNKNOWN};
 
 	(void)user;
 	tell(kind, payload_number(result->id), &event);
@@ -77,7 +86,7 @@ static void settled(dw *d, const dw_result *result, void *user)
 
 	(void)d;
 	event.generation = generation;
-	if (result->status == DW_OK)
+	if (result->status == DW_OK && is_promised(result))
 		tell(HISTORY_SETTLED, payload_number(result->id), &event);
 }
 
@@ -284,6 +293,7 @@ int actor_main(void *user)
 	struct actor actor = {.task = user};
 	int status;
 
+	is_replicated = actor.task->is_replicated;
 	choose(&actor);
 	if (open_store(&actor) != EXIT_SUCCESS)
 		return EXIT_FAILURE;

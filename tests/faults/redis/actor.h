@@ -8,7 +8,8 @@
 
 struct actor_task {
 	const char *url;
-	const char *name; /* name of the namespace */
+	bool is_replicated; /* a confirmation without the replicas counts as none */
+	const char *name;   /* name of the namespace */
 	const struct plan *plan;
 	unsigned hand; /* its part of the plan */
 	dw_role role;

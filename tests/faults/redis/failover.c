@@ -32,7 +32,9 @@ static size_t rounds(struct faults *faults)
 	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
 }
 
-static void begin(struct run *run, struct faults *faults, struct sentinel_town *town)
+/* begin: with `is_replicated` each change is confirmed when all replicas have it. */
+static void begin(struct run *run, struct faults *faults, struct sentinel_town *town,
+		  bool is_replicated)
 {
 	size_t count = rounds(faults);
 	struct plan_size size = {.count =
@@ -42,6 +44,10 @@ static void begin(struct run *run, struct faults *faults, struct sentinel_town *
 
 	run_begin_town(run, faults, town, 1 + (unsigned)rng_below(&faults->rng, 2));
 	run->lease = LEASE;
+	run->is_replicated = is_replicated;
+	if (is_replicated)
+		(void)snprintf(run->url + strlen(run->url), sizeof run->url - strlen(run->url),
+			       "?replicas=%u", town->count - 1); /* it fits */
 	plan_mixed(&run->plan, faults, &size);
 	run_start(run, PLAN_OWNER, DW_OWNER);
 	run_start(run, PLAN_CLIENT, DW_CLIENT);
@@ -96,21 +102,29 @@ static struct failover fail_over(struct run *run, enum fault fault)
 	return over;
 }
 
-static void fail_over_by(struct faults *faults, enum fault fault)
+/* take_back: what the last server confirmed may be lost, unless the replicas had it. */
+static size_t take_back(struct run *run, const struct failover *over)
+{
+	if (run->is_replicated)
+		return 0;
+	return history_replaced(run->history, over->from - LAG, over->until);
+}
+
+static void fail_over_by(struct faults *faults, enum fault fault, bool is_replicated)
 {
 	struct failover over[ROUNDS_LONG];
 	struct sentinel_town town;
 	size_t count = rounds(faults);
 	struct run run;
 
-	begin(&run, faults, &town);
+	begin(&run, faults, &town, is_replicated);
 	run_pass(&run, DW_SECONDS(2));
 	for (size_t i = 0; i < count; i++)
 		over[i] = fail_over(&run, fault);
 	run_drain(&run);
 	run_end(&run);
 	for (size_t i = 0; i < count; i++) {
-		size_t unknown = history_replaced(run.history, over[i].from - LAG, over[i].until);
+		size_t unknown = take_back(&run, &over[i]);
 
 		(void)printf(
 		    "    named after %.1f s; next start %.1f s later; %zu confirmations "
@@ -126,15 +140,22 @@ static void fail_over_by(struct faults *faults, enum fault fault)
 
 void failover_killed(struct faults *faults)
 {
-	fail_over_by(faults, KILLED);
+	fail_over_by(faults, KILLED, false);
 }
 
 void failover_asleep(struct faults *faults)
 {
-	fail_over_by(faults, ASLEEP);
+	fail_over_by(faults, ASLEEP, false);
 }
 
 void failover_cut_off(struct faults *faults)
 {
-	fail_over_by(faults, CUT_OFF);
+	fail_over_by(faults, CUT_OFF, false);
+}
+
+void failover_replicated(struct faults *faults)
+{
+	static const enum fault kinds[] = {KILLED, ASLEEP, CUT_OFF};
+
+	fail_over_by(faults, kinds[rng_below(&faults->rng, 3)], true);
 }

@@ -31,6 +31,7 @@ static const struct faults_test tests[] = {
     {"failover_killed", failover_killed},
     {"failover_asleep", failover_asleep},
     {"failover_cut_off", failover_cut_off},
+    {"failover_replicated", failover_replicated},
     {"peers_move", peers_move},
     {"peers_killed", peers_killed},
     {"peers_stopped", peers_stopped},

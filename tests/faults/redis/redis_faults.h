@@ -45,6 +45,7 @@ void journal_fires_killed(struct faults *);
 void failover_killed(struct faults *);
 void failover_asleep(struct faults *);
 void failover_cut_off(struct faults *);
+void failover_replicated(struct faults *);
 
 /* peers.c */
 void peers_move(struct faults *);

@@ -146,6 +146,7 @@ void run_start(struct run *run, unsigned hand, dw_role role)
 	    (struct run_actor){.life = ++run->lives,
 			       .is_owner = role == DW_OWNER,
 			       .task = {.url = run->url,
+					.is_replicated = run->is_replicated,
 					.name = RUN_NAME,
 					.plan = &run->plan,
 					.hand = hand,

@@ -35,6 +35,7 @@ struct run {
 	struct redis_server server; /* with a town: its master now, which the town ends */
 	struct sentinel_town *town; /* NULL: there is one server */
 	char url[RUN_URL_SIZE];
+	bool is_replicated; /* see actor.h */
 	struct plan plan;
 	bool has_journals;
 	dw_outage outage; /* of the owner */

@@ -6,6 +6,7 @@
 
 #include "base/usec.h"
 #include "store/redis/core.h"
+#include "store/redis/wire/replicas.h"
 
 #define ASK_EVERY DW_SECONDS(1)
 #define OTHERS_EVERY 10u /* rounds */
@@ -320,6 +321,7 @@ static void aim(struct redis_store *store, char *server)
 	if (redis_url_aim(&store->url, server, port, &store->alloc) != DW_OK)
 		return; /* the next answer tries again */
 	link_aim(store->node.link, store->now);
+	replicas_aim(store, &store->node);
 	if (store->wake.link)
 		link_aim(store->wake.link, store->now);
 	if (store->wake.next)

@@ -350,3 +350,9 @@ void replicas_free(struct redis_store *store, struct node *node)
 	alloc_free(&store->alloc, node->replicas);
 	node->replicas = NULL;
 }
+
+void replicas_aim(struct redis_store *store, const struct node *node)
+{
+	if (node->replicas)
+		link_aim(node->replicas->link, store->now);
+}

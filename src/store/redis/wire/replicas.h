@@ -29,6 +29,9 @@ int replicas_permit(struct redis_store *, const struct node *, char *ret_message
 void replicas_work(struct redis_store *, struct node *);
 dw_usec replicas_due(const struct redis_store *, const struct node *);
 
+/* replicas_aim is called when the URL names another server now. */
+void replicas_aim(struct redis_store *, const struct node *);
+
 /* replicas_take_event returns false if there is none. */
 bool replicas_take_event(struct node *, dw_store_event *ret_event);
 
