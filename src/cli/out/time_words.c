@@ -177,7 +177,7 @@ static bool take_number_of_day(struct words *words, const char *word, bool *ret_
 {
 	static const char *const endings[] = {"", "st", "nd", "rd", "th"};
 	size_t digits = strspn(word, DIGITS);
-	int number;
+	int number = 0;
 
 	*ret_taken = false;
 	if (digits == 0 || digits > NUMBER_DIGITS_MAX || digits == 3)
