@@ -205,6 +205,15 @@ static void report_unreadable(struct engine *engine, struct scan_state *scan)
 	scan->at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
+/* learns returns false without memory. A timer of a newer durawheel is passed over, because the
+ * owner may have to restore what stands behind it before it gives way. */
+static bool learns(struct engine *engine, const dw_row *row)
+{
+	int status = learn_row(engine, row);
+
+	return status == DW_OK || status == DW_ENEWER;
+}
+
 static bool learn_page(struct engine *engine, const dw_op *op)
 {
 	const dw_row *row = op->rows;
@@ -212,7 +221,7 @@ static bool learn_page(struct engine *engine, const dw_op *op)
 	for (int i = 0; row; row = row->next, i++) {
 		if (i % FETCHED_AHEAD == 0)
 			fetch_ahead(&engine->timers, row);
-		if (shards_row_is_current(engine, op, row) && learn_row(engine, row) != DW_OK)
+		if (shards_row_is_current(engine, op, row) && !learns(engine, row))
 			return false;
 	}
 	return true;
@@ -304,7 +313,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 	if (op->status != DW_OK || !ownership_is_current(&engine->ownership, op))
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
-		if (shards_row_is_current(engine, op, row) && learn_row(engine, row) != DW_OK)
+		if (shards_row_is_current(engine, op, row) && !learns(engine, row))
 			return; /* if there is no memory, the next audit brings the row */
 }
 
