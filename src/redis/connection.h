@@ -28,7 +28,7 @@ struct socket_options {
 	 * message as a reply: an array of "message", channel and payload. At most CHANNELS_MAX.
 	 * NULL: a link for commands. */
 	const char *channels;
-	bool to_sentinel; /* the server is a Sentinel, which is not asked what it stores */
+	bool to_sentinel; /* the link only asks which server is named, and not what it stores */
 	/* Called for each warning; may be NULL. */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;

@@ -57,8 +57,7 @@ struct cluster {
 };
 
 /* cluster_open makes links to the nodes of the store's URL, if it is one of a cluster. Returns
- * DW_OK,
- * DW_ENOMEM or DW_ESYS. */
+ * DW_OK, DW_ENOMEM or DW_ESYS. */
 int cluster_open(struct redis_store *);
 
 /* votes_count counts the votes if there are new ones, and tells each node whether it is used. */
@@ -69,13 +68,11 @@ void cluster_work(struct redis_store *);
 dw_usec cluster_due(const struct redis_store *);
 
 /* cluster_settling_until returns until when a store that is opened waits for nodes that are not
- * used
- * yet; INT64_MIN: it does not wait. */
+ * used yet; INT64_MIN: it does not wait. */
 dw_usec cluster_settling_until(const struct redis_store *);
 
 /* store_why says why no server is used, in words that may need the room (DW_MESSAGE_SIZE bytes);
- * "":
- * there is no trouble. *ret_fatal: a person must change something first. */
+ * "": there is no trouble. *ret_fatal: a person must change something first. */
 const char *store_why(const struct redis_store *, char *room, bool *ret_fatal);
 
 void cluster_free(struct redis_store *);

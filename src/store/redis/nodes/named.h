@@ -1,13 +1,13 @@
-/* Which server a majority of voters names. The voters are the Sentinels of a master. Each says
- * which server is the master, in which epoch it has decided so, and for how long it has said so.
+/* Which server a majority of voters names. The voters are the Sentinels of a master, or the masters
+ * of a cluster. Each says which server is the master, in which epoch it has decided so, and for how
+ * long it has said so.
  *
- * A server is used only if `length` is long enough, and until `until` (steady clock):
+ * A server is used from when its `length` is NAMED_FOR, and until `until` (steady clock):
  *
- *	length      a majority, all at once, has named it for at least NAMED_FOR: from the latest
- *	            time since when one of them says so, to the earliest sending time of their
- *	            last questions
- *	until       NAMED_BOUND after the earliest sending time of the questions of the last
- *	            majority of answers
+ *	length      for so long a majority, all at once, has named it. This time begins when the
+ *	            last of them began to say so. It ends when the first of their last answers
+ *	            was asked for.
+ *	until       NAMED_BOUND after the first of the last answers of a majority was asked for
  *
  * Two majorities share a voter. So before a new server is used, the old one is not used any more,
  * and all leases at the old one have ended, whatever the old one still says. */

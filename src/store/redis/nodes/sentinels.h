@@ -9,7 +9,6 @@
 #include "store/redis/nodes/named.h"
 
 struct redis_store;
-struct sentinel;
 
 /* The questions to a Sentinel: who it is, whether it mistrusts its clock (TILT), who the master is,
  * and which other Sentinels there are. */

@@ -278,11 +278,13 @@ static void take_reply(struct redis_store *store, struct node *node, const struc
 	}
 }
 
-/* tell_time reads the clock again, if a server may stop to be the right one. */
-static void tell_time(struct redis_store *store, const struct node *node)
+/* watch_again reads the clock again, if the server may have stopped to be the right one. */
+static void watch_again(struct redis_store *store, struct node *node)
 {
-	if (node->named.until != DW_NEVER)
-		store->now = store->env.steady(store->env.steady_user);
+	if (node->named.until == DW_NEVER)
+		return;
+	store->now = store->env.steady(store->env.steady_user);
+	node_watch(store, node);
 }
 
 /* take_replies returns true if there was a reply. */
@@ -292,8 +294,7 @@ static bool take_replies(struct redis_store *store, struct node *node)
 	struct reply *reply;
 
 	while (items < ITEMS_A_TURN && node->connection && (reply = link_take(node->link))) {
-		tell_time(store, node);
-		node_watch(store, node);
+		watch_again(store, node);
 		if (node->connection)
 			take_reply(store, node, reply);
 		items += items_of(reply);
@@ -313,8 +314,8 @@ bool node_refuses(const struct node *node)
 void node_wire(struct redis_store *store, struct node *node)
 {
 	link_work(node->link, store->now);
-	tell_time(store, node);
 	node_watch(store, node);
+	watch_again(store, node);
 	/* The link may have read more replies while it wrote. Then the descriptor is not readable
 	 * any more, so the next turn must come by itself. */
 	node->more = take_replies(store, node);

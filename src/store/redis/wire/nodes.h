@@ -26,13 +26,11 @@ struct nodes {
 };
 
 /* nodes_add adds a node that is empty but for its link, if it has one yet. Returns false if there
- * is
- * no room. */
+ * is no room. */
 bool nodes_add(struct redis_store *, struct node *);
 
 /* nodes_follow brings a shard to the node that has it now, when nothing of it is under way. Until
- * then
- * nothing is sent to it. Its handshake comes first at the new node. */
+ * then nothing is sent to it. Its handshake comes first at the new node. */
 void nodes_follow(struct redis_store *, struct shard *);
 
 /* nodes_connection returns the number under which the server knows the shard's connection. It grows
