@@ -7,8 +7,8 @@
 #include "port/driven.h"
 #include "timer/record.h"
 
-/* learn_gone is called when a client has cancelled the timer. If the timer is busy or has started,
- * the answer to its own operation will say so. */
+/* learn_gone is called when a client has cancelled the timer, or a newer durawheel has replaced it.
+ * If the timer is busy or has started, the answer to its own operation will say so. */
 static void learn_gone(struct engine *engine, struct timer *timer, const dw_row *row)
 {
 	if (!timer || timer->head.generation >= row->head.generation)
@@ -98,8 +98,7 @@ int learn_row(struct engine *engine, const dw_row *row)
 	status = record_of_row(row, &record);
 	if (status == DW_ENEWER) {
 		note_newer(engine, row);
-		if (old && old->head.generation < row->head.generation)
-			old->deleted = true; /* it is replaced, so nobody restores it */
+		learn_gone(engine, old, row); /* the replaced timer */
 		return status;
 	}
 	if (row->deleted && old && old->state != TIMER_ABSENT)
