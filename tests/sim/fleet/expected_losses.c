@@ -377,9 +377,10 @@ void losses_acquired(struct fleet *fleet, unsigned shard, const struct process *
 	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *each = &fleet->processes[i];
 
-		if (each == process)
+		if (each == process) {
 			each->exposure.fence[shard] = fence;
-		else if (each->exposure.fence[shard] < fence)
+			each->exposure.gives_way[shard] = false;
+		} else if (each->exposure.fence[shard] < fence)
 			each->exposure.fence[shard] = 0;
 	}
 }
@@ -392,9 +393,11 @@ void losses_emptied(struct fleet *fleet, unsigned shard)
 
 void losses_gives_way(struct fleet *fleet, const struct process *process)
 {
-	if (process)
-		memset(fleet->processes[process->instance.number].exposure.fence, 0,
-		       sizeof process->exposure.fence);
+	struct exposure *exposure =
+	    process ? &fleet->processes[process->instance.number].exposure : NULL;
+
+	for (unsigned i = 0; exposure && i < SHARDS_MAX_SIM; i++)
+		exposure->gives_way[i] = true;
 }
 
 bool losses_must_stay(const struct fleet *fleet)
@@ -404,7 +407,8 @@ bool losses_must_stay(const struct fleet *fleet)
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
 		uint64_t fence = process->exposure.fence[i];
 
-		if (!fleet->server.set_back[i] || !fence || server_fence(&fleet->server, i) > fence)
+		if (!fleet->server.set_back[i] || !fence || process->exposure.gives_way[i] ||
+		    server_fence(&fleet->server, i) > fence)
 			return false;
 	}
 	return fleet->sim->clocks.steady < process->observer.knowledge.leased;

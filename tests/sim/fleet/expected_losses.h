@@ -36,7 +36,8 @@ struct exposure {
 	    [SHARDS_MAX_SIM]; /* set back to before it was the owner, which it need not know */
 	dw_usec grace[SHARDS_MAX_SIM];  /* steady: until then it may believe that it is the owner */
 	bool superseded;                /* another process took over a shard that was set back */
-	uint64_t fence[SHARDS_MAX_SIM]; /* its own; 0: it has none, or need not keep it */
+	uint64_t fence[SHARDS_MAX_SIM]; /* its own; 0: it has none */
+	bool gives_way[SHARDS_MAX_SIM]; /* to a newer version: it need not keep that fence */
 };
 
 /* Call losses_look before a fault of the shard's data and losses_settle after it. keeper NULL: the
