@@ -122,10 +122,11 @@ void rebuild_done(struct process *process, dw_store *real)
 
 	for (struct name *name = sim->promises.first; name; name = name->next) {
 		const struct generation *owed = name->loss.owed;
+		unsigned shard = server_shard(&process->fleet->server, name->id);
 
-		if (!real->type->is_lost(real, name->id))
+		if (!real->type->is_lost(real, name->id) || process->observer.refused[shard])
 			continue;
-		process->exposure.unowned[server_shard(&process->fleet->server, name->id)] = false;
+		process->exposure.unowned[shard] = false;
 		if (!name->loss.keeper || name->loss.keeper != sim->at_work->life ||
 		    name->loss.at > process->observer.knowledge.told_of_loss_at)
 			continue;

@@ -86,6 +86,16 @@ static void look_at_others(struct redis_store *store, const struct shard *shard)
 			cut_off_look(store, &store->shards[i]);
 }
 
+/* leave_rebuild makes a shard that is being written again be acquired and written once more later:
+ * the engine takes it for done, although the server has refused the rest. */
+static void leave_rebuild(struct shard *shard)
+{
+	if (shard->rebuild.state != REBUILD_ACQUIRED && shard->rebuild.state != REBUILD_TOLD)
+		return;
+	shard->rebuild.state = REBUILD_FOUND;
+	channel_forget(&shard->channel);
+}
+
 /* cut_off stops all commands of the shard. The operations that wait for it are answered when the
  * engine is told, so that they hold nothing up. */
 static void cut_off(struct redis_store *store, struct shard *shard)
@@ -96,6 +106,7 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 		shard->cut.is_answered = false;
 		look_later(store, shard, usec_add(store->now, LOOK_EVERY));
 		shard_add(&store->sets.untold, shard->number);
+		leave_rebuild(shard);
 	}
 	shard->cut.state = CUT_OFF;
 	shard_mark(store, shard, SHARD_READY);
