@@ -1,9 +1,11 @@
 # Finds everything that durawheel links against, each as one imported target. libev has neither a
-# CMake package nor a pkg-config file, so we search for its files.
+# CMake package nor a pkg-config file, so we search for its files. The targets have names of our own,
+# because a project that adds durawheel may have a target hiredis.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-function(dw_find_plain target header library package)
+function(dw_find_plain library header package)
+  set(target dw_${library})
   find_path(${target}_INCLUDE ${header})
   find_library(${target}_LIBRARY ${library})
   if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
@@ -15,32 +17,32 @@ function(dw_find_plain target header library package)
                                                                 ${${target}_INCLUDE})
 endfunction()
 
-dw_find_plain(libev ev.h ev libev-dev)
+dw_find_plain(ev ev.h libev-dev)
 if(DW_WITH_SQLITE)
   set(DW_SQLITE_MIN 3.37) # STRICT tables need it
-  dw_find_plain(sqlite3 sqlite3.h sqlite3 libsqlite3-dev)
-  file(STRINGS ${sqlite3_INCLUDE}/sqlite3.h DW_SQLITE REGEX "^#define SQLITE_VERSION ")
+  dw_find_plain(sqlite3 sqlite3.h libsqlite3-dev)
+  file(STRINGS ${dw_sqlite3_INCLUDE}/sqlite3.h DW_SQLITE REGEX "^#define SQLITE_VERSION ")
   string(REGEX MATCH "[0-9.]+" DW_SQLITE "${DW_SQLITE}")
   if(DW_SQLITE VERSION_LESS DW_SQLITE_MIN)
     message(FATAL_ERROR "durawheel needs SQLite ${DW_SQLITE_MIN} or newer, and "
-                        "${sqlite3_INCLUDE}/sqlite3.h is of ${DW_SQLITE}; "
+                        "${dw_sqlite3_INCLUDE}/sqlite3.h is of ${DW_SQLITE}; "
                         "-DDW_WITH_SQLITE=OFF builds without")
   endif()
 endif()
 if(DW_WITH_REDIS)
-  dw_find_plain(hiredis hiredis/hiredis.h hiredis libhiredis-dev)
+  dw_find_plain(hiredis hiredis/hiredis.h libhiredis-dev)
 endif()
 # Only the Redis store has TLS.
 if(DW_WITH_REDIS AND DW_WITH_TLS)
   set(DW_TLS ON)
   set(DW_OPENSSL_MIN 3.0)
-  dw_find_plain(ssl openssl/ssl.h ssl libssl-dev)
-  dw_find_plain(crypto openssl/crypto.h crypto libssl-dev)
-  file(STRINGS ${ssl_INCLUDE}/openssl/opensslv.h DW_OPENSSL REGEX "VERSION_M[AJIN]+OR +[0-9]+$")
+  dw_find_plain(ssl openssl/ssl.h libssl-dev)
+  dw_find_plain(crypto openssl/crypto.h libssl-dev)
+  file(STRINGS ${dw_ssl_INCLUDE}/openssl/opensslv.h DW_OPENSSL REGEX "VERSION_M[AJIN]+OR +[0-9]+$")
   string(REGEX REPLACE ".*MAJOR +([0-9]+).*MINOR +([0-9]+)$" "\\1.\\2" DW_OPENSSL "${DW_OPENSSL}")
   if(NOT DW_OPENSSL VERSION_GREATER_EQUAL DW_OPENSSL_MIN)
     message(FATAL_ERROR "durawheel needs OpenSSL ${DW_OPENSSL_MIN} or newer, and "
-                        "${ssl_INCLUDE}/openssl/opensslv.h is of \"${DW_OPENSSL}\"; "
+                        "${dw_ssl_INCLUDE}/openssl/opensslv.h is of \"${DW_OPENSSL}\"; "
                         "-DDW_WITH_TLS=OFF builds without")
   endif()
 else()

@@ -4,7 +4,7 @@
 # and expand every public macro; and README's first program does what README says.
 #
 #	tests/consumer/run.sh BUILD_DIR CASE...
-# Cases: pkgconfig, space, cmake, readme, cxx, sqlite, plain, scripts.
+# Cases: pkgconfig, space, cmake, readme, cxx, sqlite, plain, scripts, added.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -132,8 +132,8 @@ sqlite_case()
 {
 	mkdir old
 	printf '#define SQLITE_VERSION        "3.36.0"\n' >old/sqlite3.h
-	! cmake -S "$here/../.." -B configured -Dsqlite3_INCLUDE="$root/old" \
-		-Dsqlite3_LIBRARY="$root/old" -DDW_BUILD_TESTS=OFF >log 2>&1 ||
+	! cmake -S "$here/../.." -B configured -Ddw_sqlite3_INCLUDE="$root/old" \
+		-Ddw_sqlite3_LIBRARY="$root/old" -DDW_BUILD_TESTS=OFF >log 2>&1 ||
 		die "SQLite 3.36 is accepted"
 	tr -s ' \n' ' ' <log | grep -q 'needs SQLite 3.37 or newer' || die "$(tail -n 30 log)"
 }
@@ -155,6 +155,25 @@ plain_case()
 	! cmake -S "$here/../.." -B asked -DDW_BUILD_TESTS=ON \
 		-DCMAKE_DISABLE_FIND_PACKAGE_cmocka=ON >log 2>&1 || die "tests without cmocka"
 	grep -q 'apt-get install libcmocka-dev' log || die "$(tail -n 30 log)"
+}
+
+# Added to another project, durawheel is its libraries alone: no command, no tests, no examples, and
+# nothing of it is installed unless that is asked for.
+added_case()
+{
+	local options=(-S "$here/added" -DDURAWHEEL="$here/../.." -DEVERY="$root"
+		-DCMAKE_BUILD_TYPE=Debug -DDW_WITH_REDIS=OFF)
+	cmake "${options[@]}" -B added -DWAY=FetchContent >log 2>&1 || die "$(tail -n 30 log)"
+	cmake --build added -j "$(nproc)" >log 2>&1 || die "$(tail -n 30 log)"
+	hello added/hello
+	[[ -z $(find added -name durawheel -type f) ]] || die "the command is built"
+	[[ -z $(find added -type d \( -name tests -o -name examples \)) ]] ||
+		die "tests or examples are configured"
+	cmake --install added --prefix "$root/of_added" >log 2>&1 || die "$(tail -n 30 log)"
+	[[ $(cd of_added && find . -type f) == ./bin/hello ]] ||
+		die "installed: $(find of_added -type f)"
+	cmake "${options[@]}" -B asked_added -DDW_INSTALL=ON >log 2>&1 || die "$(tail -n 30 log)"
+	grep -q durawheel.pc asked_added/durawheel/cmake_install.cmake || die "not installed"
 }
 
 # Installed in a folder whose name has a space.
