@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # From nothing to a proof: installs what is missing (Debian 12), builds, starts the reminders of a
 # real exam term, kills them in the middle with kill -9, starts them again, and checks that nobody
-# was forgotten.
+# was forgotten. At the end there is a small store to try the command with.
 #
 #	examples/quickstart.sh              in a SQLite file
 #	examples/quickstart.sh --redis      in a redis-server of its own, which is killed, too; and
@@ -173,6 +173,23 @@ report_events()
 	echo "hot one. What the consumer had taken came back, and was reported by another one."
 }
 
+# try_now: a store of its own, and three commands for it, as they are typed here.
+try_now()
+{
+	local tool=build/quickstart/durawheel file=build/quickstart/try.db
+	cd "$root"
+	rm -f "$file"*
+	"$tool" add --id order:42 --topic order.timeout --in 30m --store "sqlite:$file" >/dev/null
+	"$tool" add --id exams --topic exams.today --cron '0 8 * * 1-5' --zone Europe/London \
+		--store "sqlite:$file" >/dev/null
+	echo
+	echo "Now you. In $file are an order and a list of each weekday:"
+	echo "   export PATH=\"\$PWD/build/quickstart:\$PATH\" DURAWHEEL_STORE=sqlite:$file"
+	echo "   durawheel list"
+	echo "   durawheel add --topic tea --in 5s && durawheel run --topic tea --exec date  # and Ctrl-C"
+	echo "   durawheel serve                       # and open http://127.0.0.1:8990/"
+}
+
 case $* in
 '') redis= ;;
 --redis | --queue) redis=yes ;;
@@ -185,7 +202,7 @@ work=$(mktemp -d)
 pid=
 trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
 
-quietly "1. Install what is missing" "$root/tests/support/install.sh" build ${redis:+redis}
+quietly "1. Install what is missing, with apt-get (a minute)" "$root/tests/support/install.sh" build ${redis:+redis}
 quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
 
 papers=$(($(lines "$timetable") - 1))
@@ -200,6 +217,7 @@ else
 fi
 [[ $* != --queue ]] || {
 	report_events
+	try_now
 	exit
 }
 echo "3. Remind of $papers exams, 37 days in 11 seconds, timers in $place"
@@ -237,3 +255,4 @@ else
 	echo "Proved: one recurring timer listed 28 days, each at 08:00 by the clocks in London:"
 	echo "until 24 March that was 08:00 UTC, from 27 March on 07:00 UTC."
 fi
+try_now
