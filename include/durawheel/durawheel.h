@@ -70,7 +70,15 @@
  *  - longjmp() must not leave any callback.
  *
  * FORK. In a forked child every call returns DW_EFORK, and no timer fires. The child may only
- * dw_close() its copy of the handle, which touches neither the store nor the parent.
+ * dw_close() its copy of the handle, which touches neither the store nor the parent. It may call
+ * exec() or _exit() without that: all descriptors close at exec().
+ *
+ * SIGNALS. durawheel sets no signal handler and causes no SIGPIPE. Its threads block all signals,
+ * so yours come to your threads.
+ *
+ * END. Leave the loop (dw_stop), settle your holds, call dw_sync(), then dw_close(). What is still
+ * held is given back and delivered again by the next owner; so is a delivery whose verdict was not
+ * stored in the patience of dw_close().
  */
 #ifndef DURAWHEEL_H
 #define DURAWHEEL_H
@@ -97,7 +105,7 @@ extern "C" {
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
 #define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
-#define DW_RETRIES_MAX 16           /* DW_RETRY verdicts before a timer is dead */
+#define DW_RETRIES_MAX 16           /* retries; the DW_RETRY after them makes it dead */
 #define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
 #define DW_SPIN_MAX 1000            /* the most options.spin_us may say */
 #define DW_BATCH_MAX 1000           /* timers in one call of a dw_batch_fn */
@@ -205,9 +213,9 @@ typedef enum dw_outage {
 struct dw_firing_done;
 
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
- * hooks are copied. A hook, and what its user pointer leads to, must live until dw_close() returns:
- * dw_close() waits for hooks that run on other threads, and calls none later. After a dw_close()
- * that returned DW_ETIMEOUT, resize must even live as long as the process. */
+ * hooks are copied. A hook, and what its user pointer leads to, must live until dw_close() returns,
+ * which waits for hooks on other threads, whatever its patience, and calls none later. After a
+ * dw_close() that returned DW_ETIMEOUT, resize must even live as long as the process. */
 typedef struct dw_options {
 	size_t size;
 
@@ -252,7 +260,9 @@ typedef struct dw_options {
 	size_t posted_max_bytes;
 	/* Threads for the handlers of dw_on_worker(); 0: none; at most 256. A client has none. */
 	unsigned workers;
-	const char *name; /* Redis only: the namespace, 1 to 63 characters of A-Z a-z 0-9 . _ - */
+	/* Redis only, and needed there: the namespace, 1 to 63 characters of A-Z a-z 0-9 . _ -. Two
+	 * services with two names share a server, and nothing else. */
+	const char *name;
 	/* Redis only: the number of shards of a new namespace, 1 to 256. 0: 16 for a new one, and
 	 * the number that it has for an old one. */
 	unsigned shards;
@@ -340,7 +350,7 @@ typedef struct dw_firing {
 	dw_usec due;      /* the deadline; of a retry (DW_RETRY, an expired hold), its own */
 	dw_usec now;      /* the wall clock just before the handler, never below due */
 	uint32_t attempt; /* from 1 */
-	const void *data;
+	const void *data; /* no zero byte follows: print it with %.*s; gone when the handler ends */
 	size_t data_size;
 	const dw_token *token;
 	/* Of a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
@@ -473,7 +483,8 @@ typedef enum dw_level {
 	DW_JOURNALED = 2, /* in options.journal: survives a kill and a power cut, not its disk */
 	DW_STORED = 3,    /* in the store: survives a kill and a power cut; Redis: as it is set */
 	/* Also in the memory of N replicas (replicas=N in the Redis URL). It survives the loss of
-	 * the server if one of these N is promoted, and no other replica, and no older copy. */
+	 * the server if one of these N is promoted, and no other replica, and no older copy. While
+	 * replicas are late, DW_OK comes with DW_STORED. */
 	DW_REPLICATED = 4
 } dw_level;
 
@@ -495,7 +506,8 @@ typedef struct dw_result {
 #define DW_PUT_REPLACED 2u /* the timer is changed */
 #define DW_PUT_KEPT 3u     /* nothing is changed: generation and due are those of before */
 
-/* Called exactly once for each accepted operation, from a turn (or from dw_close). */
+/* Called exactly once for each accepted operation, from a turn (or from dw_close). It may make the
+ * same calls as a handler. */
 typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 
 /* A put replaces the timer of its id. These flags of dw_timer say otherwise. DW_NEW and DW_ONCE
@@ -558,11 +570,12 @@ DW_API int dw_after_id(dw *, const dw_timer *timer, dw_usec delay, char *ret_id,
  * refuses every write (MISCONF, see durawheel(7)). */
 DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 
-/* dw_cancel cancels the timer of an id, also a damaged one. DW_OK in the answer: the timer does not
- * start after this. DW_ENOENT: no such timer. DW_ELATE: it is already being delivered; if this
- * handle delivers it, a DW_RETRY or DW_DEAD then only ends it. A client also gets DW_ELATE if the
- * owner has claimed the timer, some milliseconds before its deadline, and if the timer was removed
- * but an earlier claim of the id may still start. */
+/* dw_cancel cancels the timer of an id, also a damaged one. DW_OK in the answer, which done gets:
+ * the timer does not start after this. DW_ENOENT: no such timer; it was never put, has ended, or is
+ * a dead letter. DW_ELATE: it is already being delivered; if this handle delivers it, a DW_RETRY or
+ * DW_DEAD then only ends it. A client also gets DW_ELATE if the owner has claimed the timer, some
+ * milliseconds before its deadline, and if the timer was removed but an earlier claim of the id may
+ * still start. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_put_many, dw_cancel_many do up to DW_BULK_MAX puts or cancels with one callback, each for

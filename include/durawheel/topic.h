@@ -66,7 +66,8 @@ typedef struct dw_topic_settings {
 	size_t size;
 	unsigned paused; /* DW_PAUSE_DELIVERY, DW_PAUSE_INTAKE or both */
 
-	/* Retries: of timers after DW_RETRY without a delay of its own, and of messages. */
+	/* Retries of timers after DW_RETRY, and of messages. One with a delay of its own
+	 * (dw_retry_in) counts, too. */
 	uint32_t retries_max; /* then it is dead; 0: DW_RETRIES_MAX; at most 255; DW_NO_RETRIES */
 	dw_usec backoff_first_us; /* the first delay; 0: 1 s; at most 1 day */
 	dw_usec backoff_max_us;   /* the longest delay; 0: 5 min; at most 30 days */
