@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,10 @@
 #include "store/sqlite/file/files.h"
 
 enum { PATH_SIZE = 4096 };
+
+#ifndef RENAME_NOREPLACE /* musl has no renameat2 */
+#define RENAME_NOREPLACE 1
+#endif
 
 /* ---- The file ---- */
 
@@ -43,7 +48,7 @@ static int refuse_full(char *ret_message, const char *path)
 /* rename_new renames a file unless another file has the new name; then it returns EEXIST. */
 static int rename_new(const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return errno;

@@ -119,6 +119,18 @@ void sqlite_store_look_every(dw_store *store, dw_usec tick)
 	pthread_mutex_unlock(&sqlite->mutex);
 }
 
+/* init_finished makes the condition for which sqlite_worker_stop waits, with a clock that nobody
+ * sets. */
+static void init_finished(pthread_cond_t *finished)
+{
+	pthread_condattr_t attributes;
+
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(finished, &attributes);
+	(void)pthread_condattr_destroy(&attributes);
+}
+
 static struct sqlite_store *make(const dw_store_env *env)
 {
 	struct alloc alloc = {.resize = env->resize, .user = env->resize_user};
@@ -141,7 +153,7 @@ static struct sqlite_store *make(const dw_store_env *env)
 	session->hooks = &sqlite->hooks;
 	session->patience.most = env->patience;
 	(void)pthread_mutex_init(&sqlite->mutex, NULL); /* never fails without attributes */
-	(void)pthread_cond_init(&sqlite->finished, NULL);
+	init_finished(&sqlite->finished);
 	sqlite_hooks_init(&sqlite->hooks, &sqlite->env);
 	return sqlite;
 }

@@ -410,12 +410,13 @@ void sqlite_worker_wake(struct sqlite_store *sqlite)
 		sqlite_wake_thread(&sqlite->wake);
 }
 
-/* wait_until waits for the condition. Returns false when the time is over. */
+/* wait_until waits for the condition, whose clock is CLOCK_MONOTONIC. Returns false when the time is
+ * over. */
 static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
 {
 	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};
 
-	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at) != ETIMEDOUT;
+	return pthread_cond_timedwait(cond, mutex, &at) != ETIMEDOUT;
 }
 
 /* close_queue answers the operations that were not begun. They get DW_ECLOSED. */

@@ -58,13 +58,16 @@ bool sqlite_mount_is_listed(FILE *table, const char *path)
 
 bool sqlite_mount_is_file(const char *path)
 {
-	struct statx status;
 	FILE *table;
 	bool found;
+
+#ifdef STATX_TYPE /* musl has it since 1.2.4 */
+	struct statx status;
 
 	if (statx(AT_FDCWD, path, 0, STATX_TYPE, &status) == 0 &&
 	    status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
 		return S_ISREG(status.stx_mode) && status.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+#endif
 	table = fopen(TABLE, "re");
 	if (!table)
 		return false;
