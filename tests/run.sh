@@ -8,7 +8,7 @@
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      every test in every build that can run it, and the long series:
 #	                        the tests that slow.txt calls long, more seeds, more kills,
-#	                        valgrind, the benchmarks
+#	                        valgrind, the benchmarks, arm64 under qemu-user, musl
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
 # failed the last lines are shown, its whole output is in build/tests/STEP.log; what each failed
@@ -469,6 +469,7 @@ short_series
 [[ $mode != --all ]] || whole_series
 
 "$root/tests/support/install.sh" build test redis
+[[ $mode != --all ]] || "$root/tests/support/install.sh" cross
 mkdir -p "$builds/bin"
 : >"$builds/failed_tests.log"
 # python3 may be a script that looks for the right python3, which takes longer than most tests.
@@ -491,6 +492,8 @@ if [[ $mode == --all ]]; then
 	step model model
 	step options options
 	step benches benches
+	step musl "$root/tests/cross/musl.sh" "$builds/musl"
+	step arm64 "$root/tests/cross/arm64.sh" "$builds/arm64"
 fi
 cat "$builds/failed_tests.log"
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the missing Debian packages of .ci/packages.
 #
-#	tests/support/install.sh GROUP...        build, test, redis
+#	tests/support/install.sh GROUP...        build, test, redis, cross
 #
 # If no package is missing, it needs neither root nor a network.
 set -euo pipefail
