@@ -30,6 +30,7 @@ install(
   DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT dev
   PATTERN CMakeLists.txt EXCLUDE
+  PATTERN *.sh EXCLUDE # they build the checkout
   PATTERN grafana EXCLUDE
   PATTERN prometheus EXCLUDE)
 install(

@@ -83,5 +83,8 @@ if(DW_TLS)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libssl-dev (>= ${DW_OPENSSL_MIN})")
 endif()
 dw_package(tool durawheel utils "command")
+file(WRITE ${PROJECT_BINARY_DIR}/conffiles
+     "/etc/durawheel/sample.conf\n/etc/durawheel/sample.env\n")
+set(CPACK_DEBIAN_TOOL_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/conffiles)
 
 include(CPack)

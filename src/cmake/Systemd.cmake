@@ -54,8 +54,10 @@ set(DW_UNIT_WHAT "durawheel peer")
 set(DW_UNIT_STORE redis://10.0.0.5)
 set(DW_UNIT_ROLE peer)
 dw_unit(durawheel-peer@ durawheel@)
-# The units look for their files in this folder. With another prefix we do not touch the /etc of the
-# machine.
+# The units look for their files in this folder, where samples show what to write. With another
+# prefix we do not touch the /etc of the machine.
 if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
-  install(DIRECTORY DESTINATION /etc/durawheel COMPONENT tool)
+  set(DW_SAMPLES ${PROJECT_SOURCE_DIR}/src/cli/run/systemd)
+  install(FILES ${DW_SAMPLES}/sample.conf ${DW_SAMPLES}/sample.env DESTINATION /etc/durawheel
+          COMPONENT tool)
 endif()

@@ -23,7 +23,7 @@ contains()
 {
 	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t | grep -v '/$' |
 		grep -v -e "^./usr/share/doc/$1/" -e '^./usr/share/doc/durawheel/examples/' \
-			-e '^./usr/share/durawheel/lua/' | sort >"$work/is"
+			-e '^./usr/share/durawheel/lua/' -e '^./etc/' | sort >"$work/is"
 	printf './usr/%s\n' "${@:2}" | sort >"$work/wanted"
 	diff "$work/wanted" "$work/is" || die "$1 has not got (<) or has besides (>) these files"
 	dpkg-deb --fsys-tarfile "$build/$1"_*.deb | tar -t |
@@ -94,13 +94,17 @@ contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
 	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
 	share/man/man7/durawheel.7.gz \
 	lib/systemd/system/durawheel{,-peer,-serve}@.service
-mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt -type f |
+mapfile -t scripts < <(cd "$root" && find examples ! -name CMakeLists.txt ! -name '*.sh' -type f |
 	grep -vE '/(grafana|prometheus)/')
 has libdurawheel-dev "${scripts[@]/#/doc/durawheel/}"
 mapfile -t scripts < <(cd "$root" && find examples/{grafana,prometheus} -type f)
 has durawheel "${scripts[@]/#/doc/durawheel/}"
 dpkg-deb --fsys-tarfile "$build"/durawheel_*.deb | tar -t >"$work/is"
-grep -qx './etc/durawheel/' "$work/is" || die "durawheel has no /etc/durawheel"
+for file in sample.conf sample.env; do
+	grep -qx "./etc/durawheel/$file" "$work/is" || die "durawheel has no /etc/durawheel/$file"
+	dpkg-deb -I "$build"/durawheel_*.deb conffiles | grep -qx "/etc/durawheel/$file" ||
+		die "an upgrade would overwrite /etc/durawheel/$file"
+done
 mapfile -t scripts < <(cd "$root" && printf 'lua/%s\n' README.md && # whole ones, in one folder
 	find lua -mindepth 2 -name '*.lua' -not -path 'lua/common/*' -printf 'lua/%f\n')
 has libdurawheel-dev "${scripts[@]/#/durawheel/}"
@@ -112,7 +116,7 @@ for package in "$runtime" libdurawheel-dev durawheel; do
 done
 controls "$runtime" control md5sums shlibs triggers
 controls libdurawheel-dev control md5sums
-controls durawheel control md5sums
+controls durawheel conffiles control md5sums
 [[ $(dpkg-deb -I "$build/$runtime"_*.deb triggers) == 'activate-noawait ldconfig' ]] ||
 	die "$runtime does not have ldconfig called"
 depends "$runtime" libc6 libev4 libhiredis0.14 "libsqlite3-0 (>= 3.37)" libssl3

@@ -4,7 +4,7 @@
 # and expand every public macro; and README's first program does what README says.
 #
 #	tests/consumer/run.sh BUILD_DIR CASE...
-# Cases: pkgconfig, space, cmake, readme, cxx, sqlite, plain, scripts, added.
+# Cases: pkgconfig, space, cmake, readme, cxx, sqlite, plain, scripts, added, examples.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -174,6 +174,22 @@ added_case()
 		die "installed: $(find of_added -type f)"
 	cmake "${options[@]}" -B asked_added -DDW_INSTALL=ON >log 2>&1 || die "$(tail -n 30 log)"
 	grep -q durawheel.pc asked_added/durawheel/cmake_install.cmake || die "not installed"
+}
+
+# The installed examples are built and run where they are; the samples of a service are sound.
+examples_case()
+{
+	local examples=$root/usr/share/doc/durawheel/examples
+	mkdir built
+	make -s -C "$examples" OUT="$root/built" CFLAGS='-O0 -Wall -Wextra -Werror' >log 2>&1 ||
+		die "$(tail -n 30 log)"
+	hello built/hello
+	LD_LIBRARY_PATH=$libdir built/exam_reminders --store memory: --speed 1000000 --until-idle \
+		"$examples/aqa-gcse-2023.csv" >said || die "the reminders failed: $(tail -n 3 said)"
+	[[ $(wc -l <said) == 124 ]] || die "$(wc -l <said) reminders of 124"
+	! grep -q sqlite "$PKG_CONFIG_PATH/durawheel.pc" ||
+		"$build/durawheel" run --check --config \
+			"$here/../../src/cli/run/systemd/sample.conf" || die "sample.conf is refused"
 }
 
 # Installed in a folder whose name has a space.
