@@ -1,23 +1,23 @@
 #!/bin/sh
 # run.sh: build the release and run one benchmark.
-#     tests/bench/run.sh wheel|late|burst|news|store|path|recover|queue|http|rules|peers|tls
+#     tests/bench/run.sh wheel|late|burst|news|store|path|recover|queue|http|rules|peers|servers
 #         [--store sqlite|redis|memory] [--workload W] [--n N] [--json]
 # memory is for late, burst and path only; queue is for redis, or sqlite.
 # http is what the web server costs the owner of a million timers: 5 to 8 minutes.
-# tls is TLS to Redis beside plain TCP.
+# servers is TLS, replicas=1 and a cluster beside one plain Redis.
 # store is the Redis store's: puts against a bare client, then burst with --store redis.
 set -eu
 
 usage() {
 	echo "usage: tests/bench/run.sh" \
-		"wheel|late|burst|news|store|path|recover|queue|http|rules|peers|tls" \
+		"wheel|late|burst|news|store|path|recover|queue|http|rules|peers|servers" \
 		"[--store sqlite|redis|memory] [--workload W] [--n N] [--json]" >&2
 	exit 2
 }
 
 [ $# -ge 1 ] || usage
 case $1 in
-wheel | late | burst | news | path | recover | queue | http | rules | peers | tls) benches=$1 ;;
+wheel | late | burst | news | path | recover | queue | http | rules | peers | servers) benches=$1 ;;
 store) benches="store burst" ;;
 *) usage ;;
 esac
