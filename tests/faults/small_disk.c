@@ -163,7 +163,7 @@ static void refuse_beside(struct small_disk *test)
 	if (write(process.in, line, sizeof line - 1) != sizeof line - 1)
 		abort(); /* an empty pipe has room */
 	process_close_in(&process);
-	check_refused(test, &process, "durawheel: line 1: the store is full");
+	check_refused(test, &process, "durawheel: line 1: the store is full: its disk has ");
 }
 
 static void count_stored(struct small_disk *test, size_t expected)

@@ -51,6 +51,7 @@ struct pack {
 
 struct import {
 	dw *d;
+	const struct options *options;
 	const char *zone; /* of times without an offset; NULL: the machine's */
 	size_t data_max;  /* the limit for the data of a timer, in bytes */
 	struct reader reader;
@@ -90,6 +91,8 @@ static void free_pack(struct pack *pack)
  * once more, because only the return value of a call sets the library's message. */
 static void refuse_line(struct import *import, struct pack *pack, size_t i, int status)
 {
+	char room[SESSION_WHY_SIZE];
+
 	if (status == DW_EINVAL && wish_never(&pack->wishes[i], session_now())) {
 		refuse(import, pack->lines[i], pack->wishes[i].message);
 		return;
@@ -97,7 +100,8 @@ static void refuse_line(struct import *import, struct pack *pack, size_t i, int 
 	if (status == DW_EINVAL)
 		status = dw_put(import->d, &pack->wishes[i].timer, NULL, NULL);
 	refuse(import, pack->lines[i],
-	       status == DW_EINVAL ? why(import->d, status) : dw_strerror(status));
+	       status == DW_EINVAL ? why(import->d, status)
+				   : session_why(import->options, status, room));
 }
 
 static void import_answered(dw *d, const dw_result *results, size_t count, void *user)
@@ -322,7 +326,8 @@ int command_import(const struct options *options)
 {
 	const char *name = options->word_count > 1 ? options->words[1] : "-";
 	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	struct import import = {.data_max = data_max(options->value[OPT_JOURNAL]),
+	struct import import = {.options = options,
+				.data_max = data_max(options->value[OPT_JOURNAL]),
 				.zone = options->value[OPT_ZONE]};
 	int code;
 

@@ -43,7 +43,8 @@ static int exit_of_queue(int status)
 	return status == DW_ELIMIT || status == DW_ECORRUPT ? EXIT_STORE : exit_of(status);
 }
 
-static const char *words_of_queue(const struct queue_command *command, int status)
+static const char *words_of_queue(const struct queue_command *command, int status,
+				  char room[SESSION_WHY_SIZE])
 {
 	switch (status) {
 	case DW_ELIMIT:
@@ -55,7 +56,7 @@ static const char *words_of_queue(const struct queue_command *command, int statu
 	case DW_ENOENT:
 		return "it is no queue: see durawheel topic set";
 	default:
-		return dw_strerror(status);
+		return session_why(command->options, status, room);
 	}
 }
 
@@ -70,6 +71,7 @@ static void pushed(dw *d, const dw_result *result, void *user)
 {
 	struct queue_command *command = user;
 	bool stops = command->stops;
+	char room[SESSION_WHY_SIZE];
 
 	(void)d;
 	if (result->status == DW_OK) {
@@ -78,7 +80,7 @@ static void pushed(dw *d, const dw_result *result, void *user)
 	}
 	worsen(command,
 	       complain(exit_of_queue(result->status), "%s: %s", command->options->value[OPT_TOPIC],
-			words_of_queue(command, result->status)));
+			words_of_queue(command, result->status, room)));
 	if (is_of_one(command, result->status))
 		command->stops = stops;
 }
@@ -341,6 +343,7 @@ static void acked(dw *d, const dw_result *results, size_t count, void *user)
 
 	(void)d;
 	for (size_t i = 0; i < count; i++) {
+		char room[SESSION_WHY_SIZE];
 		int status = results[i].status;
 
 		if (status == DW_ESTALE)
@@ -348,7 +351,7 @@ static void acked(dw *d, const dw_result *results, size_t count, void *user)
 			       complain(EXIT_LATE, "%s: this delivery is over", results[i].id));
 		else if (status != DW_OK)
 			worsen(command, complain(exit_of_queue(status), "%s: %s", results[i].id,
-						 words_of_queue(command, status)));
+						 words_of_queue(command, status, room)));
 	}
 }
 
