@@ -24,7 +24,7 @@ exits 0 'stopped at the limit' --puts 1 --limit 100
 exits 1 'J3 is broken' --client-puts 1 --without absent
 exits 2 'usage' --puts 2 --client-puts 2
 exits 2 'usage' --without nonsense
-exits 2 'usage' --policy nonsense
+exits 2 'usage' --nonsense
 exits 2 'usage' --faults
 exits 2 'not a number' --faults many
 exit $failed
