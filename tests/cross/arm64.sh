@@ -65,4 +65,4 @@ mapfile -t tests < <(ninja -C "$folder/build" -t targets all | grep -oE '^test_[
 	sort -u)
 ninja -C "$folder/build" src/all "${tests[@]}"
 DW_TEST_SCALE=4 ctest --test-dir "$folder/build" -R '^test_' -LE '^long$' -E "^($unable)\$" \
-	-j "$(($(nproc) * 2))" --timeout 900 --output-on-failure --no-tests=error
+	-j "$(($(nproc) * 2))" --timeout 1800 --output-on-failure --no-tests=error
