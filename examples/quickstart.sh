@@ -179,14 +179,16 @@ try_now()
 	local tool=build/quickstart/durawheel file=build/quickstart/try.db
 	cd "$root"
 	rm -f "$file"*
-	"$tool" add --id order:42 --topic order.timeout --in 30m --store "sqlite:$file" >/dev/null
+	"$tool" add --id order:42 --topic order.timeout --in 30m \
+		--store "sqlite:$file" >/dev/null
 	"$tool" add --id exams --topic exams.today --cron '0 8 * * 1-5' --zone Europe/London \
 		--store "sqlite:$file" >/dev/null
 	echo
 	echo "Now you. In $file are an order and a list of each weekday:"
 	echo "   export PATH=\"\$PWD/build/quickstart:\$PATH\" DURAWHEEL_STORE=sqlite:$file"
 	echo "   durawheel list"
-	echo "   durawheel add --topic tea --in 5s && durawheel run --topic tea --exec date  # and Ctrl-C"
+	echo "   durawheel add --topic tea --in 5s"
+	echo "   durawheel run --topic tea --exec date # Ctrl-C ends it"
 	echo "   durawheel serve                       # and open http://127.0.0.1:8990/"
 }
 
@@ -202,7 +204,8 @@ work=$(mktemp -d)
 pid=
 trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
 
-quietly "1. Install what is missing, with apt-get (a minute)" "$root/tests/support/install.sh" build ${redis:+redis}
+quietly "1. Install what is missing, with apt-get (a minute)" \
+	"$root/tests/support/install.sh" build ${redis:+redis}
 quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
 
 papers=$(($(lines "$timetable") - 1))

@@ -1,6 +1,6 @@
 # Finds everything that durawheel links against, each as one imported target. libev has neither a
-# CMake package nor a pkg-config file, so we search for its files. The targets have names of our own,
-# because a project that adds durawheel may have a target hiredis.
+# CMake package nor a pkg-config file, so we search for its files. The targets have names of our
+# own, because a project that adds durawheel may have a target hiredis.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 

@@ -189,7 +189,8 @@ examples_case()
 	[[ $(wc -l <said) == 124 ]] || die "$(wc -l <said) reminders of 124"
 	! grep -q sqlite "$PKG_CONFIG_PATH/durawheel.pc" ||
 		"$build/durawheel" run --check --config \
-			"$here/../../src/cli/run/systemd/sample.conf" || die "sample.conf is refused"
+			"$here/../../src/cli/run/systemd/sample.conf" ||
+		die "sample.conf is refused"
 }
 
 # Installed in a folder whose name has a space.

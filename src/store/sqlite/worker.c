@@ -410,8 +410,8 @@ void sqlite_worker_wake(struct sqlite_store *sqlite)
 		sqlite_wake_thread(&sqlite->wake);
 }
 
-/* wait_until waits for the condition, whose clock is CLOCK_MONOTONIC. Returns false when the time is
- * over. */
+/* wait_until waits for the condition, whose clock is CLOCK_MONOTONIC. Returns false when the time
+ * is over. */
 static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *mutex, dw_usec time)
 {
 	struct timespec at = {.tv_sec = time / 1000000, .tv_nsec = time % 1000000 * 1000};

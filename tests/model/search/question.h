@@ -1,5 +1,5 @@
-/* question: the command line of a model. It asks for the searches of the tests, or for one search of
- * its own:
+/* question: the command line of a model. It asks for the searches of the tests, or for one search
+ * of its own:
  *
  *	MODEL --all-rules             the worlds of worlds.c; DW_LONG=1: the large ones, too
  *	MODEL --each-rule             each rule left out: its promise must be broken
