@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 		return std::cerr << "usage: order_service [STORE [PATIENCE]]\n", 2;
 	options.store = argc > 1 ? argv[1] : "sqlite:orders.db";
 	options.name = "orders"; // in Redis
-	options.raw.workers = 1;
+	options.workers = 1;
 	options.on_log = [](dw_log_level, std::string_view line) { std::cerr << line << '\n'; };
 	order_service orders(options, durawheel::duration(patience), say);
 	if (!orders.timers())

@@ -15,8 +15,8 @@ struct test {
 		durawheel::options options;
 
 		options.store = "memory:";
-		options.raw.flags = DW_TEST_CLOCK;
-		options.raw.workers = 1;
+		options.flags = DW_TEST_CLOCK;
+		options.workers = 1;
 		orders = std::make_unique<order_service>(
 		    options, 30min, [this](const std::string &line) { said.push_back(line); });
 	}

@@ -265,6 +265,11 @@ template <std::size_t most> class c_string
 		return given_ ? chars_ : nullptr;
 	}
 
+	const char *text() const /* of what must be given: an empty view is an empty text */
+	{
+		return chars_;
+	}
+
       private:
 	bool given_;
 	char chars_[most + 2];
@@ -274,12 +279,15 @@ using id_string = c_string<DW_ID_MAX>;
 using topic_string = c_string<DW_TOPIC_MAX>;
 using token_string = c_string<DW_TOKEN_SIZE>;
 
-/* text_of: a string as the C string of a call; NULL if it is empty. */
+/* text_of: a string as the C string of a call. optional_text: NULL if it is empty. */
 inline const char *text_of(const std::string &text)
 {
-	if (text.empty())
-		return nullptr;
 	return text.find('\0') == std::string::npos ? text.c_str() : "\1";
+}
+
+inline const char *optional_text(const std::string &text)
+{
+	return text.empty() ? nullptr : text_of(text);
 }
 
 /* Strings of a range as the array of a call. */
@@ -291,7 +299,7 @@ template <class string> class c_strings
 		for (const auto &view : views)
 			strings_.emplace_back(std::string_view(view));
 		for (const string &each : strings_)
-			pointers_.push_back(each.get());
+			pointers_.push_back(each.text());
 	}
 
 	const char *const *data() const
@@ -341,8 +349,8 @@ class c_rule
 			except_.push_back(text_of(date));
 		raw_.size = sizeof raw_;
 		raw_.every = from.every.us;
-		raw_.cron = text_of(from.cron);
-		raw_.zone = text_of(from.zone);
+		raw_.cron = optional_text(from.cron);
+		raw_.zone = optional_text(from.zone);
 		raw_.start = from.start.us;
 		raw_.end = from.end.us;
 		raw_.count = from.count;
@@ -447,6 +455,30 @@ struct firing {
 	time_point occurrence; /* of a recurring timer; see dw_firing */
 	std::uint32_t missed;
 	bool last;
+};
+
+/* What happened outside any call. It is also a dw_event. */
+struct event {
+	explicit event(const dw_event &e)
+	    : kind(e.kind), name(dw_event_name(e.kind)), error(to_error(e.status)),
+	      id(e.id ? e.id : ""), topic(e.topic ? e.topic : ""), message(e.message),
+	      count(e.count), why(e.why ? e.why : ""), raw(e)
+	{
+	}
+
+	operator const dw_event &() const
+	{
+		return raw;
+	}
+
+	dw_event_kind kind;
+	std::string_view name; /* of the kind: "RECOVERED" and so on */
+	std::error_code error;
+	std::string_view id, topic; /* of the timer, or "" */
+	std::string_view message;   /* one line for people */
+	std::uint64_t count;
+	std::string_view why; /* DW_EVENT_DEAD: what set_why() has said, or "" */
+	const dw_event &raw;
 };
 
 struct answer {
@@ -630,17 +662,32 @@ using check_function = std::function<void(std::error_code error, const dw_check_
 
 /* ---- Options ----------------------------------------------------------------------------- */
 
+/* The fields of dw_options, each once; what is 0 or empty has its default. */
 struct options {
 	std::string store;
 	std::string name;    /* Redis: the namespace */
 	std::string journal; /* Redis: a file for outages, or "" */
-	std::function<void(const dw_event &)> on_event;
+	std::function<void(const event &)> on_event;
 	std::function<void(dw_log_level, std::string_view)> on_log; /* any thread */
 	std::function<void(const dw_firing_done &)> on_firing_done;
 	/* An exception has left a callback: of which one, and what it says. Any thread. */
 	std::function<void(std::string_view callback, std::string_view what)> on_exception;
-	delay close_patience = std::chrono::seconds(5);
-	dw_options raw = {}; /* all other fields; size, and those above, are set by open() */
+	delay close_patience = std::chrono::seconds(5); /* of close() and the destructor */
+	dw_role role = DW_OWNER;
+	unsigned workers = 0; /* threads for on_worker() */
+	unsigned flags = 0;   /* DW_EXISTING, DW_TEST_CLOCK */
+	unsigned shards = 0;  /* Redis: of a new namespace */
+	delay lease = {};     /* Redis: how long an owner may be silent */
+	dw_outage outage = DW_OUTAGE_HOLD;
+	delay open_patience = {}; /* how long open() waits for the store */
+	delay hold = {};          /* how long a verdict::hold() lasts */
+	delay spin = {};
+	std::size_t timers_max = 0, data_max_bytes = 0, posted_max_bytes = 0;
+	struct ::ev_loop *ev_loop = nullptr;
+	dw_usec (*clock)(void *user) = nullptr; /* any thread, as resize */
+	void *clock_user = nullptr;
+	void *(*resize)(void *user, void *block, std::size_t size) = nullptr;
+	void *resize_user = nullptr;
 };
 
 /* A timer to put; id std::string_view(): one is made. */
@@ -749,7 +796,7 @@ inline void on_event(dw *, const dw_event *event, void *user)
 {
 	state *own = static_cast<state *>(user);
 
-	own->run("on_event", [&] { own->hooks.on_event(*event); });
+	own->run("on_event", [&] { own->hooks.on_event(durawheel::event(*event)); });
 }
 
 inline void on_firing_done(dw *, const dw_firing_done *finished, void *user)
@@ -792,6 +839,40 @@ inline void on_batch(dw *, dw_batch *batch, void *user)
 		batch->verdicts[i] = DW_RETRY;
 		batch->retry_in[i] = -1;
 	}
+}
+
+/* c_options: the options of a state as those of C, which point into it. */
+inline dw_options c_options(state &own)
+{
+	const options &from = own.hooks;
+	dw_options raw = {};
+
+	raw.size = sizeof raw;
+	raw.store = text_of(from.store);
+	raw.name = text_of(from.name);
+	raw.journal = optional_text(from.journal);
+	raw.role = from.role;
+	raw.workers = from.workers;
+	raw.flags = from.flags;
+	raw.shards = from.shards;
+	raw.lease_us = from.lease.us;
+	raw.outage = from.outage;
+	raw.open_patience_us = from.open_patience.us;
+	raw.hold_us = from.hold.us;
+	raw.spin_us = from.spin.us;
+	raw.timers_max = from.timers_max;
+	raw.data_max_bytes = from.data_max_bytes;
+	raw.posted_max_bytes = from.posted_max_bytes;
+	raw.ev_loop = from.ev_loop;
+	raw.clock = from.clock;
+	raw.clock_user = from.clock_user;
+	raw.resize = from.resize;
+	raw.resize_user = from.resize_user;
+	raw.on_event = from.on_event ? on_event : nullptr;
+	raw.on_log = from.on_log ? on_log : nullptr;
+	raw.on_firing_done = from.on_firing_done ? on_firing_done : nullptr;
+	raw.on_event_user = raw.on_log_user = raw.on_firing_done_user = &own;
+	return raw;
 }
 
 /* A callback that is called once. */
@@ -894,7 +975,7 @@ class c_timer
 		dw_timer raw = raw_;
 
 		raw.id = id_.get();
-		raw.topic = topic_.get();
+		raw.topic = topic_.text();
 		raw.rule = rule_ ? rule_->get() : nullptr;
 		return raw;
 	}
@@ -988,27 +1069,9 @@ class handle
 		char message[DW_MESSAGE_SIZE];
 		handle opened;
 		auto own = std::make_unique<detail::state>();
-		dw_options raw = given.raw;
 
 		own->hooks = std::move(given);
-		raw.size = sizeof raw;
-		raw.store = own->hooks.store.c_str();
-		if (!own->hooks.name.empty())
-			raw.name = own->hooks.name.c_str();
-		if (!own->hooks.journal.empty())
-			raw.journal = own->hooks.journal.c_str();
-		if (own->hooks.on_event) {
-			raw.on_event = detail::on_event;
-			raw.on_event_user = own.get();
-		}
-		if (own->hooks.on_log) {
-			raw.on_log = detail::on_log;
-			raw.on_log_user = own.get();
-		}
-		if (own->hooks.on_firing_done) {
-			raw.on_firing_done = detail::on_firing_done;
-			raw.on_firing_done_user = own.get();
-		}
+		dw_options raw = detail::c_options(*own);
 		ret_error = to_error(dw_open(&own->d, &raw, message));
 		if (!ret_error)
 			opened.state_ = std::move(own);
@@ -1017,7 +1080,13 @@ class handle
 		return opened;
 	}
 
-	/* close: after DW_EBUSY and DW_ETHREAD the handle is still open; else it is empty. */
+	/* close: after DW_EBUSY and DW_ETHREAD the handle is still open; else it is empty. Without
+	 * a patience it waits for options.close_patience. */
+	std::error_code close()
+	{
+		return close(state_ ? state_->hooks.close_patience : delay());
+	}
+
 	std::error_code close(delay patience)
 	{
 		int status = state_ ? dw_close(state_->d, patience.us) : static_cast<int>(DW_OK);
@@ -1076,7 +1145,7 @@ class handle
 
 	std::error_code off(std::string_view topic)
 	{
-		return to_error(dw_on(get(), detail::topic_string(topic).get(), nullptr, nullptr));
+		return to_error(dw_on(get(), detail::topic_string(topic).text(), nullptr, nullptr));
 	}
 
 	std::error_code pause()
@@ -1150,12 +1219,12 @@ class handle
 
 	std::error_code cancel(std::string_view id, done_function fn = {})
 	{
-		return tell(std::move(fn), dw_cancel, detail::id_string(id).get());
+		return tell(std::move(fn), dw_cancel, detail::id_string(id).text());
 	}
 
 	std::error_code move(std::string_view id, moment due, done_function fn = {})
 	{
-		return tell(std::move(fn), dw_move, detail::id_string(id).get(), due.us);
+		return tell(std::move(fn), dw_move, detail::id_string(id).text(), due.us);
 	}
 
 	std::error_code settle(const dw_token &token, verdict said, done_function fn = {})
@@ -1173,13 +1242,13 @@ class handle
 	std::error_code set_why(std::string_view text)
 	{
 		return to_error(
-		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX>(text).get()));
+		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX>(text).text()));
 	}
 
 	std::error_code set_why(const dw_token &token, std::string_view text)
 	{
 		return to_error(
-		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX>(text).get()));
+		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX>(text).text()));
 	}
 
 	std::error_code set_result(bytes data)
@@ -1202,7 +1271,7 @@ class handle
 	std::error_code get_timer(std::string_view id, page_function fn)
 	{
 		return look(detail::on_page<dw_info>, std::move(fn), dw_get,
-			    detail::id_string(id).get());
+			    detail::id_string(id).text());
 	}
 
 	/* list, count: an empty selection is of all timers. */
@@ -1229,7 +1298,7 @@ class handle
 	std::error_code ended(std::string_view id, ended_function fn)
 	{
 		return look(detail::on_one<dw_ended>, std::move(fn), dw_ended_get,
-			    detail::id_string(id).get());
+			    detail::id_string(id).text());
 	}
 
 	std::error_code status(status_function fn)
@@ -1237,7 +1306,7 @@ class handle
 		return look(detail::on_one<dw_store_status>, std::move(fn), dw_get_status);
 	}
 
-	/* members asks which processes share the namespace (options.raw.role = DW_PEER). */
+	/* members asks which processes share the namespace (options.role = DW_PEER). */
 	std::error_code members(members_function fn)
 	{
 		return look(detail::on_one<dw_member_list>, std::move(fn), dw_members);
@@ -1246,7 +1315,7 @@ class handle
 	/* owns returns true if this handle owns the shard of the id now. Its own thread only. */
 	bool owns(std::string_view id) const
 	{
-		return dw_owns(get(), detail::id_string(id).get()) == 1;
+		return dw_owns(get(), detail::id_string(id).text()) == 1;
 	}
 
 	std::error_code stats(dw_stats &ret_stats) const
@@ -1291,7 +1360,7 @@ class handle
 				  done_function fn = {})
 	{
 		settings.size = sizeof settings;
-		return tell(std::move(fn), dw_topic_set, detail::topic_string(topic).get(),
+		return tell(std::move(fn), dw_topic_set, detail::topic_string(topic).text(),
 			    &settings);
 	}
 
@@ -1299,19 +1368,19 @@ class handle
 	std::error_code topic_change(std::string_view topic, const dw_topic_settings &from,
 				     const dw_topic_settings &to, done_function fn = {})
 	{
-		return tell(std::move(fn), dw_topic_change, detail::topic_string(topic).get(),
+		return tell(std::move(fn), dw_topic_change, detail::topic_string(topic).text(),
 			    &from, &to);
 	}
 
 	std::error_code topic_pause(std::string_view topic, unsigned paused, done_function fn = {})
 	{
-		return tell(std::move(fn), dw_topic_pause, detail::topic_string(topic).get(),
+		return tell(std::move(fn), dw_topic_pause, detail::topic_string(topic).text(),
 			    paused);
 	}
 
 	std::error_code topic_drop(std::string_view topic, done_function fn = {})
 	{
-		return tell(std::move(fn), dw_topic_drop, detail::topic_string(topic).get());
+		return tell(std::move(fn), dw_topic_drop, detail::topic_string(topic).text());
 	}
 
 	/* topic_list: topic std::string_view(): all. */
@@ -1385,8 +1454,8 @@ class handle
 	std::error_code dead_requeue(std::string_view id, std::uint64_t generation, moment due,
 				     done_function fn = {})
 	{
-		return tell(std::move(fn), dw_dead_requeue, detail::id_string(id).get(), generation,
-			    due.us);
+		return tell(std::move(fn), dw_dead_requeue, detail::id_string(id).text(),
+			    generation, due.us);
 	}
 
 	std::error_code dead_drop(std::string_view id, std::uint64_t generation,
@@ -1445,7 +1514,7 @@ class handle
 	/* end: a handle that cannot be closed keeps its memory. */
 	void end() noexcept
 	{
-		if (state_ && close(state_->hooks.close_patience) && state_)
+		if (state_ && close() && state_)
 			(void)state_.release();
 	}
 
@@ -1458,7 +1527,7 @@ class handle
 		fire.owner = state_.get();
 		fire.topic = topic;
 		state_->handlers.push_back(std::make_unique<detail::registered>(std::move(fire)));
-		int status = call(state_->d, detail::topic_string(topic).get(), detail::on_firing,
+		int status = call(state_->d, detail::topic_string(topic).text(), detail::on_firing,
 				  static_cast<void *>(state_->handlers.back().get()));
 		if (status != DW_OK)
 			state_->handlers.pop_back();

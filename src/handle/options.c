@@ -70,8 +70,8 @@ static int check_shared(const dw_options *options, char *message)
 				      "0123456789._-";
 	size_t size = options->name ? strnlen(options->name, NAME_MAX_SIZE + 1) : 0;
 
-	if (options->name &&
-	    (size == 0 || size > NAME_MAX_SIZE || strspn(options->name, allowed) < size))
+	/* An empty name is as good as none: open_redis() refuses both. */
+	if (size > NAME_MAX_SIZE || (size > 0 && strspn(options->name, allowed) < size))
 		return message_refuse(
 		    message, "options.name is not 1 to %d letters, digits, '.', '_' or '-'",
 		    NAME_MAX_SIZE);
@@ -189,9 +189,10 @@ static int open_redis(const char *url, const char *journal, const dw_store_env *
 #if DW_WITH_REDIS
 	dw_store_env own = *env;
 
-	if (!env->name)
+	if (!env->name || env->name[0] == '\0')
 		return message_refuse(
-		    message, "options.name is NULL: a store in Redis needs a name, its namespace");
+		    message, "options.name is %s: a store in Redis needs a name, its namespace",
+		    env->name ? "empty" : "NULL");
 #if DW_WITH_SQLITE
 	if (journal)
 		return fallback_open(

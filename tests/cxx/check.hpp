@@ -24,7 +24,7 @@ inline durawheel::handle open_test(durawheel::options options = {})
 	std::error_code error;
 
 	options.store = "memory:";
-	options.raw.flags = DW_TEST_CLOCK;
+	options.flags = DW_TEST_CLOCK;
 	auto timers = durawheel::handle::open(options, error);
 	CHECK(!error && timers);
 	return timers;

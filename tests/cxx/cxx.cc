@@ -238,6 +238,107 @@ void wrong_names_are_refused()
 	CHECK(!timers.after(1h, {"t", std::string(DW_ID_MAX, 'x'), {}, 0s, true}));
 }
 
+// is_empty: the last call was refused because a name is empty, and not because it is NULL.
+bool is_empty(durawheel::handle &timers, std::error_code error)
+{
+	const std::string words = timers.last_error();
+
+	return error == DW_EINVAL && words.find("empty") != std::string::npos &&
+	       words.find("NULL") == std::string::npos;
+}
+
+void empty_name_is_told_as_empty()
+{
+	auto timers = open_test();
+	const auto fire = [](auto &) { return durawheel::verdict::done(); };
+	const dw_topic_settings settings = {};
+
+	CHECK(is_empty(timers, timers.after(1h, {std::string_view(), "a"})));
+	CHECK(is_empty(timers, timers.after(1h, {"", "a"})));
+	CHECK(is_empty(timers, timers.after(1h, {"t", ""})));
+	CHECK(is_empty(timers, timers.on({}, fire)) && is_empty(timers, timers.on("", fire)));
+	CHECK(is_empty(timers, timers.cancel({})) && is_empty(timers, timers.move({}, {})));
+	CHECK(is_empty(timers, timers.topic_set({}, settings)));
+	CHECK(is_empty(timers, timers.ended({}, [](auto, auto) {})));
+	CHECK(!timers.after(1h, {"t"})); // here an id is made
+}
+
+void event_has_its_types()
+{
+	durawheel::options options;
+	std::string said;
+	dw_event_kind raw = DW_EVENT_RECOVERED;
+	auto once = [&](const durawheel::event &event) {
+		const dw_event &same = event;
+
+		if (event.kind == DW_EVENT_DEAD)
+			said = std::string(event.name) + " " + std::string(event.id) + " " +
+			       std::string(event.topic) + " " + std::string(event.why);
+		if (event.kind == DW_EVENT_DEAD)
+			CHECK(!event.message.empty() && event.count == same.count);
+		raw = same.kind;
+	};
+
+	options.on_event = once;
+	auto timers = open_test(options);
+	CHECK(!timers.on("t", [&](auto &) {
+		CHECK(!timers.set_why("no money"));
+		return durawheel::verdict::dead();
+	}));
+	CHECK(!timers.after(0s, {"t", "a"}) && !timers.test_advance(1s));
+	CHECK(said == "DEAD a t no money" && raw == DW_EVENT_DEAD);
+	options.on_event = [](const dw_event &) {}; // a function for C's structure fits, too
+}
+
+void close_without_a_patience_takes_that_of_the_options()
+{
+	static std::atomic<bool> is_begun{false}, may_end{false}; // the worker outlives the test
+	durawheel::options options;
+	std::error_code error;
+
+	options.store = "memory:";
+	options.workers = 1;
+	options.close_patience = 10ms;
+	auto timers = durawheel::handle::open(options, error);
+	CHECK(!error && !timers.on_worker("t", [](auto &) {
+		is_begun = true;
+		while (!may_end)
+			std::this_thread::sleep_for(1ms);
+		return durawheel::verdict::done();
+	}));
+	CHECK(!timers.after(0s, {"t", "a"}));
+	while (!is_begun)
+		CHECK(!timers.turn());
+	CHECK(timers.close() == DW_ETIMEOUT && !timers);
+	may_end = true;
+	CHECK(!timers.close()); // of no store
+	CHECK(!open_test().close());
+}
+
+void options_are_those_of_c()
+{
+	durawheel::options options;
+	std::error_code error;
+	std::string message;
+
+	options.store = "";
+	CHECK(!durawheel::handle::open(options, error, &message) && error == DW_EINVAL);
+	CHECK(message.find("NULL") == std::string::npos);
+	options.store = "memory:";
+	options.workers = 257;
+	CHECK(!durawheel::handle::open(options, error, &message) && error == DW_EINVAL);
+	CHECK(message.find("workers") != std::string::npos);
+	options.workers = 0;
+	options.spin = 1h;
+	CHECK(!durawheel::handle::open(options, error, &message) && error == DW_EINVAL);
+	CHECK(message.find("spin") != std::string::npos);
+	options.spin = 0s;
+	options.store = "redis://127.0.0.1:1";
+	CHECK(!durawheel::handle::open(options, error, &message) && error == DW_EINVAL);
+	CHECK(message.find("options.name is empty") != std::string::npos ||
+	      message.find("built without Redis") != std::string::npos);
+}
+
 void empty_handlers_are_refused()
 {
 	auto timers = open_test();
@@ -402,7 +503,7 @@ void exception_on_a_worker_is_a_retry()
 	std::atomic<int> starts = 0, told = 0;
 
 	options.store = "memory:";
-	options.raw.workers = 2;
+	options.workers = 2;
 	options.on_exception = [&](std::string_view, std::string_view) { told++; };
 	auto timers = durawheel::handle::open(options, error);
 	CHECK(!error);
@@ -428,6 +529,11 @@ const std::map<std::string, void (*)()> tests = {
     {"fields_take_times_of_any_unit", fields_take_times_of_any_unit},
     {"bytes_are_of_many_kinds", bytes_are_of_many_kinds},
     {"wrong_names_are_refused", wrong_names_are_refused},
+    {"empty_name_is_told_as_empty", empty_name_is_told_as_empty},
+    {"event_has_its_types", event_has_its_types},
+    {"close_without_a_patience_takes_that_of_the_options",
+     close_without_a_patience_takes_that_of_the_options},
+    {"options_are_those_of_c", options_are_those_of_c},
     {"empty_handlers_are_refused", empty_handlers_are_refused},
     {"rule_has_no_moment", rule_has_no_moment},
     {"errors_are_error_codes", errors_are_error_codes},

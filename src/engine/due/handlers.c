@@ -30,7 +30,10 @@ static int set_handler(struct engine *engine, const char *name, struct handler h
 		handler.on_worker = false;
 	if (engine->ownership.role != DW_OWNER && !engine->ownership.standby)
 		return engine_fail(engine, DW_EROLE, "a client fires nothing: no handlers");
-	if (size == 0 || size > DW_TOPIC_MAX || !utf8_is_name(name, size))
+	if (size == 0)
+		return engine_fail(engine, DW_EINVAL, "the topic is empty: it has 1 to %d bytes",
+				   DW_TOPIC_MAX);
+	if (size > DW_TOPIC_MAX || !utf8_is_name(name, size))
 		return engine_fail(engine, DW_EINVAL,
 				   "the topic is not 1 to %d bytes of UTF-8 without control "
 				   "characters",
