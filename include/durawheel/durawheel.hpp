@@ -62,6 +62,7 @@
 #include "durawheel/select.h"
 #include "durawheel/testing.h"
 #include "durawheel/topic.h"
+#include "durawheel/why.h"
 
 /* ---- Errors ------------------------------------------------------------------------------ */
 
@@ -658,6 +659,7 @@ using tally_function = std::function<void(const tally &)>; /* called until tally
 using ended_function = std::function<void(std::error_code error, const dw_ended *)>;
 using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
 using members_function = std::function<void(std::error_code error, const dw_member_list *)>;
+using why_function = std::function<void(std::error_code error, const dw_why *)>;
 using check_function = std::function<void(std::error_code error, const dw_check_report *)>;
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -1298,6 +1300,13 @@ class handle
 	std::error_code ended(std::string_view id, ended_function fn)
 	{
 		return look(detail::on_one<dw_ended>, std::move(fn), dw_ended_get,
+			    detail::id_string(id).text());
+	}
+
+	/* why_waiting asks what a timer waits for: see durawheel/why.h. */
+	std::error_code why_waiting(std::string_view id, why_function fn)
+	{
+		return look(detail::on_one<dw_why>, std::move(fn), dw_why_waiting,
 			    detail::id_string(id).text());
 	}
 

@@ -93,18 +93,37 @@ typedef struct dw_topic_settings {
 	dw_usec keep_us;
 } dw_topic_settings;
 
-/* Why timers that are due do not start. DW_WAITS_PAUSED and DW_WAITS_BATCH are on purpose. */
+/* Why timers do not start. The first ones, to DW_WAITS_ZONE, are told of a topic whose timers are
+ * due; DW_WAITS_PAUSED and DW_WAITS_BATCH are on purpose. The others are told of one timer, by
+ * dw_why_waiting() (durawheel/why.h), which also has the words for all of them. */
 typedef enum dw_waits {
 	DW_WAITS_NOT = 0,
-	DW_WAITS_STORE = 1,   /* the owner's lease is over, or their shard has no owner */
-	DW_WAITS_HANDLER = 2, /* the topic has no handler */
-	DW_WAITS_QUEUE = 3,   /* its queue is full */
-	DW_WAITS_WORKERS = 4, /* all workers, or jobs of `run`, are at work; or the program has
+	DW_WAITS_STORE = 1,    /* the owner's lease is over, or their shard has no owner */
+	DW_WAITS_HANDLER = 2,  /* the topic has no handler */
+	DW_WAITS_QUEUE = 3,    /* its queue is full */
+	DW_WAITS_WORKERS = 4,  /* all workers, or jobs of `run`, are at work; or the program has
 			       * deliveries (DW_HOLD), and has paused its handle meanwhile */
-	DW_WAITS_SIZE = 5,    /* Redis closes the connection on the message (DW_EVENT_LIMIT) */
-	DW_WAITS_PAUSED = 6,  /* the topic is paused, or the owner's handle */
-	DW_WAITS_BATCH = 7,   /* a batch gathers */
-	DW_WAITS_ZONE = 8     /* the owner's machine does not know the zone of the rule */
+	DW_WAITS_SIZE = 5,     /* Redis closes the connection on the message (DW_EVENT_LIMIT) */
+	DW_WAITS_PAUSED = 6,   /* the topic is paused, or the owner's handle */
+	DW_WAITS_BATCH = 7,    /* a batch gathers */
+	DW_WAITS_ZONE = 8,     /* the owner's machine does not know the zone of the rule */
+	DW_WAITS_DUE = 9,      /* its deadline has not come */
+	DW_WAITS_RETRY = 10,   /* the deadline of its next attempt has not come */
+	DW_WAITS_RUNS = 11,    /* its handler runs */
+	DW_WAITS_HOLD = 12,    /* the program holds it (DW_HOLD) */
+	DW_WAITS_VERDICT = 13, /* its handler has ended, and its verdict is not stored yet */
+	DW_WAITS_CLAIM = 14,   /* the store has not answered the owner's claim */
+	DW_WAITS_CLAIMED = 15, /* its owner has claimed it: it starts in a moment, or runs */
+	DW_WAITS_TURN = 16,    /* nothing else: it starts when the owner comes to it */
+	DW_WAITS_OWNER = 17,   /* nobody owns the store, or its shard */
+	DW_WAITS_SILENT = 18,  /* its owner has told the store nothing for 30 s */
+	DW_WAITS_LOADS = 19,   /* its owner has not read it yet */
+	DW_WAITS_AWAY = 20,    /* the owner cannot reach the store */
+	DW_WAITS_REFUSED = 21, /* the server refuses its shard */
+	DW_WAITS_MOVES = 22,   /* its shard is being given to another peer */
+	DW_WAITS_NEWER = 23,   /* a newer durawheel has written it */
+	DW_WAITS_MEMORY = 24,  /* its owner has no memory to schedule it */
+	DW_WAITS_MESSAGE = 25  /* it has ended as a message of its queue */
 } dw_waits;
 
 /* What is known of one topic. The owner tells the numbers of its timers every 2 s while it works,

@@ -33,6 +33,12 @@ const struct command commands[] = {
 	.run = command_show,
     },
     {
+	TEXT_OF_WHY,
+	.words_min = 1,
+	.words_max = SIZE_MAX,
+	.run = command_why,
+    },
+    {
 	TEXT_OF_LIST,
 	.run = command_list,
     },

@@ -46,6 +46,7 @@ int command_topic_resume(const struct options *);
 int command_topic_set(const struct options *);
 int command_topic_show(const struct options *);
 int command_when(const struct options *);
+int command_why(const struct options *);
 int command_work(const struct options *);
 
 /* take_of_options reads --topic, --max or --batch, and --wait. Returns EXIT_DONE, or complains. */

@@ -4,7 +4,8 @@
  * A part calls only parts on lower lines. What concerns a higher part, it notes in a struct or
  * returns, and the turn, which calls all the others, brings the note there. From the top:
  *
- *	engine, turn, check             from new to free; the steps of a turn; the invariants
+ *	engine, turn, check, why        from new to free; the steps of a turn; the invariants; what
+ *	                                one timer waits for
  *	answers                         which part an answer of the store is for
  *	ownership, fire                 gaining and losing the store; timers that are due
  *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts

@@ -58,8 +58,8 @@ struct ask {
 	dw_usec answered; /* the steady time of the answer */
 	unsigned users;
 	struct ask_list list;
-	struct due_timer waiting; /* for a timer: the facts that decide why it waits */
-	bool is_owed;             /* the store has not answered yet, even if asks_fail() has */
+	bool is_due;  /* for a timer: it should have started */
+	bool is_owed; /* the store has not answered yet, even if asks_fail() has */
 	struct asks *asks;
 };
 

@@ -1,10 +1,9 @@
 /* Asks for one timer, the reason why it waits, and how an earlier timer with its id ended. */
 #include "web/asks_inside.h"
 #include "cli/out/line.h"
-#include "cli/out/objects.h"
+#include "cli/out/waiting.h"
 #include "cli/session.h"
 #include "durawheel/ended.h"
-#include "durawheel/topic.h"
 
 /* letter_told gets the dead letter of an id. If a kept end says that the timer died, the letter
  * only adds the reason. Otherwise the letter itself is the answer. */
@@ -84,18 +83,23 @@ static void ask_end(dw *d, struct ask *ask, int status)
 		end_told(d, status, NULL, ask);
 }
 
-/* waits_told adds why a due timer does not start. */
-static void waits_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
+/* waits_told adds what the timer waits for. What its handler has said is shown only with the data
+ * of timers. */
+static void waits_told(dw *d, int status, const dw_why *found, void *user)
 {
-	const char *const *reason = NULL;
 	struct ask *ask = user;
 
-	if (status == DW_OK && ask->state != ASK_ANSWERED)
-		reason = waits_reason(&ask->waiting, count > 0 ? topics : NULL);
-	if (reason)
-		(void)json_object_set_new(ask->value, "waits",
-					  /* Without memory the key is missing. */
-					  json_string(reason[0]));
+	if (status == DW_OK && ask->state != ASK_ANSWERED) {
+		json_t *waiting = waiting_object(found);
+
+		if (waiting && !ask->asks->shows_data && found->waits == DW_WAITS_RETRY)
+			(void)json_object_del(waiting, "detail");
+		/* Without memory a key is missing. */
+		(void)json_object_set_new(ask->value, "waiting", waiting);
+		if (ask->is_due)
+			(void)json_object_set_new(ask->value, "waits",
+						  json_string(dw_waits_name(found->waits)));
+	}
 	ask_end(d, ask, DW_OK);
 }
 
@@ -116,10 +120,9 @@ static void timer_told(dw *d, int status, const dw_info *timers, size_t count,
 	if (status == DW_OK) {
 		ask->value = line_object_of_info(timers, ask->asks->shows_data);
 		status = ask->value ? DW_OK : DW_ENOMEM;
-		ask->waiting = waits_note(timers);
+		ask->is_due = timers->due <= session_now();
 	}
-	if (status == DW_OK && timers->due <= session_now() &&
-	    dw_topic_list(d, timers->topic, waits_told, ask) == DW_OK)
+	if (status == DW_OK && dw_why_waiting(d, ask->question.name, waits_told, ask) == DW_OK)
 		return;
 	ask_end(d, ask, status);
 }

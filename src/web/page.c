@@ -7,7 +7,7 @@
 #include "cli/out/objects.h"
 #include "cli/out/refused.h"
 #include "cli/out/text.h"
-#include "durawheel/topic.h"
+#include "durawheel/why.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
 
@@ -88,7 +88,7 @@ static struct banner waiting(const json_t *report, const char *refused)
 		used += (size_t)snprintf(banner.why + used, sizeof banner.why - used,
 					 "%s %lld due wait: %s", used > 0 ? ";" : ", but",
 					 /* The room is large enough. */
-					 (long long)count, waits_words(reasons[i]));
+					 (long long)count, dw_waits_cause(reasons[i]));
 	}
 	return banner;
 }

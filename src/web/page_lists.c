@@ -230,6 +230,31 @@ static void put_end(struct html *html, const struct web_page *page, const json_t
 			 end);
 }
 
+/* put_waiting shows what the timer waits for, and what to do. */
+static void put_waiting(struct html *html, const struct web_page *page, const json_t *waiting)
+{
+	const char *detail = page_string(waiting, "detail");
+	json_int_t until = page_integer(waiting, "until");
+
+	if (!waiting)
+		return;
+	html_format(html, "<div><dt>Waits for</dt><dd data-key=\"waits\" data-value=\"%s\"><bdi>",
+		    page_string(waiting, "waits")); /* it is one of our own words */
+	html_text(html, page_string(waiting, "cause"));
+	html_put(html, *detail ? ": " : "");
+	html_text(html, detail);
+	html_put(html, "</bdi></dd></div>\n");
+	if (until > 0)
+		put_time_fact(html, "Until", until, page->now);
+	if (*page_string(waiting, "owner"))
+		put_text_fact(html, "Owner", page_string(waiting, "owner"));
+	html_put(html, "<div><dt>What to do</dt><dd>");
+	html_text(html, page_string(waiting, "advice"));
+	html_put(html, " <code>");
+	html_name(html, page_string(waiting, "command"));
+	html_put(html, "</code></dd></div>\n");
+}
+
 static void put_timer(struct html *html, const struct web_page *page)
 {
 	const json_t *timer = page->part;
@@ -244,8 +269,7 @@ static void put_timer(struct html *html, const struct web_page *page)
 	if (*page_string(timer, "rule"))
 		put_text_fact(html, "Rule", page_string(timer, "rule"));
 	put_text_fact(html, "State", page_string(timer, "state"));
-	if (*page_string(timer, "waits"))
-		put_text_fact(html, "Due, and waits for", page_string(timer, "waits"));
+	put_waiting(html, page, json_object_get(timer, "waiting"));
 	put_number_fact(html, "Attempts", page_integer(timer, "attempt"));
 	put_number_fact(html, "Retries", page_integer(timer, "retries"));
 	if (*late_after)

@@ -1,4 +1,4 @@
-# Why a timer that is due does not start: as show, topic show and top say it.
+# What a timer waits for: as why, show, topic show and top say it.
 # shellcheck shell=bash disable=SC2154,SC2034,SC2016
 
 # A command that runs until the file "go" is there.
@@ -16,7 +16,16 @@ shows() {
 # says_words ID WORDS
 says_words() {
 	expect 0 durawheel show "$1"
-	grep -qx "waits  *$2" out || fail "$1: $(cat out)"
+	grep -qx "waits for  *$2" out || fail "$1: $(cat out)"
+}
+
+# tells ID WORD COMMAND: why says it, and which command to type.
+tells() {
+	expect 0 durawheel why --json "$1"
+	grep -q "\"waiting\":{\"waits\":\"$2\",.*\"command\":\"durawheel $3\"}}$" out ||
+		fail "$1: $(cat out)"
+	expect 0 durawheel why "$1"
+	grep -qx "command  *durawheel $3" out || fail "$1: $(cat out)"
 }
 
 # all_say TOPIC ID WORD WORDS: top has 80 columns.
@@ -38,9 +47,12 @@ of_exec() {
 	expect 0 durawheel add --topic a.topic.of.22.letters --id c --in 0s
 	all_say mail b workers 'all workers or jobs are at work'
 	all_say a.topic.of.22.letters c workers 'all workers or jobs are at work'
-	shows a '' || fail "a runs: $(cat shown)"
+	await shows a runs
+	tells a runs 'topic show mail'
+	tells b workers 'topic show mail'
 	expect 0 durawheel topic pause mail
 	all_say mail b paused 'the topic or its owner is paused'
+	tells b paused 'topic resume mail'
 	expect 0 durawheel topic resume mail
 	touch go
 	await lacks_timers
@@ -64,12 +76,13 @@ of_file() {
 	await test -e began
 	all_say mail b workers 'all workers or jobs are at work'
 	await shows c workers
-	await shows a ''
+	await shows a runs
 	all_say other o handler 'the owner has no handler for the topic'
+	tells o handler 'topic show other'
 	# It is the first one that is due, and the last one that starts.
 	expect 0 durawheel add --topic mail --id late --at 2025-01-01T00:00:00Z
 	await shows late workers
-	await shows a ''
+	await shows a runs
 	await shows b workers
 	durawheel topic pause other --intake-only >out
 	all_say other o handler 'the owner has no handler for the topic'
@@ -80,6 +93,7 @@ of_file() {
 			shows x batch || sleep 0.5
 		done
 	done
+	tells x batch 'topic show batch'
 	touch go
 	expect 0 durawheel cancel o
 	await lacks_timers
@@ -99,6 +113,68 @@ test_waits_without_an_owner() {
 	expect 0 durawheel add --topic mail --id a --in 0s
 	shows a owner
 	says_words a 'nobody owns the store.*'
+	tells a owner 'run --topic=mail --exec CMD'
+}
+
+test_waits_for_a_deadline_and_a_retry() {
+	expect 0 durawheel add --topic mail --id 'is due' --in 1h
+	tells 'is due' due "move --in 0s 'is due'"
+	expect 0 durawheel topic set mail --backoff 1h
+	expect 0 durawheel add --topic mail --id a --in 0s
+	start --exec 'echo no answer >&2; exit 3'
+	await retries a
+	tells a retry 'move --in 0s a'
+	grep -qx 'tried  *claims: 1, retries: 1' out
+	grep -qx 'last said  *exit status 3: no answer' out
+	grep -q '^waits for .*one comes later: exit status 3: no answer; until ' out
+	stop_owner
+}
+
+retries() {
+	durawheel why --json "$1" | grep -q '"waits":"retry"'
+}
+
+# Of an id without a timer: how it ended; and which topics keep ends.
+test_waits_for_nothing() {
+	empty_store
+	expect 3 durawheel why never
+	says 'never: no such timer: it never was, or its end is not kept; .*--keep 7d'
+	expect 0 durawheel topic set mail --keep 7d
+	expect 3 durawheel why never
+	says 'never: .*; ends are kept of the topics mail for 7d, and of timers with --keep'
+	expect 0 durawheel add --topic mail --id a --in 1h
+	expect 0 durawheel cancel a
+	expect 3 durawheel why a
+	grep -qx 'cancelled  *2.* ago: claims: 0, retries: 0, by .*' out
+	grep -qx 'waits for  *nothing: it has ended' out
+	expect 0 durawheel add --topic mail --id d --in 0s
+	expect 0 durawheel run --until-idle --exec 'echo card >&2; exit 100'
+	expect 3 durawheel why d
+	grep -qx 'dead  *2.* ago: GAVE_UP, claims: 1, retries: 0, by .*' out
+	grep -qx 'last said  *exit status 100: card' out
+	grep -qx 'command  *durawheel dead requeue d' out
+	expect 3 durawheel why --json d
+	grep -q '"state":"dead","history":\[{"what":"was due"' out
+	expect 2 durawheel why
+	expect 2 durawheel why ''
+}
+
+# A timer of a queue becomes a message, of which the store knows only with the others.
+test_waits_for_a_worker_of_its_queue() {
+	expect 0 durawheel topic set jobs --queue --keep 1d
+	expect 0 durawheel add --topic jobs --id j --in 0s
+	start --topic other --exec true
+	await is_message j
+	tells j message 'work --topic=jobs --exec CMD'
+	grep -q '^waits for .*: of its messages 1 wait, 0 are taken, and 0 come back later' out
+	stop_owner
+	expect 0 durawheel take --topic jobs
+	tells j message 'work --topic=jobs --exec CMD'
+	grep -q '^waits for .*: of its messages 0 wait, 1 are taken' out
+}
+
+is_message() {
+	durawheel why --json "$1" | grep -q '"waits":"message"'
 }
 
 # The owner does not know the zone, and the one who asks does.
@@ -110,6 +186,7 @@ test_waits_for_a_zone() {
 	all_say mail a zone 'the owner does not know the time zone of its rule'
 	await has_topic_of_zone
 	TZDIR=$PWD/none shows a zone
+	tells a zone doctor
 	cp zones/Mine none
 	stop_owner
 }

@@ -259,6 +259,7 @@ void empty_name_is_told_as_empty()
 	CHECK(is_empty(timers, timers.on({}, fire)) && is_empty(timers, timers.on("", fire)));
 	CHECK(is_empty(timers, timers.cancel({})) && is_empty(timers, timers.move({}, {})));
 	CHECK(is_empty(timers, timers.topic_set({}, settings)));
+	CHECK(is_empty(timers, timers.why_waiting({}, [](auto, auto) {})));
 	CHECK(is_empty(timers, timers.ended({}, [](auto, auto) {})));
 	CHECK(!timers.after(1h, {"t"})); // here an id is made
 }
@@ -337,6 +338,24 @@ void options_are_those_of_c()
 	CHECK(!durawheel::handle::open(options, error, &message) && error == DW_EINVAL);
 	CHECK(message.find("options.name is empty") != std::string::npos ||
 	      message.find("built without Redis") != std::string::npos);
+}
+
+void timer_says_what_it_waits_for()
+{
+	auto timers = open_test();
+	dw_waits waits = DW_WAITS_NOT;
+
+	CHECK(!timers.after(1h, {"t", "a"}) && !timers.test_advance(0s));
+	CHECK(!timers.why_waiting("a", [&](std::error_code error, const dw_why *why) {
+		CHECK(!error && why->is_exact && std::string_view(why->topic) == "t");
+		waits = why->waits;
+	}));
+	CHECK(waits == DW_WAITS_NOT && !timers.test_advance(0s) && waits == DW_WAITS_DUE);
+	CHECK(!timers.why_waiting("b", [&](std::error_code error, const dw_why *why) {
+		CHECK(error == DW_ENOENT && !why);
+		waits = DW_WAITS_NOT;
+	}));
+	CHECK(!timers.test_advance(1s) && waits == DW_WAITS_NOT);
 }
 
 void empty_handlers_are_refused()
@@ -534,6 +553,7 @@ const std::map<std::string, void (*)()> tests = {
     {"close_without_a_patience_takes_that_of_the_options",
      close_without_a_patience_takes_that_of_the_options},
     {"options_are_those_of_c", options_are_those_of_c},
+    {"timer_says_what_it_waits_for", timer_says_what_it_waits_for},
     {"empty_handlers_are_refused", empty_handlers_are_refused},
     {"rule_has_no_moment", rule_has_no_moment},
     {"errors_are_error_codes", errors_are_error_codes},

@@ -52,7 +52,8 @@ def test_answers_are_those_of_the_command(place):
         assert its.items() >= mine.items()
     one = server.get("/api/v1/timers/mail:003").json()
     mine = place.json("show", "mail:003")[0]
-    assert one.pop("size") == len(mine.pop("data")) and one == mine
+    assert one.pop("size") == len(mine.pop("data"))
+    assert one.pop("waiting") == place.json("why", "mail:003")[0]["waiting"] and one == mine
 
 
 def test_pages_have_every_timer_once(place):

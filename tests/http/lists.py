@@ -307,6 +307,52 @@ def test_redis_searches_look_at_some_thousand_timers(place):
     return searches_look_at_some_thousand_timers(place)
 
 
+def waiting_is_that_of_why(place):
+    """What a timer waits for: the API and the page say the same as `durawheel why`."""
+    server, plain = Server(place, *ANY, "--show-data"), Server(place, *ANY)
+
+    def look(one, word):
+        def same():
+            mine = place.json("why", one)[0]["waiting"]
+            got = server.get("/api/v1/timers/" + one).json()
+            return mine["waits"] == word and got["waiting"] == mine and (mine, got)
+        mine, got = await_that(same, one + " waits for " + word)
+        assert ("waits" in got) == (word not in ("due", "retry")), got
+        assert got.get("waits", word) == word, got
+        body = html.unescape(server.get("/timers?id=" + one).body.decode())
+        for text in mine["cause"], mine["advice"], mine["command"], mine.get("detail", ""):
+            assert text in body, (text, body)
+        assert 'data-key="waits" data-value="%s"' % word in body, body
+        return mine
+
+    place.run("add", "--topic", "mail", "--id", "coming", "--in", "1h")
+    place.run("add", "--topic", "mail", "--id", "now", "--in", "0")
+    look("coming", "due")
+    assert "run --topic=mail" in look("now", "owner")["command"]
+    place.run("cancel", "now")
+    place.run("topic", "set", "mail", "--backoff", "1h")
+    place.run("topic", "pause", "still")
+    for topic in "mail", "other", "still":
+        place.run("add", "--topic", topic, "--id", topic, "--in", "0")
+    owner = Process(place, "run", "--topic", "mail", "--topic", "still",
+                    "--exec", "echo card refused >&2; exit 3")
+    assert look("mail", "retry")["detail"] == "exit status 3: card refused"
+    hidden = plain.get("/api/v1/timers/mail").json()["waiting"]
+    assert hidden["waits"] == "retry" and "detail" not in hidden, hidden
+    look("other", "handler")
+    look("still", "paused")
+    owner.end()
+
+
+def test_waiting_is_that_of_why(place):
+    waiting_is_that_of_why(place)
+
+
+def test_redis_has_the_waiting_of_why(place):
+    place.use_redis()
+    waiting_is_that_of_why(place)
+
+
 def totals(text):
     """Each counter, and its value."""
     found = re.findall(r"^(durawheel_[a-z_]+_(?:total|count|bucket)(?:\{[^\n]*\})?) ([0-9.e+]+)$",
@@ -479,7 +525,7 @@ def test_redis_message_over_a_limit_is_in_the_banner(place):
 
 
 def test_reason_why_due_timers_wait_is_shown(place):
-    """The banner tells each reason, and one timer its own; the one that runs has none."""
+    """The banner tells each reason, and one timer its own."""
     place.run("add", "--topic", "nobody", "--id", "o", "--in", "0")
     shutil.copy("/usr/share/zoneinfo/UTC", os.path.join(place.folder, "Mine"))
     place.environment["TZDIR"] = place.folder
@@ -497,7 +543,7 @@ def test_reason_why_due_timers_wait_is_shown(place):
     await_that(lambda: words in server.get("/").body, "the banner")
     topics = server.get("/topics").body
     assert b"waits: workers" in topics and b"waits: handler" in topics, topics
-    for name, reason in ("a", None), ("b", "workers"), ("o", "handler"), ("z", "zone"):
+    for name, reason in ("a", "runs"), ("b", "workers"), ("o", "handler"), ("z", "zone"):
         timer = server.get("/api/v1/timers/" + name).json()
         assert timer.get("waits") == reason, timer
     assert server.get("/readyz").status == 200

@@ -1,7 +1,7 @@
 #include "cli/out/objects.h"
 
 #include "cli/out/line.h"
-#include "cli/out/tzdata.h"
+#include "durawheel/why.h"
 
 /* report_of returns the owner's report as JSON. A text that is not JSON becomes a string. */
 static json_t *report_of(const char *text)
@@ -31,93 +31,6 @@ const char *pause_name(unsigned paused)
 	static const char *const names[] = {"no", "delivery", "intake", "both"};
 
 	return names[paused % 4];
-}
-
-/* The reasons why due timers wait, as a word and as a sentence. The last entry stands for reasons
- * that only a newer owner knows. */
-static const char *const waits[][2] = {
-    [DW_WAITS_NOT] = {"", ""},
-    [DW_WAITS_STORE] = {"store", "their part of the store has no owner now"},
-    [DW_WAITS_HANDLER] = {"handler", "the owner has no handler for the topic"},
-    [DW_WAITS_QUEUE] = {"queue", "the queue is full"},
-    [DW_WAITS_WORKERS] = {"workers", "all workers or jobs are at work"},
-    [DW_WAITS_SIZE] = {"size", "the server closes the connection on a message of its size"},
-    [DW_WAITS_PAUSED] = {"paused", "the topic or its owner is paused"},
-    [DW_WAITS_BATCH] = {"batch", "a batch gathers"},
-    [DW_WAITS_ZONE] = {"zone", "the owner does not know the time zone of its rule"},
-    {"other", "durawheel of the owner knows"},
-};
-
-static const char *const *waits_of(uint64_t reason)
-{
-	size_t last = sizeof waits / sizeof *waits - 1;
-
-	return waits[reason < last ? reason : last];
-}
-
-const char *waits_name(uint64_t reason)
-{
-	return waits_of(reason)[0];
-}
-
-const char *waits_words(uint64_t reason)
-{
-	return waits_of(reason)[1];
-}
-
-/* ---- Why one timer waits --------------------------------------------------------------------- */
-
-struct due_timer waits_note(const dw_info *timer)
-{
-	struct tzdata tzdata = {0};
-	struct due_timer noted = {.due = timer->due,
-				  .generation = timer->generation,
-				  .state = timer->state,
-				  .recurs = timer->rule != NULL,
-				  .is_zoneless = tzdata_lacks(&tzdata, timer) != NULL};
-
-	tzdata_free(&tzdata);
-	return noted;
-}
-
-/* compare returns a value below 0 if the timer starts before the other one. Timers start in the
- * order of deadline and generation. */
-static int compare(const struct due_timer *timer, dw_usec due, uint64_t generation)
-{
-	if (timer->due != due)
-		return timer->due < due ? -1 : 1;
-	return timer->generation < generation ? -1 : timer->generation > generation;
-}
-
-/* is_running returns true if a handler has the timer. A timer that was put after its deadline may
- * still wait when later ones run. */
-static bool is_running(const struct due_timer *timer, const dw_topic_info *topic)
-{
-	int first = compare(timer, topic->unstarted_due, topic->unstarted_generation);
-
-	if (timer->state != DW_CLAIMED)
-		return false;
-	return topic->unstarted_due == 0 || first < 0 ||
-	       (first > 0 && compare(timer, topic->started_due, topic->started_generation) <= 0);
-}
-
-const char *const *waits_reason(const struct due_timer *timer, const dw_topic_info *topic)
-{
-	static const char *const no_owner[] = {
-	    "owner", "nobody owns the store: nothing fires until an owner runs"};
-	static const char *const not_read[] = {
-	    "owner", "nobody owns the store, or its owner has not read the timer yet"};
-
-	if (!topic)
-		return not_read;
-	if (!topic->is_counted)
-		return no_owner;
-	if (!topic->waits || timer->state == DW_NEWER || is_running(timer, topic) ||
-	    (topic->waits == DW_WAITS_ZONE && !timer->recurs))
-		return NULL;
-	if (timer->is_zoneless && topic->waits != DW_WAITS_PAUSED)
-		return waits[DW_WAITS_ZONE];
-	return waits_of(topic->waits);
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */
@@ -170,7 +83,7 @@ json_t *object_of_topic(const dw_topic_info *info)
 	if (info->waits)
 		(void)json_object_set_new(object, "waits",
 					  /* Without memory the key is missing. */
-					  json_string(waits_name(info->waits)));
+					  json_string(dw_waits_name((dw_waits)info->waits)));
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);
 	add_number(object, "late_p50_us", info->late_p50_us);

@@ -12,8 +12,8 @@
 #include "cli/out/rule.h"
 #include "cli/session.h"
 #include "cli/out/table.h"
+#include "cli/out/waiting.h"
 #include "durawheel/ended.h"
-#include "durawheel/topic.h"
 
 /* The command reads the last end of the id first, because it prints the end together with the
  * timer. */
@@ -23,8 +23,8 @@ struct show {
 	const struct local_zone *shown; /* the zone of printed times; NULL: UTC */
 	int code;
 	struct ending ending;
-	struct due_timer waiting; /* the facts that decide why a due timer waits */
-	struct line line;         /* the output of --json */
+	bool is_due;
+	struct line line; /* the output of --json */
 };
 
 /* print_next prints the occurrence after the pending one, or "none". It prints nothing if the rule
@@ -71,21 +71,23 @@ static void print(const dw_info *info, const struct ending *ending, const struct
 	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
-/* show_topic_answered prints why a due timer does not start. */
-static void show_topic_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
-				void *user)
+/* show_why_answered prints what the timer waits for. If that is not known, it prints nothing. */
+static void show_why_answered(dw *d, int status, const dw_why *found, void *user)
 {
 	struct show *show = user;
-	const char *const *reason = NULL;
+	char words[WAITING_SIZE];
 
 	(void)d;
-	if (status == DW_OK)
-		reason = waits_reason(&show->waiting, count > 0 ? topics : NULL);
-	if (reason && !show->json)
-		table_row_text("waits", reason[1], strlen(reason[1]));
-	else if (reason)
+	if (status != DW_OK)
+		return;
+	if (!show->json) {
+		waiting_words(found, show->shown, words);
+		table_row_text("waits for", words, strlen(words));
+		return;
+	}
+	if (show->is_due)
 		/* Without memory the key is missing. */
-		(void)line_add_waits(&show->line, reason[0]);
+		(void)line_add_waits(&show->line, dw_waits_name(found->waits));
 }
 
 /* print_absent prints how the timer ended, or complains that the id is unknown. Returns an exit
@@ -164,10 +166,10 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 		print(timers, &show->ending, show->shown);
 	else if (!line_of_whole_info(&show->line, timers, ending_take(&show->ending)))
 		show->code = complain(EXIT_FAILED, "out of memory");
-	show->waiting = waits_note(timers);
-	if (timers->due <= session_now())
-		(void)dw_topic_list(d, timers->topic, show_topic_answered,
-				    show); /* if it fails, the reason is not shown */
+	show->is_due = timers->due <= session_now();
+	if (show->code == EXIT_DONE)
+		(void)dw_why_waiting(d, show->id, show_why_answered,
+				     show); /* if it fails, the reason is not shown */
 }
 
 static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user)

@@ -1,0 +1,359 @@
+/* durawheel why: all that is known of a timer in the order of time, what it waits for now, and what
+ * to do. */
+#include "cli/commands.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/out/due.h"
+#include "cli/out/ending.h"
+#include "cli/out/errors.h"
+#include "cli/out/line.h"
+#include "cli/out/table.h"
+#include "cli/out/waiting.h"
+#include "cli/session.h"
+#include "durawheel/ended.h"
+#include "durawheel/why.h"
+
+enum { WORDS_SIZE = 2048 };
+
+/* What is known of one id. Its history is printed when all of it is known. */
+struct story {
+	const char *id;
+	bool json;
+	const struct local_zone *zone;
+	int code;
+	int status; /* of the last question */
+	bool has_timer, has_end, has_letter;
+	uint64_t dead; /* the generation of the kept end if the timer died, else 0 */
+	char topic[DW_TOPIC_MAX + 1];
+	const char *state;
+	json_t *history; /* objects with "what", "at" unless it is not known, and "words" */
+	json_t *waiting; /* NULL: it waits for nothing */
+	char waits_for[WAITING_SIZE], command[WAITING_COMMAND_SIZE];
+	const char *advice;
+	char keeps[WORDS_SIZE]; /* which topics keep ends */
+};
+
+/* note adds an entry to the history. Without memory it is missing. at 0: the time is not known. */
+static void note(struct story *story, const char *what, dw_usec at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void note(struct story *story, const char *what, dw_usec at, const char *format, ...)
+{
+	char words[WORDS_SIZE];
+	va_list arguments;
+	json_t *entry;
+
+	va_start(arguments, format);
+	(void)vsnprintf(words, sizeof words, format, arguments); /* cut if long */
+	va_end(arguments);
+	entry = json_pack("{s:s, s:o}", "what", what, "words", line_name(words));
+	if (entry && at > 0)
+		(void)json_object_set_new(entry, "at", json_integer(at));
+	(void)json_array_append_new(story->history, entry);
+}
+
+/* ---- What was ------------------------------------------------------------------------------ */
+
+static void why_end_answered(dw *d, int status, const dw_ended *ended, void *user)
+{
+	struct story *story = user;
+	char late[TEXT_SPAN_SIZE];
+
+	(void)d;
+	story->status = status == DW_ENOENT ? DW_OK : status;
+	if (status != DW_OK)
+		return;
+	story->has_end = true;
+	story->dead = ended->end == DW_END_DEAD ? ended->generation : 0;
+	story->state = end_name(ended->end);
+	(void)snprintf(story->topic, sizeof story->topic, "%s", ended->topic); /* it fits */
+	note(story, "was due", ended->due, "%s", "");
+	text_span(ended->started > ended->due ? ended->started - ended->due : 0, 1, late);
+	if (ended->started > 0)
+		note(story, "started", ended->started, "attempt %" PRIu32 ", %s late",
+		     ended->attempt, late);
+	note(story, end_name(ended->end), ended->at,
+	     "%s%sclaims: %" PRIu32 ", retries: %" PRIu32 "%s%s",
+	     ended->end == DW_END_DEAD ? dw_reason_name(ended->reason) : "",
+	     ended->end == DW_END_DEAD ? ", " : "", ended->attempt, ended->retries,
+	     *ended->by ? ", by " : "", ended->by);
+}
+
+static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
+				const dw_cursor *next, void *user)
+{
+	struct story *story = user;
+
+	(void)d;
+	(void)next;
+	story->status = status == DW_ENOENT ? DW_OK : status;
+	if (status != DW_OK || count == 0)
+		return;
+	story->has_letter = true;
+	if (story->dead != letter->generation)
+		note(story, "dead", letter->at, "%s, claims: %" PRIu32 ", retries: %" PRIu32,
+		     dw_reason_name(letter->reason), letter->attempt, letter->retries);
+	if (letter->why)
+		note(story, "last said", 0, "%s", letter->why);
+	note(story, "dead letter", 0, "%s",
+	     letter->damaged ? "damaged: it can only be dropped" : "it can be requeued");
+	if (story->has_end)
+		return;
+	story->state = end_name(DW_END_DEAD);
+	(void)snprintf(story->topic, sizeof story->topic, "%s", letter->topic); /* it fits */
+}
+
+/* ---- What is ------------------------------------------------------------------------------- */
+
+/* set_at returns when this generation was made, or 0. Stores number generations by the clock,
+ * unless a later generation has the number. */
+static dw_usec set_at(uint64_t generation)
+{
+	dw_usec at = generation < INT64_MAX ? (dw_usec)generation : 0;
+
+	return at > DW_DAYS(18262) && at <= session_now() + DW_MINUTES(1) ? at : 0;
+}
+
+static void note_present(struct story *story, const dw_info *info)
+{
+	story->has_timer = true;
+	story->state = state_name(info->state);
+	(void)snprintf(story->topic, sizeof story->topic, "%s", info->topic); /* it fits */
+	if (info->rule)
+		note(story, "set", set_at(info->generation),
+		     "generation %" PRIu64 ", of the rule %s", info->generation, info->rule);
+	else
+		note(story, "set or moved", set_at(info->generation), "generation %" PRIu64,
+		     info->generation);
+	if (info->missed > 0)
+		note(story, "missed", 0, "%" PRIu32 " occurrences before this one", info->missed);
+	if (info->attempt > 0)
+		note(story, "tried", 0, "claims: %" PRIu32 ", retries: %" PRIu32, info->attempt,
+		     info->retries);
+	if (info->why)
+		note(story, "last said", 0, "%s", info->why);
+	if (info->state == DW_CLAIMED)
+		note(story, "claimed", 0, "its owner has claimed it");
+	note(story, "due", info->due, "%s", "");
+}
+
+static void why_timer_answered(dw *d, int status, const dw_info *timers, size_t count,
+			       const dw_cursor *next, void *user)
+{
+	struct story *story = user;
+
+	(void)d;
+	(void)next;
+	story->status = status == DW_ENOENT ? DW_OK : status;
+	if (status == DW_OK && count > 0)
+		note_present(story, timers);
+}
+
+static void why_waiting_answered(dw *d, int status, const dw_why *found, void *user)
+{
+	struct story *story = user;
+
+	(void)d;
+	story->status = status == DW_ENOENT ? DW_OK : status;
+	if (status != DW_OK)
+		return;
+	story->waiting = waiting_object(found);
+	story->advice = dw_waits_advice(found->waits);
+	waiting_words(found, story->zone, story->waits_for);
+	waiting_command(found, story->command);
+	if (*found->who)
+		note(story, "owner", 0, "%s%s", found->who,
+		     found->shard >= 0 ? ", of its shard" : "");
+}
+
+/* why_keeps_answered notes which topics keep ends, for an id of which nothing is known. */
+static void why_keeps_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+			       void *user)
+{
+	struct story *story = user;
+	size_t used = 0;
+
+	(void)d;
+	story->status = status;
+	for (size_t i = 0; i < count && used < 200; i++) {
+		char span[TEXT_SPAN_SIZE];
+
+		if (topics[i].settings.keep_us == 0)
+			continue;
+		text_span(topics[i].settings.keep_us, 2, span);
+		used +=
+		    (size_t)snprintf(story->keeps + used, sizeof story->keeps - used, "%s%s for %s",
+				     used > 0 ? ", " : "", topics[i].name, span); /* it fits */
+	}
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+/* answered waits for the answer to a question whose call has returned `status`. Returns false if
+ * there is none; the reason is reported. */
+static bool answered(dw *d, struct story *story, int status)
+{
+	if (status != DW_OK) {
+		story->code =
+		    complain(exit_of(status), "id \"%.300s\": %s", story->id, why(d, status));
+		return false;
+	}
+	story->code = session_sync(d);
+	if (story->code != EXIT_DONE)
+		return false;
+	if (story->status == DW_ECORRUPT)
+		story->code = complain(exit_of(DW_ECORRUPT),
+				       "%.300s is damaged and does not fire: cancel it or add it "
+				       "again",
+				       story->id);
+	else if (story->status != DW_OK)
+		story->code = complain(exit_of(story->status), "%.300s: %s", story->id,
+				       dw_strerror(story->status));
+	return story->status == DW_OK;
+}
+
+/* ask_all asks the end first, so that a timer that ends meanwhile is not missed. */
+static bool ask_all(dw *d, struct story *story)
+{
+	const dw_dead_select letter = {.size = sizeof letter, .id = story->id};
+
+	if (!answered(d, story, dw_ended_get(d, story->id, why_end_answered, story)) ||
+	    !answered(d, story, dw_dead_list(d, &letter, NULL, 1, why_letter_answered, story)) ||
+	    !answered(d, story, dw_get(d, story->id, why_timer_answered, story)) ||
+	    !answered(d, story, dw_why_waiting(d, story->id, why_waiting_answered, story)))
+		return false;
+	if (story->has_timer || story->has_end || story->has_letter || story->waiting)
+		return true;
+	return answered(d, story, dw_topic_list(d, NULL, why_keeps_answered, story));
+}
+
+/* ---- Printing ------------------------------------------------------------------------------ */
+
+static void print_entry(const struct story *story, const json_t *entry)
+{
+	char line[WORDS_SIZE + LOCAL_TEXT_SIZE + TEXT_SPAN_SIZE], time[LOCAL_TEXT_SIZE],
+	    distance[TEXT_SPAN_SIZE];
+	const char *words = json_string_value(json_object_get(entry, "words"));
+	dw_usec at = json_integer_value(json_object_get(entry, "at"));
+
+	words = words ? words : "";
+	if (at == 0) {
+		(void)snprintf(line, sizeof line, "%s", words); /* it fits */
+	} else {
+		local_show(story->zone, at, time);
+		text_distance(at, session_now(), distance);
+		(void)snprintf(line, sizeof line, "%s%s%s%s%s", time, *distance ? ", " : "",
+			       distance, *words ? ": " : "", words); /* it fits */
+	}
+	table_row_text(json_string_value(json_object_get(entry, "what")), line, strlen(line));
+}
+
+static void print_advice(const struct story *story)
+{
+	char word[TEXT_SHELL_SIZE], command[TEXT_SHELL_SIZE + 32];
+
+	if (story->waiting) {
+		table_row_text("waits for", story->waits_for, strlen(story->waits_for));
+		table_row_text("to do", story->advice, strlen(story->advice));
+		table_row_text("command", story->command, strlen(story->command));
+	} else if (story->has_letter) {
+		(void)snprintf(command, sizeof command, "durawheel dead requeue %s",
+			       text_shell_word(story->id, word)); /* it fits */
+		table_row_text("waits for", "nothing: it is dead", strlen("nothing: it is dead"));
+		table_row_text("command", command, strlen(command));
+	} else {
+		table_row_text("waits for", "nothing: it has ended",
+			       strlen("nothing: it has ended"));
+	}
+}
+
+static void print_text(const struct story *story)
+{
+	const json_t *entry;
+	size_t i;
+
+	table_row_text("id", story->id, strlen(story->id));
+	table_row_text("topic", story->topic, strlen(story->topic));
+	json_array_foreach(story->history, i, entry) print_entry(story, entry);
+	print_advice(story);
+}
+
+static void print_json(struct story *story)
+{
+	struct line line = {0};
+	json_t *object =
+	    json_pack("{s:o, s:o, s:s, s:O}", "id", line_name(story->id), "topic",
+		      line_name(story->topic), "state", story->state, "history", story->history);
+
+	if (object && story->waiting)
+		/* Without memory the key is missing. */
+		(void)json_object_set(object, "waiting", story->waiting);
+	if (line_of(&line, object))
+		/* session_close() reports a failed write. */
+		(void)fwrite(line.bytes, 1, line.size, stdout);
+	else
+		story->code = complain(EXIT_FAILED, "out of memory");
+	line_free(&line);
+}
+
+static int complain_unknown(const struct story *story)
+{
+	if (*story->keeps)
+		return complain(EXIT_ABSENT,
+				"%.300s: no such timer: it never was, or its end is not kept any "
+				"more; ends are kept of the topics %.300s, and of timers with "
+				"--keep",
+				story->id, story->keeps);
+	return complain(EXIT_ABSENT, "%.300s: " ENDING_ABSENT, story->id);
+}
+
+/* tell_story tells all of one id. Returns an exit code. */
+static int tell_story(dw *d, struct story *story)
+{
+	story->history = json_array();
+	if (!ask_all(d, story))
+		; /* the reason is reported */
+	else if (!story->has_timer && !story->has_end && !story->has_letter && !story->waiting)
+		story->code = complain_unknown(story);
+	else {
+		story->code = story->waiting ? EXIT_DONE : EXIT_ABSENT;
+		if (story->json)
+			print_json(story);
+		else
+			print_text(story);
+	}
+	json_decref(story->history);
+	json_decref(story->waiting);
+	return story->code;
+}
+
+int command_why(const struct options *options)
+{
+	struct local_zone zone;
+	const struct local_zone *shown;
+	dw *d;
+	int worst = EXIT_DONE;
+	int opened = shown_zone(options, &zone, &shown);
+
+	if (opened == EXIT_DONE)
+		opened = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	if (opened != EXIT_DONE)
+		return opened;
+	for (size_t i = 1; i < options->word_count; i++) {
+		struct story story = {.id = options->words[i],
+				      .json = options->value[OPT_JSON] != NULL,
+				      .zone = shown,
+				      .state = ""};
+		int code;
+
+		if (i > 1 && !story.json)
+			(void)putchar('\n'); /* session_close() reports a failed write */
+		code = tell_story(d, &story);
+		worst = code > worst ? code : worst;
+	}
+	return session_close(d, worst);
+}
