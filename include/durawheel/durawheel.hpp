@@ -56,6 +56,7 @@
 
 #include "durawheel/durawheel.h"
 #include "durawheel/ended.h"
+#include "durawheel/facts.h"
 #include "durawheel/journal.h"
 #include "durawheel/members.h"
 #include "durawheel/metrics.h"
@@ -628,7 +629,8 @@ template <class item> struct listed {
 
 using page = listed<dw_info>;
 using dead_page = listed<dw_dead>;
-using topics = listed<dw_topic_info>; /* next is nullptr */
+using topics = listed<dw_topic_info>; /* next is nullptr, as of the next one */
+using facts = listed<dw_fact>;
 
 /* What count() or cancel_where() has done so far; see dw_tally. */
 struct tally {
@@ -660,6 +662,7 @@ using ended_function = std::function<void(std::error_code error, const dw_ended 
 using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
 using members_function = std::function<void(std::error_code error, const dw_member_list *)>;
 using why_function = std::function<void(std::error_code error, const dw_why *)>;
+using facts_function = std::function<void(const facts &)>;
 using check_function = std::function<void(std::error_code error, const dw_check_report *)>;
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -917,6 +920,11 @@ void on_page(dw *, int status, const item *items, std::size_t count, const dw_cu
 inline void on_topics(dw *d, int status, const dw_topic_info *infos, std::size_t count, void *user)
 {
 	on_page(d, status, infos, count, nullptr, user);
+}
+
+inline void on_facts(dw *d, int status, const dw_fact *found, std::size_t count, void *user)
+{
+	on_page(d, status, found, count, nullptr, user);
 }
 
 inline void on_taken(dw *, int status, const dw_message *messages, std::size_t count, void *user)
@@ -1319,6 +1327,12 @@ class handle
 	std::error_code members(members_function fn)
 	{
 		return look(detail::on_one<dw_member_list>, std::move(fn), dw_members);
+	}
+
+	/* facts asks what the servers of a store in Redis say of themselves. */
+	std::error_code facts(facts_function fn)
+	{
+		return look(detail::on_facts, std::move(fn), dw_facts);
 	}
 
 	/* owns returns true if this handle owns the shard of the id now. Its own thread only. */

@@ -119,6 +119,9 @@ typedef struct dw_row {
  *                                                   not answered: it stays ours)
  * MEMBERS            -                              DW_OK (rows: one a peer; id: who it is, body: a
  *                                                   dw_member_row)
+ * FACTS              -                              DW_OK (rows: what each server says of itself;
+ *                                                   id: a name, body: the value and its NUL,
+ *                                                   token: the server); of a store with tells_facts
  * DISOWN             id, body: a timer that a       DW_OK (a client from now on; OWN answers
  *                    newer durawheel has written    DW_ENEWER while such a timer is stored)
  * PURGE              -                              DW_OK (count: all deleted)
@@ -234,6 +237,7 @@ typedef enum dw_op_kind {
 	DW_OP_AWAIT,
 	DW_OP_GIVE,
 	DW_OP_MEMBERS,
+	DW_OP_FACTS,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;
@@ -570,6 +574,7 @@ typedef struct dw_store_class {
 	int (*is_whole)(dw_store *);
 	/* How many answers have waited for replicas. Absent: none does. */
 	void (*replicas)(const dw_store *, dw_replica_stats *ret_stats);
+	int tells_facts; /* 1: the store knows FACTS */
 } dw_store_class;
 
 struct dw_store {

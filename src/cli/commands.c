@@ -172,6 +172,10 @@ const struct command commands[] = {
 	.run = command_check,
     },
     {
+	TEXT_OF_DOCTOR,
+	.run = command_doctor,
+    },
+    {
 	TEXT_OF_PURGE,
 	.run = command_purge,
     },

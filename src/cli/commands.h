@@ -21,6 +21,7 @@ int command_dead(const struct options *);
 int command_dead_list(const struct options *);
 int command_dead_requeue(const struct options *);
 int command_dead_drop(const struct options *);
+int command_doctor(const struct options *);
 int command_import(const struct options *);
 int command_journal(const struct options *);
 int command_journal_list(const struct options *);

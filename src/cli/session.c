@@ -188,11 +188,9 @@ static const char *advice_of(char *message)
 	return "";
 }
 
-static int open_store(const char *store, dw_options base, dw **ret_dw)
+/* try_store opens the store. Returns the status of dw_open(). ret_message says why it fails. */
+static int try_store(const char *store, dw_options base, dw **ret_dw, char *ret_message)
 {
-	char message[DW_MESSAGE_SIZE] = "";
-	const char *instead;
-	char *stop;
 	int status;
 
 	base.size = sizeof base;
@@ -202,7 +200,26 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 		base.open_patience_us = JOURNAL_PATIENCE;
 	if (!base.on_log)
 		base.on_log = session_log_line;
-	status = dw_open(ret_dw, &base, message);
+	ret_message[0] = '\0';
+	status = dw_open(ret_dw, &base, ret_message);
+	if (status != DW_OK && !ret_message[0])
+		(void)snprintf(ret_message, DW_MESSAGE_SIZE, "%s", dw_strerror(status)); /* fits */
+	return status;
+}
+
+/* exit_of_open returns the exit code for a status of dw_open(). */
+static int exit_of_open(int status)
+{
+	return status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status);
+}
+
+static int open_store(const char *store, dw_options base, dw **ret_dw)
+{
+	char message[DW_MESSAGE_SIZE];
+	const char *instead;
+	char *stop;
+	int status = try_store(store, base, ret_dw, message);
+
 	if (status == DW_OK)
 		return EXIT_DONE;
 	instead = advice_of(message);
@@ -211,8 +228,7 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 		*stop = '\0';
 	if (status == DW_EOWNED && !instead[0])
 		instead = "; stop that first, or wait with run --standby";
-	return complain(status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status),
-			"%s%s", message[0] ? message : dw_strerror(status), instead);
+	return complain(exit_of_open(status), "%s%s", message, instead);
 }
 
 /* tell_limit prints the event, because only the event says which limit was reached, or that the
@@ -274,6 +290,21 @@ int session_look(const struct options *options, dw_options base, dw **ret_dw)
 	if (!base.on_log)
 		base.on_log = log_new;
 	return session_open(options, base, ret_dw);
+}
+
+int session_try(const struct options *options, dw **ret_dw, char ret_message[DW_MESSAGE_SIZE])
+{
+	dw_options base = {.role = DW_CLIENT, .flags = DW_EXISTING, .on_log = log_new};
+	char fallback[STORE_SIZE];
+	const char *store;
+	int code = find_namespace(options, &base), status;
+
+	if (code == EXIT_DONE)
+		code = find_store(options, fallback, &store);
+	if (code != EXIT_DONE)
+		return code;
+	status = try_store(store, base, ret_dw, ret_message);
+	return status == DW_OK ? EXIT_DONE : exit_of_open(status);
 }
 
 static int sync_for(dw *d, dw_usec patience)
@@ -400,6 +431,19 @@ void session_store(const struct options *options, char ret_text[SESSION_STORE_SI
 	(void)snprintf(ret_text, SESSION_STORE_SIZE, "%.400s%s%s", store,
 		       strstr(store, "://") ? ", namespace " : "",
 		       strstr(store, "://") ? session_name(options) : ""); /* cut if long */
+}
+
+const char *session_file(const struct options *options, char ret_path[SESSION_STORE_SIZE])
+{
+	char fallback[STORE_SIZE];
+	const char *store;
+
+	if (find_store(options, fallback, &store) != EXIT_DONE ||
+	    strncasecmp(store, scheme, sizeof scheme - 1) != 0)
+		return NULL;
+	(void)snprintf(ret_path, SESSION_STORE_SIZE, "%s",
+		       store + sizeof scheme - 1); /* cut if long */
+	return ret_path;
 }
 
 const char *session_why(const struct options *options, int status, char ret_words[SESSION_WHY_SIZE])

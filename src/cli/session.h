@@ -31,6 +31,9 @@ void session_log_line(dw_log_level, const char *line, void *user);
  * EXIT_DONE, or complains. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
+/* session_try opens the store as session_look() does, but only writes why it cannot be opened. */
+int session_try(const struct options *, dw **ret_dw, char ret_message[DW_MESSAGE_SIZE]);
+
 /* session_sync waits for the answers to all operations, at most SESSION_PATIENCE. Returns
  * EXIT_DONE, or complains. */
 int session_sync(dw *);
@@ -81,5 +84,9 @@ const char *session_why(const struct options *, int status, char ret_words[SESSI
  * if it has several. A complaint hides a password in it. */
 enum { SESSION_STORE_SIZE = 600 };
 void session_store(const struct options *, char ret_text[SESSION_STORE_SIZE]);
+
+/* session_file returns the path of a store in a file, or NULL if the store is elsewhere. It copies
+ * the default path to ret_path. */
+const char *session_file(const struct options *, char ret_path[SESSION_STORE_SIZE]);
 
 #endif

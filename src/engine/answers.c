@@ -106,6 +106,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	case DW_OP_DROP:
 	case DW_OP_CHECK:
 	case DW_OP_MEMBERS:
+	case DW_OP_FACTS:
 		call_answer_ask(engine, op);
 		return true;
 	case DW_OP_OWN:

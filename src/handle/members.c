@@ -1,6 +1,7 @@
-/* The public API of several processes that share a store. */
+/* The public API of several processes that share a store, and of its servers. */
 #include "durawheel/members.h"
 
+#include "engine/call/facts.h"
 #include "engine/call/members.h"
 #include "handle/handle.h"
 
@@ -18,4 +19,13 @@ int dw_owns(dw *d, const char *id)
 	int status = handle_admit(d);
 
 	return status == DW_OK ? engine_owns(d->engine, id) : status;
+}
+
+int dw_facts(dw *d, dw_facts_fn fn, void *user)
+{
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	return status == DW_OK ? engine_facts(d->engine, fn, user) : status;
 }

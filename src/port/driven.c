@@ -60,6 +60,11 @@ bool driven_has_members(const dw_store *store)
 	return HAS(store, surplus);
 }
 
+bool driven_tells_facts(const dw_store *store)
+{
+	return HAS(store, tells_facts) && store->type->tells_facts;
+}
+
 unsigned driven_surplus(const dw_store *store)
 {
 	return HAS(store, surplus) ? store->type->surplus(store) : 0;

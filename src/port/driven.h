@@ -33,6 +33,9 @@ bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
  * how many of its shards a peer should give to others now. driven_sharing gets what it knows of all
  * peers. */
 bool driven_has_members(const dw_store *);
+
+/* driven_tells_facts returns true if the store knows FACTS. */
+bool driven_tells_facts(const dw_store *);
 unsigned driven_surplus(const dw_store *);
 void driven_sharing(const dw_store *, dw_sharing *ret_sharing);
 

@@ -28,6 +28,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_CHECK:
 	case DW_OP_OWN:
 	case DW_OP_STATUS:
+	case DW_OP_FACTS:
 	case DW_OP_REPUSH:
 	case DW_OP_REPLAY:
 	case DW_OP_TOPIC_SET:

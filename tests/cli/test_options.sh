@@ -26,7 +26,7 @@ is_a_screen() {
 
 test_every_command_is_helped() {
 	[ "$(names_of_commands | tr '\n' ' ')" = 'add import cancel move show why list run stats '\
-'members top serve dead topic push take ack work journal when check purge help ' ]
+'members top serve dead topic push take ack work journal when check doctor purge help ' ]
 	expect 2 durawheel help nonsense
 	says 'no command nonsense'
 	expect 2 durawheel help run list

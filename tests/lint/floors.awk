@@ -13,10 +13,10 @@ function judge_public(name) {
 
 function judge_command(name) {
 	if (name !~ /^(cli|web)\// &&
-	    name !~ /^durawheel\/(durawheel|ended|error|journal|members)\.h$/ &&
+	    name !~ /^durawheel\/(durawheel|ended|error|facts|journal|members)\.h$/ &&
 	    name !~ /^durawheel\/(metrics|select|topic|why)\.h$/)
 		say("the command includes \"" name "\"",
-		    "src/cli uses only durawheel/durawheel.h, ended.h, error.h, " \
+		    "src/cli uses only durawheel/durawheel.h, ended.h, error.h, facts.h, " \
 		    "journal.h, members.h, metrics.h, select.h, topic.h, why.h, " \
 		    "cli/... and web/...")
 }

@@ -7,7 +7,8 @@
 #include "engine/engine.h"
 #include "engine/events.h"
 #include "engine/due/says.h"
-#include "durawheel/members.h"
+#include "engine/call/facts.h"
+#include "engine/call/members.h"
 #include "engine/queue/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
@@ -26,6 +27,7 @@ enum call_kind {
 	CALL_PURGE,
 	CALL_CHECK,
 	CALL_MEMBERS,
+	CALL_FACTS,
 	CALL_TOPIC,
 	CALL_TOPICS,
 	CALL_PUSH,
@@ -75,10 +77,8 @@ struct call {
 			void *on_topics_user;
 		};
 		struct end_asker end_asker;
-		struct {
-			dw_members_fn on_members;
-			void *on_members_user;
-		};
+		struct member_asker member_asker;
+		struct fact_asker fact_asker;
 		struct {
 			dw_check_fn on_check;
 			void *on_check_user;

@@ -72,14 +72,14 @@ void members_show(struct engine *engine, const struct call *call)
 	if (status == DW_OK && (!shown.members || !shown.shards))
 		status = DW_ENOMEM;
 	if (status != DW_OK) {
-		call->on_members(engine->env.handle, status, NULL, call->on_members_user);
+		call->member_asker.fn(engine->env.handle, status, NULL, call->member_asker.user);
 		return;
 	}
 	for (const dw_row *row = call->op->rows; row; row = row->next)
 		used += show(row, shown.shards + used, &shown.members[list.count++]);
 	qsort(shown.members, list.count, sizeof *shown.members, members_by_age);
 	list.members = shown.members;
-	call->on_members(engine->env.handle, DW_OK, &list, call->on_members_user);
+	call->member_asker.fn(engine->env.handle, DW_OK, &list, call->member_asker.user);
 }
 
 int engine_members(struct engine *engine, dw_members_fn fn, void *user)
@@ -93,8 +93,7 @@ int engine_members(struct engine *engine, dw_members_fn fn, void *user)
 	status = call_new(engine, CALL_MEMBERS, "", &call);
 	if (status != DW_OK)
 		return status;
-	call->on_members = fn;
-	call->on_members_user = user;
+	call->member_asker = (struct member_asker){fn, user};
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_MEMBERS, NULL, NULL, 0));
 }
 

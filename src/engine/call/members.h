@@ -7,6 +7,12 @@
 struct call;
 struct engine;
 
+/* The callback that gets the list, and its argument. */
+struct member_asker {
+	dw_members_fn fn;
+	void *user;
+};
+
 int engine_members(struct engine *, dw_members_fn, void *user);
 int engine_owns(struct engine *, const char *id);
 void members_show(struct engine *, const struct call *);

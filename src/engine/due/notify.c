@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/call/dead_letters.h"
+#include "engine/call/facts.h"
 #include "engine/call/members.h"
 #include "engine/queue/messages.h"
 #include "engine/call/modes.h"
@@ -81,6 +82,9 @@ static void tell_answer(struct engine *engine, struct call *call)
 		break;
 	case CALL_MEMBERS:
 		members_show(engine, call);
+		break;
+	case CALL_FACTS:
+		facts_show(engine, call);
 		break;
 	case CALL_CHECK:
 		maintenance_show_check(engine, call);

@@ -45,6 +45,7 @@
  *	audit.c      reads overdue timers, in no order
  *	later.c      operations on every shard wait until all before them are sent
  *	check.c      checks the whole namespace
+ *	facts.c      what the servers say of themselves
  *	namespace.c  operations on every shard: status, purge, report, drop of all letters
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels

@@ -13,7 +13,7 @@ bool later_is_barrier(const dw_op *op)
 static bool reads_only(const dw_op *op)
 {
 	return op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN || op->kind == DW_OP_STATUS ||
-	       op->kind == DW_OP_CHECK || op->kind == DW_OP_MEMBERS;
+	       op->kind == DW_OP_CHECK || op->kind == DW_OP_MEMBERS || op->kind == DW_OP_FACTS;
 }
 
 /* has_older returns true if an operation in the queue was submitted before `order`. */

@@ -4,6 +4,7 @@
 #include "store/redis/core.h"
 #include "store/redis/owner/member_numbers.h"
 #include "store/redis/page/ends.h"
+#include "store/redis/page/facts.h"
 #include "timer/record.h"
 #include "timer/transition.h"
 
@@ -189,6 +190,8 @@ void submit_later(struct redis_store *store)
 			(shard_is_shared(store) ? members_own : lease_acquire)(store, op);
 		else if (op->kind == DW_OP_MEMBERS)
 			numbers_ask_members(store, op);
+		else if (op->kind == DW_OP_FACTS)
+			facts_begin(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)

@@ -24,6 +24,9 @@
 static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_EVAL] = {"EVAL", "=i"},
     [COMMAND_EVALSHA] = {"EVALSHA", "=i"},
+    [COMMAND_CONFIG] = {"CONFIG", ":/b"},
+    [COMMAND_INFO] = {"INFO", "=b"},
+    [COMMAND_TIME] = {"TIME", ":bb"},
     [COMMAND_HGET] = {"HGET", "=v"},
     [COMMAND_HMGET] = {"HMGET", ":/v"},
     [COMMAND_HSET] = {"HSET", "=i"},

@@ -1,0 +1,289 @@
+#include "cli/doctor/server.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/out/text.h"
+#include "cli/session.h"
+#include "durawheel/facts.h"
+
+#define LEAST_BULK (2 * 1024 * 1024) /* a timer of 1 MiB needs it */
+
+/* The facts of one server. */
+struct server {
+	struct findings *findings;
+	const char *name;
+	const dw_fact *facts;
+	size_t count;
+};
+
+static const char *fact(const struct server *server, const char *name)
+{
+	for (size_t i = 0; i < server->count; i++)
+		if (strcmp(server->facts[i].name, name) == 0)
+			return server->facts[i].value;
+	return NULL;
+}
+
+static bool is(const struct server *server, const char *name, const char *value)
+{
+	const char *its = fact(server, name);
+
+	return its && strcmp(its, value) == 0;
+}
+
+static int64_t server_number(const struct server *server, const char *name)
+{
+	const char *value = fact(server, name);
+
+	return value ? strtoll(value, NULL, 10) : 0;
+}
+
+/* ---- Judgements ---------------------------------------------------------------------------- */
+
+static void judge_version(const struct server *server)
+{
+	const char *valkey = fact(server, "valkey_version"), *redis = fact(server, "redis_version");
+	dw_usec latency = server_number(server, "latency_us");
+	char span[TEXT_SPAN_SIZE];
+
+	text_span(latency, 1, span);
+	find(server->findings,
+	     (struct finding){latency > DW_MILLISECONDS(500)  ? FINDING_SICK
+			      : latency > DW_MILLISECONDS(20) ? FINDING_ADVICE
+							      : FINDING_OK,
+			      "server",
+			      latency > DW_MILLISECONDS(20)
+				  ? "look for slow commands with redis-cli SLOWLOG GET"
+				  : ""},
+	     "%s: %s %s answers in %s", server->name, valkey ? "Valkey" : "Redis",
+	     valkey  ? valkey
+	     : redis ? redis
+		     : "of an unknown version",
+	     span);
+}
+
+static void judge_clock(const struct server *server)
+{
+	dw_usec apart = server_number(server, "clock_us");
+	char span[TEXT_SPAN_SIZE];
+
+	if (!fact(server, "clock_us"))
+		return;
+	text_span(apart < 0 ? -apart : apart, 1, span);
+	if (apart >= -DW_MILLISECONDS(100) && apart <= DW_MILLISECONDS(100))
+		find(server->findings, (struct finding){FINDING_OK, "clock", ""},
+		     "%s: its clock and that of this machine differ by %s", server->name, span);
+	else
+		find(server->findings,
+		     (struct finding){apart < -DW_SECONDS(1) || apart > DW_SECONDS(1)
+					  ? FINDING_SICK
+					  : FINDING_ADVICE,
+				      "clock", "timedatectl set-ntp true, on both machines"},
+		     "%s: the clock of this machine is %s %s that of the server", server->name,
+		     span, apart > 0 ? "ahead of" : "behind");
+}
+
+/* judge_loading needs not look for a replica: a store on one cannot be opened. */
+static void judge_loading(const struct server *server)
+{
+	if (is(server, "loading", "1"))
+		find(server->findings,
+		     (struct finding){FINDING_SICK, "server", "wait until it has loaded its data"},
+		     "%s: it still loads its data", server->name);
+}
+
+static void judge_persistence(const struct server *server)
+{
+	bool has_log = is(server, "aof_enabled", "1") || is(server, "config.appendonly", "yes");
+	const char *save = fact(server, "config.save");
+
+	if (is(server, "aof_last_write_status", "err") ||
+	    is(server, "rdb_last_bgsave_status", "err"))
+		find(
+		    server->findings,
+		    (struct finding){FINDING_SICK, "persist",
+				     "look into the log of the server, and free space on its disk"},
+		    "%s: it cannot write its data to the disk", server->name);
+	if (has_log && is(server, "config.appendfsync", "no"))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "persist",
+				      "redis-cli CONFIG SET appendfsync everysec"},
+		     "%s: appendfsync is no: a power cut loses what the system had not written",
+		     server->name);
+	else if (has_log)
+		find(server->findings, (struct finding){FINDING_OK, "persist", ""},
+		     "%s: appendonly is yes, appendfsync is %s", server->name,
+		     fact(server, "config.appendfsync") ? fact(server, "config.appendfsync")
+							: "not shown");
+	else if (save && !*save)
+		find(server->findings,
+		     (struct finding){
+			 FINDING_SICK, "persist",
+			 "redis-cli CONFIG SET appendonly yes, and the same in redis.conf"},
+		     "%s: it keeps nothing on its disk: a restart loses all timers", server->name);
+	else if (fact(server, "aof_enabled"))
+		find(server->findings,
+		     (struct finding){
+			 FINDING_ADVICE, "persist",
+			 "redis-cli CONFIG SET appendonly yes, and the same in redis.conf"},
+		     "%s: it only saves snapshots (%s): a restart loses what came after the last",
+		     server->name, save ? save : "settings are not shown");
+}
+
+/* judge_memory needs not look at maxmemory-policy: a store on a server that evicts cannot be
+ * opened. */
+static void judge_memory(const struct server *server)
+{
+	int64_t most = server_number(server, "maxmemory"),
+		used = server_number(server, "used_memory");
+
+	if (server_number(server, "evicted_keys") > 0)
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "memory", "durawheel check"},
+		     "%s: keys that it has deleted because it was full: %" PRId64, server->name,
+		     server_number(server, "evicted_keys"));
+	if (most > 0 && used > most / 100 * 80)
+		find(server->findings,
+		     (struct finding){used > most / 100 * 95 ? FINDING_SICK : FINDING_ADVICE,
+				      "memory", "redis-cli CONFIG SET maxmemory BYTES, with more"},
+		     "%s: %" PRId64 " of %" PRId64 " MiB are used", server->name, used >> 20,
+		     most >> 20);
+	else if (fact(server, "used_memory") && most > 0)
+		find(server->findings, (struct finding){FINDING_OK, "memory", ""},
+		     "%s: %" PRId64 " of %" PRId64 " MiB are used", server->name, used >> 20,
+		     most >> 20);
+	else if (fact(server, "used_memory"))
+		find(server->findings, (struct finding){FINDING_OK, "memory", ""},
+		     "%s: %" PRId64 " MiB are used, without a limit", server->name, used >> 20);
+}
+
+/* judge_least gives advice on a limit that is too small for the largest timer. */
+static void judge_least(const struct server *server, const char *name)
+{
+	char key[80], change[160];
+
+	(void)snprintf(key, sizeof key, "config.%s", name); /* it fits */
+	if (!fact(server, key) || server_number(server, key) >= LEAST_BULK)
+		return;
+	(void)snprintf(change, sizeof change, "redis-cli CONFIG SET %s %d", name,
+		       LEAST_BULK); /* it fits */
+	find(server->findings, (struct finding){FINDING_ADVICE, "limits", change},
+	     "%s: %s is %s: timers of 1 MiB do not fit", server->name, name, fact(server, key));
+}
+
+/* judge_output looks at the limit of normal clients: "normal 0 0 0 slave ... pubsub ...". */
+static void judge_output(const struct server *server)
+{
+	const char *limits = fact(server, "config.client-output-buffer-limit");
+	const char *normal = limits ? strstr(limits, "normal ") : NULL;
+	int64_t hard = normal ? strtoll(normal + strlen("normal "), NULL, 10) : 0;
+
+	if (hard > 0 && hard < LEAST_BULK)
+		find(server->findings,
+		     (struct finding){
+			 FINDING_ADVICE, "limits",
+			 "redis-cli CONFIG SET client-output-buffer-limit 'normal 0 0 0'"},
+		     "%s: client-output-buffer-limit of normal clients is %" PRId64
+		     " bytes: large pages are cut off",
+		     server->name, hard);
+}
+
+static void judge_connections(const struct server *server)
+{
+	int64_t timeout = server_number(server, "config.timeout");
+
+	if (timeout > 0 && timeout < 10)
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "limits", "redis-cli CONFIG SET timeout 0"},
+		     "%s: it closes connections that are idle for %" PRId64 " s", server->name,
+		     timeout);
+	if (is(server, "config.tcp-keepalive", "0"))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "limits",
+				      "redis-cli CONFIG SET tcp-keepalive 300"},
+		     "%s: tcp-keepalive is 0: it keeps connections of machines that are gone",
+		     server->name);
+	judge_least(server, "client-query-buffer-limit");
+	judge_least(server, "proto-max-bulk-len");
+	judge_output(server);
+}
+
+static void judge_rights(const struct server *server)
+{
+	if (fact(server, "refused.INFO"))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +info"},
+		     "%s: it does not show INFO: %s", server->name, fact(server, "refused.INFO"));
+	if (fact(server, "refused.TIME"))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +time"},
+		     "%s: it does not tell its time: %s", server->name,
+		     fact(server, "refused.TIME"));
+	if (fact(server, "refused.CONFIG"))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +config|get"},
+		     "%s: it does not show its settings, so they were not judged: %s", server->name,
+		     fact(server, "refused.CONFIG"));
+}
+
+static void judge(const struct server *server)
+{
+	judge_version(server);
+	judge_clock(server);
+	judge_loading(server);
+	judge_persistence(server);
+	judge_memory(server);
+	judge_connections(server);
+	judge_rights(server);
+}
+
+/* ---- Asking -------------------------------------------------------------------------------- */
+
+struct server_ask {
+	struct findings *findings;
+	int status;
+};
+
+/* is_first returns true if no earlier fact is of the same server. */
+static bool is_first(const dw_fact *facts, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		if (strcmp(facts[i].server, facts[number].server) == 0)
+			return false;
+	return true;
+}
+
+/* server_facts_answered judges each server. The facts of several servers may alternate. */
+static void server_facts_answered(dw *d, int status, const dw_fact *facts, size_t count, void *user)
+{
+	struct server_ask *ask = user;
+	dw_fact *its = malloc((count + 1) * sizeof *its);
+
+	(void)d;
+	ask->status = status == DW_OK && !its ? DW_ENOMEM : status;
+	for (size_t i = 0; i < count && its; i++) {
+		struct server server = {
+		    .findings = ask->findings, .name = facts[i].server, .facts = its};
+
+		if (!is_first(facts, i))
+			continue;
+		for (size_t j = i; j < count; j++)
+			if (strcmp(facts[j].server, server.name) == 0)
+				its[server.count++] = facts[j];
+		judge(&server);
+	}
+	free(its);
+}
+
+int server_examine(struct findings *findings, dw *d)
+{
+	struct server_ask ask = {.findings = findings, .status = DW_ESTORE};
+	int status = dw_facts(d, server_facts_answered, &ask);
+
+	if (status == DW_OK)
+		status = dw_sync(d, SESSION_PATIENCE);
+	return status == DW_OK ? ask.status : status;
+}
