@@ -117,13 +117,16 @@ test_doctor_finds_a_disk_that_cannot_be_written() {
 		echo 'NOT TESTED: no file system can be mounted'
 		return
 	fi
-	cp timers.db small/timers.db
-	export DURAWHEEL_STORE=sqlite:$PWD/small/timers.db
-	finds 1 sick disk 'the disk is full: 0 MiB' 'free space'
-	mount -o remount,ro small
-	expect 6 durawheel doctor
-	grep -qE '^sick +disk +.*/small: the file system is read-only' out || fail "$(cat out)"
-	umount small
+	(
+		trap 'umount small' EXIT
+		cp timers.db small/timers.db
+		export DURAWHEEL_STORE=sqlite:$PWD/small/timers.db
+		finds 1 sick disk 'the disk is full: 0 MiB' 'free space'
+		mount -o remount,ro small
+		expect 6 durawheel doctor
+		grep -qE '^sick +disk +.*/small: the file system is read-only' out ||
+			fail "$(cat out)"
+	)
 }
 
 test_doctor_finds_damage() {
