@@ -659,6 +659,7 @@ using taken_function = std::function<void(const taken &)>;
 using tally_function = std::function<void(const tally &)>; /* called until tally.over */
 /* nullptr: error says why. */
 using ended_function = std::function<void(std::error_code error, const dw_ended *)>;
+using due_function = std::function<void(std::error_code error, const dw_due_counts *)>;
 using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
 using members_function = std::function<void(std::error_code error, const dw_member_list *)>;
 using why_function = std::function<void(std::error_code error, const dw_why *)>;
@@ -1296,6 +1297,17 @@ class handle
 	{
 		return look(detail::on_tally, std::move(fn), dw_count,
 			    detail::c_selection(which).get());
+	}
+
+	/* count_due: how many are due from each bound to the next one. */
+	std::error_code count_due(const std::vector<moment> &bounds, due_function fn)
+	{
+		std::vector<dw_usec> times;
+
+		for (const moment &bound : bounds)
+			times.push_back(bound.us);
+		return look(detail::on_one<dw_due_counts>, std::move(fn), dw_count_due,
+			    times.data(), times.size());
 	}
 
 	std::error_code cancel_where(const selection &which, tally_function fn)

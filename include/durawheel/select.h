@@ -1,5 +1,6 @@
 /* Many timers by what they are: list, count or cancel those of a topic, those whose ids begin with
- * some bytes, those with a rule, or those that are due in some span of time.
+ * some bytes, those with a rule, or those that are due in some span of time. And how many timers
+ * are due when.
  *
  * Only the deadline is indexed, because an index by topic would make each put dearer. So the store
  * looks at all timers from due_from to due_to: 1,000,000 of them take 2 to 4 s. It looks at about
@@ -63,6 +64,31 @@ DW_API int dw_count(dw *, const dw_select *select, dw_tally_fn, void *user);
  * seen. Timers that are put meanwhile may be found or not. DW_EINVAL: as dw_list(); or nothing is
  * set, and it would cancel every timer (dw_purge() does that). */
 DW_API int dw_cancel_where(dw *, const dw_select *select, dw_tally_fn, void *user);
+
+/* How many timers are due in each of several spans of time. */
+typedef struct dw_due_counts {
+	size_t size;
+	dw_usec from;           /* the first bound */
+	const uint64_t *counts; /* counts[i]: due at bounds[i] or later, and before bounds[i + 1] */
+	size_t count;           /* one less than there are bounds */
+	/* The counts have all timers that are due before this time, and only some of the others. It
+	 * is the last bound if the store has looked at all timers before that. */
+	dw_usec whole_to;
+} dw_due_counts;
+
+/* counts is valid until the callback returns. It is NULL unless status is DW_OK. */
+typedef void (*dw_due_fn)(dw *, int status, const dw_due_counts *counts, void *user);
+
+#define DW_DUE_BOUNDS_MAX 256  /* bounds of one dw_count_due() */
+#define DW_DUE_LOOKS_MAX 20000 /* timers at which one dw_count_due() looks */
+
+/* dw_count_due counts the timers that are due between each two of count bounds, which grow. It is
+ * cheap for any number of timers: Redis counts by its index, in the time of a few reads. SQLite and
+ * memory look at no more than DW_DUE_LOOKS_MAX timers, and whole_to says how far they came. Timers
+ * that an owner has claimed, some milliseconds before their deadline, may be left out. Shards that
+ * the server refuses are left out. DW_EINVAL: there are fewer than 2 bounds, or more than
+ * DW_DUE_BOUNDS_MAX, or they do not grow. */
+DW_API int dw_count_due(dw *, const dw_usec *bounds, size_t count, dw_due_fn, void *user);
 
 #ifdef __cplusplus
 }

@@ -103,6 +103,10 @@ typedef struct dw_row {
  *                    bit for each state, 0: any;    looked at DW_SCAN_LOOKS timers)
  *                    RECURRING; BY_GENERATION
  *                    (without these); SHARDS
+ * DUE                body: times in growing order,  DW_OK (rows: one; body: for each time but the
+ *                    as int64_t                     last a uint64_t, how many timers are due from
+ *                                                   it to the next one; after.due: so far they are
+ *                                                   counted). Claimed timers may be left out
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
  * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
@@ -238,6 +242,7 @@ typedef enum dw_op_kind {
 	DW_OP_GIVE,
 	DW_OP_MEMBERS,
 	DW_OP_FACTS,
+	DW_OP_DUE,
 	DW_OP_REDELETE, /* a store's own, as is: */
 	DW_OP_MEND
 } dw_op_kind;

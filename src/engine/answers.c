@@ -101,6 +101,7 @@ static bool store_answered(struct engine *engine, dw_op *op)
 		return true;
 	case DW_OP_GET:
 	case DW_OP_ENDED:
+	case DW_OP_DUE:
 	case DW_OP_STATUS:
 	case DW_OP_DEAD_SCAN:
 	case DW_OP_DROP:

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/usec.h"
 #include "engine/call/arguments.h"
+#include "engine/call/askers.h"
 #include "handle/bulk.h"
 #include "handle/handle.h"
 #include "handle/where.h"
@@ -207,6 +208,21 @@ int dw_list(dw *d, const dw_select *select, const dw_cursor *after, size_t limit
 	if (status != DW_OK)
 		return handle_refuse(d, status, message);
 	return list(d, select, after, limit, (struct lister){fn, user});
+}
+
+int dw_count_due(dw *d, const dw_usec *bounds, size_t count, dw_due_fn fn, void *user)
+{
+	char message[DW_MESSAGE_SIZE];
+	int status = handle_admit(d);
+
+	if (status == DW_OK && !fn)
+		return handle_refuse(d, DW_EINVAL, "the callback is NULL");
+	if (status != DW_OK)
+		return status;
+	status = arguments_bounds(bounds, count, message);
+	if (status != DW_OK)
+		return handle_refuse(d, status, message);
+	return engine_count_due(d->engine, bounds, count, (struct due_asker){fn, user});
 }
 
 int dw_count(dw *d, const dw_select *select, dw_tally_fn fn, void *user)

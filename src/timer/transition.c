@@ -40,6 +40,7 @@ int life_permits(const dw_op *op, dw_role role)
 	case DW_OP_ANSWER:
 	case DW_OP_LETTER:
 	case DW_OP_ENDED:
+	case DW_OP_DUE:
 	case DW_OP_MEMBERS:
 		return DW_OK;
 	case DW_OP_CLAIM:

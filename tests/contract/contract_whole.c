@@ -24,6 +24,53 @@ static void status_counts_what_is_there(void **state)
 	assert_int_equal(status.next_due, 800);
 }
 
+/* expect_due compares the counts of the spans between the times. The answer counts all timers. */
+static void expect_due(struct ask *ask, const dw_usec *times, size_t count,
+		       const uint64_t *expected)
+{
+	struct alloc alloc = alloc_default();
+	dw_op *op = op_new(&alloc, DW_OP_DUE, NULL, times, count * sizeof *times);
+
+	op = ask_done(ask, op);
+	assert_int_equal(op->status, DW_OK);
+	assert_int_equal(op->after.due, times[count - 1]);
+	assert_int_equal(op->row_count, 1);
+	assert_int_equal(op->rows->body_size, (count - 1) * sizeof *expected);
+	assert_memory_equal(op->rows->body, expected, op->rows->body_size);
+	ask_free(op);
+}
+
+static void due_counts_each_span_from_its_time_to_before_the_next(void **state)
+{
+	static const dw_usec dues[] = {99, 100, 199, 200, 200, 450, 999, 1000, 5000};
+	static const dw_usec times[] = {100, 200, 300, 400, 1000};
+	static const dw_usec all[] = {INT64_MIN, 100, 1000, DW_NEVER};
+	static const uint64_t none[] = {0, 0, 0, 0};
+	struct contract *c = *state;
+	char id[24];
+
+	expect_due(&c->owner, times, 5, none);
+	for (size_t i = 0; i < sizeof dues / sizeof *dues; i++) {
+		(void)snprintf(id, sizeof id, "due-%zu", i);
+		ask_put_one(&c->owner, id, dues[i]);
+	}
+	expect_due(&c->owner, times, 5, (const uint64_t[]){2, 2, 0, 2});
+	expect_due(&c->client, all, 4, (const uint64_t[]){1, 6, 2});
+	expect_due(&c->client, times + 3, 2, (const uint64_t[]){2});
+	assert_int_equal(ask_status(&c->owner, ask_cancel("due-5", 0)), DW_OK);
+	expect_due(&c->owner, times, 5, (const uint64_t[]){2, 2, 0, 1});
+}
+
+static void due_counts_to_the_end_of_time(void **state)
+{
+	static const dw_usec times[] = {1, DW_NEVER - 1};
+	struct contract *c = *state;
+
+	ask_put_one(&c->owner, "far", (dw_usec)1 << 52);
+	ask_put_one(&c->owner, "near", 1);
+	expect_due(&c->owner, times, 2, (const uint64_t[]){2});
+}
+
 static void status_repeats_the_owners_report(void **state)
 {
 	struct contract *c = *state;
@@ -199,6 +246,8 @@ static void stop_leaves_what_was_confirmed(void **state)
 
 const struct contract_case contract_whole[] = {
     CONTRACT_CASE(status_counts_what_is_there, false),
+    CONTRACT_CASE(due_counts_each_span_from_its_time_to_before_the_next, true),
+    CONTRACT_CASE(due_counts_to_the_end_of_time, false),
     CONTRACT_CASE(status_repeats_the_owners_report, false),
     CONTRACT_CASE(client_may_not_do_what_owners_do, true),
     CONTRACT_CASE(purge_empties_the_store_and_keeps_counting, false),

@@ -93,6 +93,14 @@ void selected_are_listed_counted_and_cancelled()
 			counted += tally.matched;
 	}));
 	CHECK(!timers.sync(10s) && listed == "odd:3 odd:5 odd:7 odd:9 " && counted == 4);
+	CHECK(!timers.count_due({start + 1h, start + 1h + 5s, start + 2h},
+				[&](std::error_code error, const dw_due_counts *due) {
+					CHECK(!error && due->count == 2);
+					counted = due->counts[0] * 100 + due->counts[1];
+				}));
+	CHECK(!timers.sync(10s) && counted == 400 + many.size() - 4);
+	CHECK(timers.count_due({start}, [](std::error_code, const dw_due_counts *) {}) ==
+	      DW_EINVAL);
 	CHECK(!timers.cancel_where(odd, [&](const durawheel::tally &tally) {
 		if (tally.over && !tally.error && tally.failed == 0 && tally.failed_id.empty())
 			cancelled += tally.done;

@@ -206,6 +206,7 @@ static const struct {
     {of_shard, "replay", "", 1},
     {of_shard, "confirm", "(ivD)", 4},
     {of_shard, "ended", "(i)", 4},
+    {of_shard, "due", "[1|500][1000|1799000000000000|x][9007199254740992]", 3},
     {of_shard, "status", "", 1},
     {of_shard, "types", "", 1},
     {of_shard, "member", "[in|in|in|out|][a|b|c|d][one|another|]", 3},

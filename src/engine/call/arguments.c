@@ -163,6 +163,17 @@ int arguments_select(const dw_select *select, char *message)
 	return DW_OK;
 }
 
+int arguments_bounds(const dw_usec *bounds, size_t count, char *message)
+{
+	if (!bounds || count < 2 || count > DW_DUE_BOUNDS_MAX)
+		return message_refuse(message, "there must be 2 to %d bounds", DW_DUE_BOUNDS_MAX);
+	for (size_t i = 1; i < count; i++)
+		if (bounds[i] <= bounds[i - 1])
+			return message_refuse(message, "bound %zu is not after the one before it",
+					      i);
+	return DW_OK;
+}
+
 int arguments_dead_select(const dw_dead_select *select, char *message)
 {
 	int status = DW_OK;

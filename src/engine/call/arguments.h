@@ -21,6 +21,7 @@ extern const dw_select arguments_all;
 extern const dw_dead_select arguments_all_letters;
 
 int arguments_select(const dw_select *, char *message);
+int arguments_bounds(const dw_usec *bounds, size_t count, char *message);
 int arguments_dead_select(const dw_dead_select *, char *message);
 
 /* arguments_letter checks the id of a dead letter. It may be any bytes, because the letter may be a

@@ -4,11 +4,12 @@
 #define DW_ENGINE_CALLS_H
 
 #include "durawheel/topic.h"
+#include "engine/call/askers.h"
+#include "engine/call/facts.h"
+#include "engine/call/members.h"
 #include "engine/engine.h"
 #include "engine/events.h"
 #include "engine/due/says.h"
-#include "engine/call/facts.h"
-#include "engine/call/members.h"
 #include "engine/queue/takes.h"
 #include "port/op.h"
 #include "timer/timer.h"
@@ -21,6 +22,7 @@ enum call_kind {
 	CALL_SETTLE,
 	CALL_LIST,
 	CALL_ENDED,
+	CALL_DUE,
 	CALL_DEAD_LIST,
 	CALL_DROP,
 	CALL_STATUS,
@@ -77,12 +79,10 @@ struct call {
 			void *on_topics_user;
 		};
 		struct end_asker end_asker;
+		struct due_asker due_asker;
 		struct member_asker member_asker;
 		struct fact_asker fact_asker;
-		struct {
-			dw_check_fn on_check;
-			void *on_check_user;
-		};
+		struct check_asker check_asker;
 	};
 	size_t bytes; /* memory of the call and its operation */
 	size_t id_size;

@@ -137,8 +137,8 @@ void maintenance_show_check(struct engine *engine, const struct call *call)
 		status = DW_ENOMEM;
 	if (status == DW_OK)
 		report = report_of(call->op, flaws.shown);
-	call->on_check(engine->env.handle, status, status == DW_OK ? &report : NULL,
-		       call->on_check_user);
+	call->check_asker.fn(engine->env.handle, status, status == DW_OK ? &report : NULL,
+			     call->check_asker.user);
 }
 
 int engine_check_store(struct engine *engine, dw_check_fn fn, void *user)
@@ -148,7 +148,6 @@ int engine_check_store(struct engine *engine, dw_check_fn fn, void *user)
 
 	if (status != DW_OK)
 		return status;
-	call->on_check = fn;
-	call->on_check_user = user;
+	call->check_asker = (struct check_asker){fn, user};
 	return call_ask(engine, call, op_new(&engine->alloc, DW_OP_CHECK, NULL, NULL, 0));
 }

@@ -84,6 +84,22 @@ void query_show_status(struct engine_env *env, const struct call *call)
 	call->on_status(env->handle, call->status, status, call->on_status_user);
 }
 
+/* query_show_due copies the counts, because the bytes of a row may stand at any address. */
+void query_show_due(struct engine_env *env, const struct call *call)
+{
+	const dw_row *row = call->status == DW_OK ? call->op->rows : NULL;
+	uint64_t counts[DW_DUE_BOUNDS_MAX - 1];
+	dw_due_counts due = {.size = sizeof due, .counts = counts};
+
+	if (row) {
+		memcpy(counts, row->body, row->body_size);
+		due.count = row->body_size / sizeof *counts;
+		due.whole_to = call->op->after.due;
+		memcpy(&due.from, call->op->body, sizeof due.from);
+	}
+	call->due_asker.fn(env->handle, call->status, row ? &due : NULL, call->due_asker.user);
+}
+
 void query_show_end(struct engine_env *env, const struct call *call)
 {
 	const dw_row *row = call->status == DW_OK ? call->op->rows : NULL;
@@ -169,6 +185,19 @@ int engine_list(struct engine *engine, const dw_select *select, const dw_cursor 
 		return status;
 	call->lister = lister;
 	return call_ask(engine, call, scan_op(&engine->alloc, select, after, limit));
+}
+
+int engine_count_due(struct engine *engine, const dw_usec *bounds, size_t count,
+		     struct due_asker asker)
+{
+	struct call *call;
+	int status = call_new(engine, CALL_DUE, "", &call);
+
+	if (status != DW_OK)
+		return status;
+	call->due_asker = asker;
+	return call_ask(engine, call,
+			op_new(&engine->alloc, DW_OP_DUE, NULL, bounds, count * sizeof *bounds));
 }
 
 int engine_status(struct engine *engine, dw_status_fn fn, void *user)

@@ -5,6 +5,7 @@
 #include "engine/call/calls.h"
 
 void query_show_page(struct engine *, const struct call *);
+void query_show_due(struct engine_env *, const struct call *);
 void query_show_end(struct engine_env *, const struct call *);
 void query_show_status(struct engine_env *, const struct call *);
 

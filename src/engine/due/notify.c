@@ -65,6 +65,9 @@ static void tell_answer(struct engine *engine, struct call *call)
 	case CALL_ENDED:
 		query_show_end(&engine->env, call);
 		break;
+	case CALL_DUE:
+		query_show_due(&engine->env, call);
+		break;
 	case CALL_STATUS:
 		query_show_status(&engine->env, call);
 		break;

@@ -447,6 +447,9 @@ bool table_apply(struct timer_table *table, dw_op *op, const struct table_caller
 	case DW_OP_CHECK: /* the check only counts: a timer in memory cannot be damaged */
 		table_status(table, op);
 		return true;
+	case DW_OP_DUE:
+		table_count_due(table, op);
+		return true;
 	case DW_OP_DEAD_SCAN:
 		table_scan_dead(table, op);
 		return true;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "port/spans.h"
 #include "port/op.h"
 #include "store/status.h"
 #include "timer/selection.h"
@@ -121,6 +122,22 @@ void table_scan_dead(struct timer_table *table, dw_op *op)
 		if (!op_add_row(&table->alloc, op, &tail, letter_row(table, letter)))
 			return;
 	}
+}
+
+void table_count_due(struct timer_table *table, dw_op *op)
+{
+	struct skiplist_node *node;
+	size_t looked = 0;
+	struct spans spans;
+
+	spans_of(op, &spans);
+	node = skiplist_after(&table->order, spans_first(&spans), 0); /* no generation is 0 */
+	for (; node && node->due < spans_end(&spans) && looked < DW_DUE_LOOKS_MAX; looked++) {
+		spans_add(&spans, node->due);
+		node = node->next[0];
+	}
+	spans_answer(&table->alloc, op, &spans,
+		     node && node->due < spans_end(&spans) ? node->due : spans_end(&spans));
 }
 
 void table_status(struct timer_table *table, dw_op *op)

@@ -73,5 +73,6 @@ void table_scan(struct timer_table *, dw_op *);
 bool table_read_inbox(struct timer_table *, dw_op *);
 void table_scan_dead(struct timer_table *, dw_op *);
 void table_status(struct timer_table *, dw_op *);
+void table_count_due(struct timer_table *, dw_op *);
 
 #endif

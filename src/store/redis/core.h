@@ -42,6 +42,7 @@
  *	repair.c     compares the entries of the sorted sets with the values
  *	walk.c       reads a shard page by page
  *	letter.c, stream.c, scan.c  pages in order over all shards
+ *	due.c        counts what is due in spans of time
  *	audit.c      reads overdue timers, in no order
  *	later.c      operations on every shard wait until all before them are sent
  *	check.c      checks the whole namespace
@@ -82,6 +83,7 @@
 #include "store/redis/heal/misplaced.h"
 #include "store/redis/nodes/cluster.h"
 #include "store/redis/nodes/sentinels.h"
+#include "store/redis/page/due.h"
 #include "store/redis/page/namespace.h"
 #include "store/redis/timer/outcome.h"
 #include "store/redis/heal/reshard.h"

@@ -400,20 +400,13 @@ static int purge(struct sqlite_session *session, dw_op *op)
 	return code;
 }
 
-static int check(struct sqlite_session *session, dw_op *op)
-{
-	int code = sqlite_status_read(session, op);
-
-	return code || op->status != DW_OK ? code : sqlite_check(session, op);
-}
-
 /* ---- All ---- */
 
 bool sqlite_ops_writes(const dw_op *op)
 {
 	return op->kind != DW_OP_GET && op->kind != DW_OP_SCAN && op->kind != DW_OP_STATUS &&
 	       op->kind != DW_OP_INBOX && op->kind != DW_OP_DEAD_SCAN && op->kind != DW_OP_CHECK &&
-	       op->kind != DW_OP_TOPIC_LIST && op->kind != DW_OP_ENDED &&
+	       op->kind != DW_OP_TOPIC_LIST && op->kind != DW_OP_ENDED && op->kind != DW_OP_DUE &&
 	       !(op->kind == DW_OP_TAKE && op->flags & DW_OP_LOOK);
 }
 
@@ -435,6 +428,8 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 	switch (op->kind) {
 	case DW_OP_SCAN:
 		return sqlite_page_scan(session, op);
+	case DW_OP_DUE:
+		return sqlite_page_due(session, op);
 	case DW_OP_INBOX:
 		return sqlite_page_inbox(session, op);
 	case DW_OP_ACK:
@@ -444,7 +439,7 @@ int sqlite_ops_apply(struct sqlite_session *session, dw_op *op)
 	case DW_OP_PURGE:
 		return purge(session, op);
 	case DW_OP_CHECK:
-		return check(session, op);
+		return sqlite_check(session, op);
 	case DW_OP_REPORT:
 		return sqlite_status_report(session, op);
 	case DW_OP_DEAD_SCAN:

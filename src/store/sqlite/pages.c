@@ -1,6 +1,7 @@
 #include "store/sqlite/pages.h"
 
 #include "base/usec.h"
+#include "port/spans.h"
 #include "port/op.h"
 #include "store/sqlite/bind.h"
 #include "store/sqlite/row.h"
@@ -103,6 +104,45 @@ int sqlite_page_scan(struct sqlite_session *session, dw_op *op)
 {
 	return op->flags & DW_OP_BY_GENERATION ? scan_by_generation(session, op)
 					       : scan_by_due(session, op);
+}
+
+/* count_spans steps through the deadlines. It looks at one timer more than it counts, to see how
+ * far the counts are whole. A damaged index may give the deadlines in another order. */
+static int count_spans(sqlite3_stmt *statement, struct spans *spans, dw_usec *ret_whole_to)
+{
+	dw_usec last = spans_first(spans);
+	int code = SQLITE_OK;
+
+	for (size_t i = 0; (code = sqlite3_step(statement)) == SQLITE_ROW; i++) {
+		dw_usec deadline = sqlite3_column_int64(statement, 0);
+
+		if (deadline < last || deadline >= spans_end(spans))
+			return SQLITE_CORRUPT_INDEX;
+		last = deadline;
+		if (i < DW_DUE_LOOKS_MAX)
+			spans_add(spans, deadline);
+		else
+			*ret_whole_to = deadline;
+	}
+	return code;
+}
+
+int sqlite_page_due(struct sqlite_session *session, dw_op *op)
+{
+	sqlite3_stmt *statement = statement_of(session, SQL_TIMER_DUE);
+	struct spans spans;
+	dw_usec whole_to;
+	int code;
+
+	spans_of(op, &spans);
+	whole_to = spans_end(&spans);
+	code = sqlite3_bind_int64(statement, 1, spans_first(&spans));
+	code = code ? code : sqlite3_bind_int64(statement, 2, spans_end(&spans));
+	code = code ? code : sqlite3_bind_int64(statement, 3, DW_DUE_LOOKS_MAX + 1);
+	code = sqlite_db_finish(statement, code ? code : count_spans(statement, &spans, &whole_to));
+	if (code == SQLITE_OK)
+		spans_answer(&session->alloc, op, &spans, whole_to);
+	return code;
 }
 
 /* inbox_row makes the row of an inbox entry: the timer as it is stored now, or a row that says that

@@ -8,6 +8,9 @@
 /* sqlite_page_scan answers a SCAN. The rows come by deadline, or in the order of the table. */
 int sqlite_page_scan(struct sqlite_session *, dw_op *);
 
+/* sqlite_page_due answers a DUE by the index of deadlines. */
+int sqlite_page_due(struct sqlite_session *, dw_op *);
+
 /* sqlite_page_inbox answers an INBOX. The answer has no rows if no client has changed anything.
  * sqlite_page_ack deletes the entries that the owner has read. */
 int sqlite_page_inbox(struct sqlite_session *, dw_op *);

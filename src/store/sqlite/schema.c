@@ -99,6 +99,8 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_TIMER_LOAD] = "SELECT " TIMER " FROM timer NOT INDEXED WHERE generation > ?1"
 		       " ORDER BY generation LIMIT ?2",
     [SQL_TIMER_NEXT_DUE] = "SELECT due FROM timer WHERE state = 0 ORDER BY due, generation LIMIT 1",
+    [SQL_TIMER_DUE] = "SELECT due FROM timer INDEXED BY timer_due WHERE due >= ?1 AND due < ?2"
+		      " ORDER BY due LIMIT ?3",
     /* The fourth byte of a body is the version of its format. The query first reads the youngest
      * timers, which are the likeliest to be newer. Then it reads all timers from the beginning,
      * because a disk reads slowly backwards. */

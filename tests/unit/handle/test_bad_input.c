@@ -50,12 +50,21 @@ static void null_status(dw *d, int status, const dw_store_status *store, void *u
 	(void)user;
 }
 
+static void null_due(dw *d, int status, const dw_due_counts *counts, void *user)
+{
+	(void)d;
+	(void)status;
+	(void)counts;
+	(void)user;
+}
+
 static void handle_null_is_refused_by_every_call(void **state)
 {
 	dw_options options = {.size = sizeof options, .store = "memory:"};
 	dw_timer timer = {.size = sizeof timer, .topic = "t"};
 	dw_stats stats = {.size = sizeof stats};
 	dw_token token = {0};
+	static const dw_usec bounds[] = {1, 2};
 
 	(void)state;
 	assert_int_equal(dw_open(NULL, &options, NULL), DW_EINVAL);
@@ -70,6 +79,7 @@ static void handle_null_is_refused_by_every_call(void **state)
 	assert_int_equal(dw_list(NULL, NULL, NULL, 1, null_page, NULL), DW_EINVAL);
 	assert_int_equal(dw_get_stats(NULL, &stats), DW_EINVAL);
 	assert_int_equal(dw_count(NULL, NULL, null_tally, NULL), DW_EINVAL);
+	assert_int_equal(dw_count_due(NULL, bounds, 2, null_due, NULL), DW_EINVAL);
 	assert_int_equal(dw_get_status(NULL, null_status, NULL), DW_EINVAL);
 	assert_int_equal(dw_run(NULL), DW_EINVAL);
 	assert_int_equal(dw_turn(NULL), DW_EINVAL);

@@ -38,6 +38,16 @@ static void tallied_scarce(dw *d, const dw_tally *tally, void *user)
 	told->tally = *tally;
 }
 
+static void due_scarce(dw *d, int status, const dw_due_counts *counts, void *user)
+{
+	int *calls = user;
+
+	(void)d;
+	assert_int_equal(status == DW_OK, counts != NULL);
+	assert_true(status == DW_OK || status == DW_ENOMEM);
+	++*calls;
+}
+
 /* lack_memory: true if an allocation failed. What was cancelled is gone, and the rest stays. */
 static bool lack_memory(size_t nth, bool always)
 {
@@ -49,7 +59,8 @@ static bool lack_memory(size_t nth, bool always)
 	dw_select select = {.size = sizeof select, .topic = "t"};
 	struct scarce told = {0};
 	dw_stats stats = {.size = sizeof stats};
-	int status[3], listed = 0;
+	static const dw_usec bounds[] = {START, START + 1};
+	int status[4], listed = 0, due = 0;
 	struct scarce counted = {0};
 	dw *d;
 
@@ -61,13 +72,15 @@ static bool lack_memory(size_t nth, bool always)
 	status[0] = dw_list(d, &select, NULL, 10, listed_scarce, &listed);
 	status[1] = dw_count(d, &select, tallied_scarce, &counted);
 	status[2] = dw_cancel_where(d, &select, tallied_scarce, &told);
+	status[3] = dw_count_due(d, bounds, 2, due_scarce, &due);
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(dw_turn(d), DW_OK);
 	shortage_end(&shortage);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 4; i++)
 		assert_true(status[i] == DW_OK || status[i] == DW_ENOMEM);
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 	assert_int_equal(listed, status[0] == DW_OK);
+	assert_int_equal(due, status[3] == DW_OK);
 	assert_int_equal(counted.calls, status[1] == DW_OK);
 	assert_int_equal(told.calls, status[2] == DW_OK);
 	assert_true(counted.tally.status == DW_ENOMEM || counted.tally.matched == 2 || status[1]);

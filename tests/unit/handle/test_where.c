@@ -167,6 +167,70 @@ static void a_timer_that_is_put_again_stays(void **state)
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 
+/* What dw_count_due() has answered. */
+struct due {
+	int calls, status;
+	uint64_t counts[DW_DUE_BOUNDS_MAX];
+	size_t count;
+	dw_usec whole_to;
+};
+
+static void due_told(dw *d, int status, const dw_due_counts *counts, void *user)
+{
+	struct due *due = user;
+
+	(void)d;
+	due->calls++;
+	due->status = status;
+	if (status != DW_OK)
+		return;
+	assert_int_equal(counts->size, sizeof *counts);
+	due->count = counts->count;
+	due->whole_to = counts->whole_to;
+	memcpy(due->counts, counts->counts, counts->count * sizeof *counts->counts);
+}
+
+static struct due count_due(dw *d, const dw_usec *bounds, size_t count)
+{
+	struct due due = {0};
+
+	assert_int_equal(dw_count_due(d, bounds, count, due_told, &due), DW_OK);
+	assert_int_equal(due.calls, 0);
+	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	assert_int_equal(due.calls, 1);
+	assert_int_equal(due.status, DW_OK);
+	assert_int_equal(due.count, count - 1);
+	return due;
+}
+
+/* A store that looks at each timer stops in the third span, and says where. */
+static void counts_of_due_timers_are_bounded(void **state)
+{
+	static const dw_usec spans[] = {START, START + 100, START + 19000, START + 30000,
+					START + 40000};
+	dw *d = open_store("memory:", DW_OWNER);
+	struct due due;
+	char id[24];
+
+	(void)state;
+	for (int i = 0; i < DW_DUE_LOOKS_MAX + 10; i++) {
+		(void)snprintf(id, sizeof id, "%d", i);
+		put(d, "t", id, START + i);
+		if (i % 10000 == 0)
+			assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	}
+	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
+	due = count_due(d, spans, 5);
+	assert_int_equal(due.counts[0], 100);
+	assert_int_equal(due.counts[1], 18900);
+	assert_int_equal(due.counts[2], 1000);
+	assert_int_equal(due.counts[3], 0);
+	assert_int_equal(due.whole_to, START + DW_DUE_LOOKS_MAX);
+	due = count_due(d, spans, 3);
+	assert_int_equal(due.whole_to, START + 19000);
+	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
+}
+
 static void expect_refused(dw *d, int status, const char *word)
 {
 	assert_int_equal(status, DW_EINVAL);
@@ -178,6 +242,7 @@ static void bad_selections_are_refused_in_words(void **state)
 	char prefix[DW_ID_SIZE + 1];
 	dw *d = open_store("memory:", DW_OWNER);
 	dw_select select = {.size = sizeof select};
+	static const dw_usec bounds[] = {1, 2, 2};
 
 	(void)state;
 	memset(prefix, 'a', sizeof prefix);
@@ -196,6 +261,11 @@ static void bad_selections_are_refused_in_words(void **state)
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "due_to");
 	select = (dw_select){.size = sizeof select, .states = 8};
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "states 0x8");
+	expect_refused(d, dw_count_due(d, bounds, 2, NULL, NULL), "callback");
+	expect_refused(d, dw_count_due(d, NULL, 2, due_told, NULL), "2 to 256 bounds");
+	expect_refused(d, dw_count_due(d, bounds, 1, due_told, NULL), "2 to 256 bounds");
+	expect_refused(d, dw_count_due(d, bounds, 257, due_told, NULL), "2 to 256 bounds");
+	expect_refused(d, dw_count_due(d, bounds, 3, due_told, NULL), "bound 2 is not after");
 	select = (dw_select){.size = 3};
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "sizeof");
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
@@ -208,6 +278,7 @@ int main(void)
 	    cmocka_unit_test(cancels_what_is_meant_over_many_pages),
 	    cmocka_unit_test(a_timer_that_is_delivered_is_late),
 	    cmocka_unit_test(a_timer_that_is_put_again_stays),
+	    cmocka_unit_test(counts_of_due_timers_are_bounded),
 	    cmocka_unit_test(bad_selections_are_refused_in_words),
 	};
 

@@ -360,6 +360,7 @@ static void call_each(struct scripts *s)
 	    {"page", "-", "5", "-5", "b"},
 	    {"dead_page", "", "", "5"},
 	    {"dead_page", "5", "a", "5"},
+	    {"due", "1", "5", "9007199254740992"},
 	    {"status"},
 	    {"types"},
 	    {"shard", "a"},

@@ -13,7 +13,8 @@ bool later_is_barrier(const dw_op *op)
 static bool reads_only(const dw_op *op)
 {
 	return op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN || op->kind == DW_OP_STATUS ||
-	       op->kind == DW_OP_CHECK || op->kind == DW_OP_MEMBERS || op->kind == DW_OP_FACTS;
+	       op->kind == DW_OP_DUE || op->kind == DW_OP_CHECK || op->kind == DW_OP_MEMBERS ||
+	       op->kind == DW_OP_FACTS;
 }
 
 /* has_older returns true if an operation in the queue was submitted before `order`. */
@@ -89,7 +90,7 @@ static bool is_resting(const struct redis_store *store)
  * the pauses are over. */
 static bool reads_shards(const dw_op *op)
 {
-	return op->kind == DW_OP_STATUS || op->kind == DW_OP_CHECK;
+	return op->kind == DW_OP_STATUS || op->kind == DW_OP_DUE || op->kind == DW_OP_CHECK;
 }
 
 /* changes_shards returns true if the operation's commands carry numbers. A fenced owner's REPORT

@@ -194,6 +194,8 @@ void submit_later(struct redis_store *store)
 			facts_begin(store, op);
 		else if (op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN)
 			scan_begin(store, op);
+		else if (op->kind == DW_OP_DUE)
+			due_begin(store, op);
 		else if (op->kind == DW_OP_AUDIT)
 			audit_begin(store, op);
 		else

@@ -45,6 +45,7 @@ static const struct shape shapes[COMMAND_COUNT] = {
     [SCRIPT_DEAD_OF] = {"dead_of", "OK:|OK:bbv"},
     [SCRIPT_DEAD_PAGE] = {"dead_page", ":/bbv"},
     [SCRIPT_DROP] = {"drop", "OK:/n" REFUSED},
+    [SCRIPT_DUE] = {"due", ":/i"},
     [SCRIPT_ENDED] = {"ended", "OK:v"},
     [SCRIPT_FORGET] = {"forget", "OK:ii" REFUSED},
     [SCRIPT_INBOX] = {"inbox", "OK:/bbv|FENCED:"},

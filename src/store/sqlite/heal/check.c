@@ -6,6 +6,7 @@
 
 #include "port/op.h"
 #include "store/sqlite/row.h"
+#include "store/sqlite/status.h"
 #include "timer/ended.h"
 #include "timer/record.h"
 #include "topic/settings.h"
@@ -209,7 +210,7 @@ static void compare(struct file_check *check, const char *what, int64_t counted,
 	flaw(check, "", 0, words);
 }
 
-int sqlite_check(struct sqlite_session *session, dw_op *op)
+static int find_flaws(struct sqlite_session *session, dw_op *op)
 {
 	struct file_check check = {.session = session, .op = op, .tail = &op->rows};
 	int code = look_through(&check, integrity, check_file_row);
@@ -226,4 +227,11 @@ int sqlite_check(struct sqlite_session *session, dw_op *op)
 	compare(&check, "dead letters", check.dead, session->meta.dead);
 	compare(&check, "ends", check.ended, session->meta.ended);
 	return look_through(&check, queues, check_queue_row);
+}
+
+int sqlite_check(struct sqlite_session *session, dw_op *op)
+{
+	int code = sqlite_status_read(session, op);
+
+	return code || op->status != DW_OK ? code : find_flaws(session, op);
 }

@@ -180,6 +180,14 @@ static dw_op *plain(dw_op_kind kind)
 	return op;
 }
 
+static dw_op *due(void)
+{
+	static const dw_usec times[] = {1, 500, 1000};
+	struct alloc alloc = alloc_default();
+
+	return op_new(&alloc, DW_OP_DUE, NULL, times, sizeof times);
+}
+
 static void tear(struct liar *liar)
 {
 	static const char *const words[] = {"ZADD", "{twin:00}:z", "7", "torn", NULL};
@@ -210,6 +218,7 @@ static void live(struct liar *liar)
 	(void)did(liar, ask_put("b", 500, DW_OP_CLAIMED), &head);
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		(void)did(liar, plain(whole[i]), NULL);
+	(void)did(liar, due(), NULL);
 	tear(liar);
 	liar->store.store->type->submit(liar->store.store, plain(DW_OP_LOSS));
 	keyspace_store_wait(&liar->store, DW_SECONDS(10)); /* renewals find what was torn */

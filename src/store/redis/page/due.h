@@ -1,0 +1,12 @@
+/* Counts the timers that are due in spans of time, over all shards. */
+#ifndef DW_STORE_REDIS_DUE_H
+#define DW_STORE_REDIS_DUE_H
+
+#include "port/op.h"
+
+struct redis_store;
+
+/* due_begin answers a DUE, later. */
+void due_begin(struct redis_store *, dw_op *);
+
+#endif
