@@ -4,7 +4,7 @@ import sqlite3
 import struct
 
 HEADER = 28
-RULE_NUMBERS = 28  # bytes before the text of a rule
+RULE_NUMBERS = 36  # bytes before the text of a rule
 
 
 def table_of_crc():
