@@ -1,5 +1,6 @@
 # cmake -DPAGE=FOLDER -DOUT=FILE -P EmbedPage.cmake writes the style, the script and the icon of the
-# page as C. It also writes the hashes for the header Content-Security-Policy.
+# page as C, without comments and indentation, because they are part of each answer. It also writes
+# the hashes for the header Content-Security-Policy.
 set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 # base64_of_sha256 encodes a SHA-256 that is written in hexadecimal. Three digits become two
@@ -23,8 +24,14 @@ endfunction()
 set(texts "/* Written by src/cmake/EmbedPage.cmake. */\n#include \"web/page.h\"\n")
 foreach(file page.css page.js icon.svg)
   string(REPLACE "." "_" name ${file})
-  file(READ ${PAGE}/${file} hex HEX)
-  file(SHA256 ${PAGE}/${file} sha256)
+  file(READ ${PAGE}/${file} text)
+  string(REGEX REPLACE "/[*][^*]*[*]/" "" text "${text}")
+  string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+  string(REGEX REPLACE "\n[ \t\n]+" "\n" text "${text}")
+  string(REGEX REPLACE "^\n" "" text "${text}")
+  file(WRITE ${OUT}.text "${text}")
+  file(READ ${OUT}.text hex HEX)
+  file(SHA256 ${OUT}.text sha256)
   base64_of_sha256(${sha256} hash)
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")

@@ -27,6 +27,9 @@ void asks_close(struct asks *asks)
 		json_decref(asks->asks[i].value);
 		json_decref(asks->asks[i].list.rows);
 	}
+	json_decref(asks->kept.status);
+	json_decref(asks->kept.topics);
+	json_decref(asks->kept.coming);
 	schedules_free(&asks->schedules);
 }
 
@@ -104,30 +107,13 @@ void asks_release(struct ask *ask)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static void note_rates(struct asks *asks, const json_t *status)
-{
-	static const char *const keys[RATES] = {[RATE_STARTED] = "fired",
-						[RATE_DONE] = "settled",
-						[RATE_RETRIED] = "retried",
-						[RATE_DEAD] = "dead"};
-	const json_t *report = json_object_get(status, "owner_report");
-	uint64_t counts[RATES];
-
-	for (int i = 0; i < RATES; i++)
-		counts[i] = (uint64_t)json_integer_value(json_object_get(report, keys[i]));
-	if (json_is_object(report))
-		rates_note(&asks->rates, session_steady(), counts);
-	else
-		rates_clear(&asks->rates);
-}
-
 static void status_told(dw *d, int status, const dw_store_status *store, void *user)
 {
 	struct ask *ask = user;
 	json_t *value = status == DW_OK ? object_of_status(store) : NULL;
 
 	(void)d;
-	note_rates(ask->asks, value);
+	asks_note_status(ask->asks, value);
 	asks_answer(ask, status, value);
 }
 
@@ -186,33 +172,6 @@ static void metrics_asked(dw *d, int status, const dw_topic_info *topics, size_t
 	if (status == DW_OK && dw_get_status(d, metrics_status_told, user) == DW_OK)
 		return;
 	answer_metrics(user);
-}
-
-/* note_coming counts the timers on the first page that are due before `to`. "whole" is false if
- * further pages may have more of them. */
-static json_t *note_coming(const dw_info *timers, size_t count, const dw_cursor *next, dw_usec to)
-{
-	size_t due = 0;
-
-	while (due < count && timers[due].due < to)
-		due++;
-	return json_pack("{s:I, s:b}", "count", (json_int_t)due, "whole",
-			 due < count || next->ended);
-}
-
-static void coming_told(dw *d, int status, const dw_info *timers, size_t count,
-			const dw_cursor *next, void *user)
-{
-	dw_usec now = session_now();
-
-	(void)d;
-	asks_answer(user, status,
-		    status == DW_OK
-			? json_pack("{s:o, s:o, s:o}", "minute",
-				    note_coming(timers, count, next, now + DW_MINUTES(1)), "hour",
-				    note_coming(timers, count, next, now + DW_HOURS(1)), "day",
-				    note_coming(timers, count, next, now + DW_DAYS(1)))
-			: NULL);
 }
 
 /* ---- Schedules ------------------------------------------------------------------------------- */
@@ -274,10 +233,7 @@ static int ask_metrics(dw *d, struct ask *ask)
 
 static int send_ask(dw *d, struct ask *ask)
 {
-	const struct question *question = &ask->question;
-	const dw_select coming = {.size = sizeof coming, .due_from = session_now()};
-
-	switch (question->kind) {
+	switch (ask->question.kind) {
 	case ASK_STATUS:
 		return dw_get_status(d, status_told, ask);
 	case ASK_TOPICS:
@@ -289,7 +245,7 @@ static int send_ask(dw *d, struct ask *ask)
 	case ASK_LETTER:
 		return asks_letter(d, ask);
 	case ASK_COMING:
-		return dw_list(d, &coming, NULL, DW_LIST_MAX, coming_told, ask);
+		return asks_coming(d, ask);
 	default:
 		return asks_list(d, ask);
 	}
@@ -348,7 +304,7 @@ static void free_stale(struct ask *ask, dw_usec steady)
 dw_usec asks_turn(struct asks *asks)
 {
 	dw_usec steady = session_steady();
-	dw_usec wake = DW_NEVER;
+	dw_usec wake = asks_look(asks, steady);
 
 	for (size_t i = 0; i < ASKS_MAX; i++) {
 		struct ask *ask = &asks->asks[i];

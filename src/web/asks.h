@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "cli/out/objects.h"
+#include "cli/out/history.h"
 #include "cli/out/rates.h"
 #include "web/schedules.h"
 #include "durawheel/durawheel.h"
@@ -21,7 +22,7 @@ enum ask_kind {
 	ASK_STATUS,
 	ASK_TOPICS,
 	ASK_METRICS,
-	ASK_COMING, /* the numbers of timers that are due in the next minute, hour and day */
+	ASK_COMING, /* the numbers of timers that come due, of coming_object() */
 	ASK_SCHEDULES,
 	ASK_TIMER,
 	ASK_LETTER, /* the last dead letter of an id, in the form of ASK_DEAD */
@@ -74,6 +75,12 @@ struct ask {
  * far it has looked. */
 #define LIST_LOOKS 20000u
 
+/* The last answers, which the page shows while the store is away. */
+struct kept {
+	json_t *status, *topics, *coming; /* NULL if there was no answer */
+	dw_usec at;                       /* the time of the last status */
+};
+
 struct asks {
 	dw *d;
 	/* A handle for lists only, so that other questions do not wait behind a long list. */
@@ -86,9 +93,13 @@ struct asks {
 	char away[DW_MESSAGE_SIZE]; /* why the store has failed; "" if it works */
 	/* The store has failed but has answered since, so it refuses only changes. */
 	bool is_readable;
-	bool is_probing;    /* a question that tests the store has no answer yet */
-	dw_usec probe_at;   /* the steady time of the next such test */
-	struct rates rates; /* the rates of the owner, from its last status */
+	bool is_probing;        /* a question that tests the store has no answer yet */
+	dw_usec probe_at;       /* the steady time of the next such test */
+	struct rates rates;     /* the rates of the owner, from its last status */
+	struct history history; /* what the owner has done in the last hour */
+	struct kept kept;
+	bool is_looking; /* a question for the history has no answer yet */
+	dw_usec look_at; /* the steady time of the next such question */
 	struct schedules schedules;
 	dw_usec walk_began; /* the steady time at which the current page of the walk began */
 	struct ask asks[ASKS_MAX];

@@ -29,4 +29,5 @@ void asks_answer(struct ask *ask, int status, json_t *value)
 	ask->status = status == DW_OK && !value ? (int)DW_ENOMEM : status;
 	ask->value = value;
 	ask->answered = session_steady();
+	asks_keep(ask);
 }

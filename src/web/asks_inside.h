@@ -20,6 +20,18 @@ void asks_answer(struct ask *, int status, json_t *value);
  * answers again. */
 void asks_doubt(struct asks *);
 
+/* asks_keep keeps an answer for an outage. asks_note_status feeds the rates and the history with an
+ * answer to ASK_STATUS, or with NULL if it failed. */
+void asks_keep(struct ask *);
+void asks_note_status(struct asks *, const json_t *status);
+
+/* asks_look asks for the status if nobody has asked for long, so that the history has no gaps.
+ * Returns the steady time of the next call. */
+dw_usec asks_look(struct asks *, dw_usec steady);
+
+/* asks_coming asks how many timers come due. Returns a status. */
+int asks_coming(dw *, struct ask *);
+
 /* asks_end_list sets the pause before the next list. If the store was unreachable, the pause is
  * short, because the store has not worked for this list. */
 void asks_end_list(struct asks *, dw_usec began, bool was_away);

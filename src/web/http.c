@@ -174,10 +174,8 @@ static enum MHD_Result give_up(const struct http_request *request, const char *p
 static enum MHD_Result go_on(struct http_request *request, const char *path)
 {
 	const struct http *http = request->http;
-	struct http_facts facts = {.owner = http->owner,
-				   .name = http->name,
-				   .rates = &http->asks.rates,
-				   .away = http->asks.away};
+	struct http_facts facts = {
+	    .owner = http->owner, .name = http->name, .asks = &http->asks, .away = http->asks.away};
 
 	if (is_answered(request))
 		return send_reply(request, route_reply(request, &facts));

@@ -87,7 +87,7 @@ size_t route_asks(const struct http_request *, struct question ret_questions[REQ
 struct http_facts {
 	const dw *owner;  /* the owner of http_open(), or NULL */
 	const char *name; /* the name of the namespace, or of the file */
-	const struct rates *rates;
+	const struct asks *asks;
 	const char *away; /* why the store fails to read or to write; "" if it works */
 };
 

@@ -273,6 +273,17 @@ static struct http_reply reply_metrics(const struct ask *ask, const struct http_
 	return reply_copy(METRICS_TYPE, json_string_value(ask->value));
 }
 
+/* show_kept makes the page show the last numbers, where it shows no list. */
+static void show_kept(struct web_page *page, const struct kept *kept)
+{
+	if (!kept->status || (page->view != PAGE_NOW && page->view != PAGE_TOPICS))
+		return;
+	page->old_since = kept->at;
+	page->store = kept->status;
+	page->part = kept->topics;
+	page->coming = page->view == PAGE_NOW ? kept->coming : NULL;
+}
+
 /* reply_page also replies with a page if the store has failed. The page then says so. */
 static struct http_reply reply_page(const struct http_request *request,
 				    const struct http_facts *facts)
@@ -285,7 +296,8 @@ static struct http_reply reply_page(const struct http_request *request,
 				.status = store->status,
 				.away = facts->away,
 				.store = store->value,
-				.rates = facts->rates,
+				.rates = &facts->asks->rates,
+				.history = &facts->asks->history,
 				.stands_by =
 				    facts->owner && dw_health(facts->owner, NULL) == DW_EOWNED,
 				.coming = request->ask_count > 2 ? request->asks[2]->value : NULL,
@@ -300,6 +312,8 @@ static struct http_reply reply_page(const struct http_request *request,
 				.topic = request->wants_timer ? "" : name};
 	bool is_missing = part->status == DW_ENOENT;
 
+	if (store->status != DW_OK)
+		show_kept(&page, &facts->asks->kept);
 	return (struct http_reply){.status = store->status != DW_OK ? 503
 					     : is_missing           ? 404
 								    : 200,

@@ -99,7 +99,7 @@ static struct banner banner_of(const struct web_page *page)
 	char refused[REFUSED_LINE_SIZE];
 
 	refused_line(report, refused);
-	if (!page->store)
+	if (!page->store || page->old_since)
 		return (struct banner){"bad", "The store does not answer", ""};
 	if (*page->away)
 		return (struct banner){"bad", "The store can be read, but fails every change", ""};
@@ -132,6 +132,16 @@ static void put_refused(struct html *html, const struct web_page *page)
 	}
 }
 
+/* put_old says of which time the numbers below are. */
+static void put_old(struct html *html, const struct web_page *page)
+{
+	if (!page->old_since)
+		return;
+	html_put(html, ". <strong data-key=\"old\">The numbers below are old: they are those of ");
+	html_time(html, page->old_since, page->now);
+	html_put(html, ".</strong>");
+}
+
 /* put_banner marks only the first words as a status for screen readers. The times behind them
  * change with each refresh, and would be read out each time. */
 static void put_banner(struct html *html, const struct web_page *page)
@@ -146,12 +156,13 @@ static void put_banner(struct html *html, const struct web_page *page)
 	html_put(html, banner.words);
 	html_put(html, banner.why);
 	html_put(html, "</p>\n<p class=\"under\">");
-	if (page->store && *page->away) {
+	if (page->store && !page->old_since && *page->away) {
 		html_text(html, page->away);
 		html_put(html, ". ");
 	}
-	if (!page->store) {
+	if (!page->store || page->old_since) {
 		html_text(html, *page->away ? page->away : dw_strerror(page->status));
+		put_old(html, page);
 	} else if (*owner) {
 		html_put(html, "Owner <bdi data-key=\"owner\">");
 		html_name(html, owner);
@@ -205,13 +216,28 @@ static void put_foot(struct html *html, const struct web_page *page)
 	html_put(html, "</script>\n</body>\n</html>\n");
 }
 
+/* show_view writes the view. Old numbers are shown as they were then, and in grey. */
+static void show_view(struct html *html, const struct web_page *page)
+{
+	struct web_page then = *page;
+
+	if (!page->old_since) {
+		views[page->view].show(html, page);
+		return;
+	}
+	then.now = page->old_since;
+	html_put(html, "<div class=\"old\">\n");
+	views[page->view].show(html, &then);
+	html_put(html, "</div>\n");
+}
+
 char *page_write(const struct web_page *page)
 {
 	struct html html = {.zone = page->zone, .zone_argument = page->zone_argument};
 
 	put_head(&html, page);
 	put_banner(&html, page);
-	views[page->view].show(&html, page);
+	show_view(&html, page);
 	put_foot(&html, page);
 	if (!html.failed)
 		return html.bytes;

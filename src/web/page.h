@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "web/html.h"
+#include "cli/out/history.h"
 #include "cli/out/rates.h"
 
 enum page_view { PAGE_NOW, PAGE_TOPICS, PAGE_TIMERS, PAGE_DEAD, PAGE_SCHEDULES, PAGE_VIEWS };
@@ -21,10 +22,12 @@ struct web_page {
 	int status;          /* the status of the store's answer */
 	const char *away;    /* why the store fails to read or to write; "" if it works */
 	const json_t *store; /* the object of `stats --json`; NULL if the store has not answered */
+	dw_usec old_since;   /* these numbers are of that time, because the store is away; or 0 */
 	const struct rates *rates;
+	const struct history *history;
 	int part_status;
 	const json_t *part; /* the topics, a list or a timer; NULL if it failed with part_status */
-	const json_t *coming;          /* the numbers of timers that are due soon, or NULL */
+	const json_t *coming;          /* the object of coming_object(), or NULL */
 	bool stands_by;                /* this process is a standby */
 	const char *id;                /* the id of a timer that was looked up, or "" */
 	const char *topic;             /* the topic of a list, or "" */
@@ -43,6 +46,8 @@ char *page_write(const struct web_page *);
 
 /* These functions write the views. The views have their own files. */
 void page_show_now(struct html *, const struct web_page *);
+/* page_show_pictures writes what comes due, the times of handlers, and the last hour. */
+void page_show_pictures(struct html *, const struct web_page *);
 void page_show_topics(struct html *, const struct web_page *);
 void page_show_timers(struct html *, const struct web_page *);
 void page_show_dead(struct html *, const struct web_page *);

@@ -24,38 +24,6 @@ static void put_count(struct html *html, const char *name, const char *key, json
 	html_put(html, "</dd></div>\n");
 }
 
-static void put_span(struct html *html, const char *name, const char *key, const json_t *from)
-{
-	json_int_t span = page_integer(from, key);
-
-	begin_card(html, name, key, span, "");
-	html_span(html, span);
-	html_put(html, "</dd></div>\n");
-}
-
-static void put_rate(struct html *html, const char *name, const struct web_page *page,
-		     enum rate rate)
-{
-	double value;
-
-	html_format(html, "<div class=\"card\"><dt>%s</dt><dd>", name);
-	if (rates_of(page->rates, rate, &value))
-		html_format(html, value < 10 ? "%.1f/s" : "%.0f/s", value);
-	else
-		html_put(html, "-");
-	html_put(html, "</dd></div>\n");
-}
-
-static void begin_cards(struct html *html, const char *title)
-{
-	html_format(html, "<div><h2>%s</h2>\n<dl class=\"cards\">\n", title);
-}
-
-static void end_cards(struct html *html)
-{
-	html_put(html, "</dl></div>\n");
-}
-
 /* ---- Now ------------------------------------------------------------------------------------- */
 
 /* is_counted returns true if an owner has counted the timers of the topic. */
@@ -87,30 +55,6 @@ static void put_next(struct html *html, const struct web_page *page)
 	else
 		html_put(html, next > 0 ? "now" : "never");
 	html_put(html, "</dd></div>\n");
-}
-
-/* put_coming shows how many timers are due soon. "1,000+" means that there may be more. */
-static void put_coming(struct html *html, const struct web_page *page)
-{
-	static const char *const spans[] = {"minute", "hour", "day"};
-
-	if (!page->coming)
-		return;
-	begin_cards(html, "Coming due");
-	for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-		const json_t *span = json_object_get(page->coming, spans[i]);
-		json_int_t count = page_integer(span, "count");
-
-		html_format(html,
-			    "<div class=\"card\"><dt>In the next %s</dt>"
-			    "<dd data-key=\"next_%s\" data-value=\"%lld\">",
-			    spans[i], spans[i], (long long)count);
-		html_count(html, (uint64_t)count);
-		html_put(html, json_is_true(json_object_get(span, "whole")) ? "" : "+");
-		html_put(html, "</dd></div>\n");
-	}
-	put_next(html, page);
-	end_cards(html);
 }
 
 /* put_sum shows the sum of all topics. Without an owner it shows "-", because nobody counts. */
@@ -147,8 +91,9 @@ static void put_timers(struct html *html, const struct web_page *page)
 	const json_t *store = page->store;
 	const json_t *topics = page->part;
 
-	html_put(html, "<h2>Timers</h2>\n<dl class=\"cards\">\n");
+	html_put(html, "<h2 class=\"hid\">Timers</h2>\n<dl class=\"cards\">\n");
 	put_count(html, "Pending", "pending", pending_of(page), "");
+	put_next(html, page);
 	put_sum(html, page, "Due, waiting", "due");
 	put_sum(html, page, "Running", "running");
 	put_count(html, "Messages in queues", "waiting", sum_of(topics, "waiting"), "");
@@ -182,25 +127,8 @@ static void put_fact(struct html *html, const char *name, const json_t *report, 
 
 static void put_owner(struct html *html, const struct web_page *page, const json_t *report)
 {
-	html_put(html, "<div class=\"panels\">\n");
-	begin_cards(html, "How late handlers start");
-	put_span(html, "p50", "lateness_p50_us", report);
-	put_span(html, "p99", "lateness_p99_us", report);
-	put_span(html, "Longest", "lateness_max_us", report);
-	end_cards(html);
-	begin_cards(html, "How long handlers run");
-	put_span(html, "p50", "handler_p50_us", report);
-	put_span(html, "p99", "handler_p99_us", report);
-	put_span(html, "Longest", "handler_max_us", report);
-	end_cards(html);
-	html_put(html, "</div>\n");
-	begin_cards(html, "In the last minute");
-	put_rate(html, "Started", page, RATE_STARTED);
-	put_rate(html, "Done", page, RATE_DONE);
-	put_rate(html, "Retried", page, RATE_RETRIED);
-	put_rate(html, "Dead", page, RATE_DEAD);
-	end_cards(html);
-	html_put(html, "<h2>Since the owner began</h2>\n<dl class=\"facts\">\n");
+	html_put(html, "<section class=\"rest\"><h2>Since the owner began</h2>\n"
+		       "<dl class=\"facts\">\n");
 	put_fact(html, "Started", report, "fired");
 	put_fact(html, "Done", report, "settled");
 	put_fact(html, "Retried", report, "retried");
@@ -211,7 +139,7 @@ static void put_owner(struct html *html, const struct web_page *page, const json
 	html_span(html, page_integer(report, "store_p99_us"));
 	html_put(html, " (p99)</dd></div>\n");
 	put_last_error(html, page, report);
-	html_put(html, "</dl>\n");
+	html_put(html, "</dl></section>\n");
 }
 
 void page_show_now(struct html *html, const struct web_page *page)
@@ -221,9 +149,11 @@ void page_show_now(struct html *html, const struct web_page *page)
 	if (!page->store)
 		return;
 	put_timers(html, page);
-	put_coming(html, page);
+	html_put(html, "<div class=\"boards\">\n");
+	page_show_pictures(html, page);
 	if (json_is_object(report))
 		put_owner(html, page, report);
+	html_put(html, "</div>\n");
 }
 
 /* ---- Topics ---------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
   const button = document.getElementById("pause");
   let paused = false, busy = false, heard = new Date(), asked = heard;
 
-  const attributes = ["class", "href", "datetime", "data-value", "aria-label"];
+  const attributes = ["class", "href", "datetime", "data-value", "aria-label", "x", "y", "height"];
 
   // keyOf returns the link of a row. It identifies the row, because each row belongs to one timer
   // or topic.
@@ -105,6 +105,7 @@
     if (banner.textContent !== words)
       banner.textContent = words;
     banner.className = "banner bad";
+    document.getElementById("main").className = "old";
   }
 
   function watch() {
