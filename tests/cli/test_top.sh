@@ -53,7 +53,7 @@ test_top_scrolls_and_follows_the_size() {
 	expect 0 durawheel import lines
 	start
 	await has_topics 30
-	on_terminal 'await=topic\.10.*topic\.25' 'send=\e[B' 'await=topic\.11.*topic\.26' \
+	on_terminal 'await=topic\.10.*topic\.24' 'send=\e[B' 'await=topic\.11.*topic\.25' \
 		'send=\e[6~' 'await=topic\.39' 'send=\e[5~\e[A' 'await=topic\.10' 60x80 \
 		'await=topic\.10.*topic\.39' 10x40 'await=30 topics by what waits' send=q end=0 \
 		-- durawheel top

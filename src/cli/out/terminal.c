@@ -18,6 +18,13 @@ bool terminal_is_there(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !(kind && !strcmp(kind, "dumb"));
 }
 
+bool terminal_has_colour(void)
+{
+	const char *kind = getenv("TERM"), *refusal = getenv("NO_COLOR");
+
+	return isatty(STDOUT_FILENO) && kind && strcmp(kind, "dumb") != 0 && !(refusal && *refusal);
+}
+
 /* write_all writes the whole text. Returns false if the terminal is gone. */
 static bool write_all(const char *text, size_t size)
 {

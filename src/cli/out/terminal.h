@@ -17,6 +17,10 @@ enum key { KEY_NONE, KEY_QUIT, KEY_SORT, KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE
 /* terminal_is_there returns true if stdin and stdout are a terminal that can move its cursor. */
 bool terminal_is_there(void);
 
+/* terminal_has_colour returns true if stdout is a terminal that may show colours: TERM is not
+ * "dumb", and NO_COLOR is not set. */
+bool terminal_has_colour(void);
+
 /* terminal_take_keys makes each key readable at once. terminal_enter also clears the screen.
  * terminal_leave restores the state before them. Each of them may be called twice. */
 void terminal_take_keys(struct terminal *);

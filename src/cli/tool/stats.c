@@ -6,17 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/out/buckets.h"
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/members.h"
 #include "cli/out/objects.h"
+#include "cli/out/plot.h"
 #include "cli/out/refused.h"
 #include "cli/session.h"
 #include "cli/out/table.h"
+#include "cli/out/terminal.h"
 #include "durawheel/metrics.h"
 
 struct stats {
-	bool json;
+	bool json, plots;
 	json_t *members; /* members_object(); NULL if no processes share the store */
 	int code;
 };
@@ -211,6 +214,57 @@ static int print_json(const dw_store_status *status, json_t *members)
 	return code;
 }
 
+/* ---- Pictures ------------------------------------------------------------------------------ */
+
+enum { WORDS = 18, COUNT = 12 }; /* the columns before the bars */
+
+/* print_buckets prints a row for each bucket from the first to the last one with a handler. */
+static void print_buckets(const json_int_t counts[BUCKETS], json_int_t most)
+{
+	char words[BUCKET_WORDS_SIZE], bar[PLOT_BAR_SIZE];
+	size_t first = 0, end = BUCKETS, rows, columns;
+
+	terminal_size(&rows, &columns);
+	columns = columns > WORDS + COUNT + 12 ? columns - WORDS - COUNT - 6 : 6;
+	while (counts[first] == 0)
+		first++;
+	while (counts[end - 1] == 0)
+		end--;
+	for (size_t i = first; i < end; i++) {
+		bucket_words(i, words);
+		/* session_flush() reports failed writes. */
+		(void)printf("  %-*s %*lld  %s\n", WORDS, words, COUNT, (long long)counts[i],
+			     plot_bar(counts[i], most, columns, plot_has_blocks(), bar));
+	}
+}
+
+static void print_histogram(const char *title, const json_t *report, const char *key)
+{
+	json_int_t counts[BUCKETS], most = 0;
+	json_int_t sum = buckets_of(report, key, counts);
+
+	(void)printf("%s, of %lld\n", title, (long long)sum); /* session_flush() reports failures */
+	for (size_t i = 0; i < BUCKETS; i++)
+		most = counts[i] > most ? counts[i] : most;
+	if (sum > 0)
+		print_buckets(counts, most);
+}
+
+/* print_plots prints the histograms of the owner, or of all peers together. */
+static int print_plots(const dw_store_status *status)
+{
+	json_t *report = json_loads(status->owner_report, JSON_REJECT_DUPLICATES, NULL);
+
+	if (!*status->owner || !json_is_object(report)) {
+		json_decref(report);
+		return complain(EXIT_ABSENT, "there is no owner that has told its times");
+	}
+	print_histogram("how late handlers started", report, "lateness_buckets");
+	print_histogram("how long handlers ran", report, "handler_buckets");
+	json_decref(report);
+	return EXIT_DONE;
+}
+
 static void stats_answered(dw *d, int status, const dw_store_status *store, void *user)
 {
 	struct stats *stats = user;
@@ -222,7 +276,9 @@ static void stats_answered(dw *d, int status, const dw_store_status *store, void
 	}
 	stats->code = EXIT_DONE;
 	members_note_owner(stats->members, store->owner);
-	if (stats->json)
+	if (stats->plots)
+		stats->code = print_plots(store);
+	else if (stats->json)
 		stats->code = print_json(store, stats->members);
 	else
 		print(store, stats->members);
@@ -245,10 +301,15 @@ static void note_members(dw *d, int status, const dw_member_list *list, void *us
 
 int command_stats(const struct options *options)
 {
-	struct stats stats = {.json = options->value[OPT_JSON] != NULL, .code = EXIT_STORE};
+	struct stats stats = {.json = options->value[OPT_JSON] != NULL,
+			      .plots = options->value[OPT_PLOT] != NULL,
+			      .code = EXIT_STORE};
 	dw *d;
-	int status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
+	int status;
 
+	if (stats.json && stats.plots)
+		return complain(EXIT_USAGE, "--plot is for people, --json for programs: use one");
+	status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (status != EXIT_DONE)
 		return status;
 	if (dw_members(d, note_members, &stats) == DW_OK) /* no other store than Redis is shared */

@@ -12,8 +12,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "cli/out/coming.h"
 #include "cli/out/errors.h"
 #include "cli/out/objects.h"
+#include "cli/out/plot.h"
 #include "cli/opening.h"
 #include "cli/session.h"
 #include "cli/out/terminal.h"
@@ -21,16 +23,19 @@
 
 enum { ANSWER_PATIENCE_MS = 5000 };
 
+#define COMING_EVERY DW_SECONDS(10)
+
 struct top {
 	dw *d;
 	struct terminal terminal;
 	struct top_view view;
 	dw_usec every;
-	dw_usec ask_at; /* the steady time of the next questions to the store */
-	unsigned asked; /* the number of missing answers */
-	bool is_new;    /* an answer has arrived since the last picture */
-	bool at_once;   /* draw now, without the missing answers */
-	bool draws;     /* the picture has the terminal to itself */
+	dw_usec ask_at;    /* the steady time of the next questions to the store */
+	dw_usec coming_at; /* the steady time of the next question about what comes due */
+	unsigned asked;    /* the number of missing answers */
+	bool is_new;       /* an answer has arrived since the last picture */
+	bool at_once;      /* draw now, without the missing answers */
+	bool draws;        /* the picture has the terminal to itself */
 	bool over;
 	int signal; /* the signal that ends the command; 0 if there is none */
 };
@@ -65,6 +70,8 @@ static void top_status(dw *d, int status, const dw_store_status *store, void *us
 	json_decref(top->view.store);
 	top->view.store = object_of_status(store);
 	note_rates(top);
+	history_note(&top->view.history, session_now(), session_steady(),
+		     json_object_get(top->view.store, "owner_report"));
 }
 
 static void top_topics(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
@@ -82,6 +89,21 @@ static void top_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		(void)json_array_append_new(top->view.topics, object_of_topic(&topics[i]));
 }
 
+/* top_coming keeps the counts before if the store fails. */
+static void top_coming(dw *d, int status, const dw_due_counts *counts, void *user)
+{
+	struct top *top = user;
+	json_t *coming = status == DW_OK ? coming_object(counts) : NULL;
+
+	(void)d;
+	top->asked--;
+	top->is_new = true;
+	if (!coming)
+		return;
+	json_decref(top->view.coming);
+	top->view.coming = coming;
+}
+
 static void ask(struct top *top)
 {
 	if (top->asked > 0 || session_steady() < top->ask_at)
@@ -89,6 +111,10 @@ static void ask(struct top *top)
 	top->ask_at = session_steady() + top->every;
 	top->asked += dw_get_status(top->d, top_status, top) == DW_OK;
 	top->asked += dw_topic_list(top->d, NULL, top_topics, top) == DW_OK;
+	if (session_steady() < top->coming_at)
+		return;
+	top->coming_at = session_steady() + COMING_EVERY;
+	top->asked += coming_ask(top->d, session_now(), top_coming, top) == DW_OK;
 }
 
 /* ---- Drawing ------------------------------------------------------------------------------- */
@@ -315,6 +341,8 @@ int command_top(const struct options *options)
 				options->value[OPT_EVERY]);
 	if (code != EXIT_DONE)
 		return code;
+	top.view.has_blocks = plot_has_blocks();
+	top.view.has_colour = terminal_has_colour();
 	signal_fd = open_signals();
 	if (signal_fd < 0)
 		return complain(EXIT_FAILED, "no signalfd: %s", strerror(errno));
@@ -323,6 +351,7 @@ int command_top(const struct options *options)
 		code = session_close(top.d, show(&top, signal_fd));
 	json_decref(top.view.store);
 	json_decref(top.view.topics);
+	json_decref(top.view.coming);
 	(void)close(signal_fd); /* nothing was written to it */
 	return top.signal ? 128 + top.signal : code;
 }

@@ -7,10 +7,11 @@
 
 #include "cli/out/refused.h"
 #include "cli/out/text.h"
+#include "cli/tool/top_line.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
 #define GROUPED_SIZE 32 /* the room for the largest number with its commas */
-#define HEAD_ROWS 8     /* all rows except the topics, an error message and refused shards */
+#define HEAD_ROWS 9     /* all rows except the topics, an error message and refused shards */
 #define WIDE 100        /* columns that the whole table needs */
 
 static json_int_t number(const json_t *object, const char *key)
@@ -23,38 +24,6 @@ static const char *words(const json_t *object, const char *key)
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
-}
-
-/* put_line prints a line and a newline. It cuts the line at the width of the terminal. */
-static void put_line(FILE *to, const struct top_view *view, const char *line)
-{
-	size_t size = strlen(line), used = 0;
-
-	for (size_t at = 0; at < size;) {
-		char form[TEXT_STEP_SIZE];
-		size_t step = text_step(line + at, size - at, form);
-
-		used += step == strlen(form) ? 1 : strlen(form);
-		if (view->columns > 0 && used > view->columns)
-			break;
-		at += step;
-		(void)fputs(form, to); /* top_picture() reports failed writes */
-	}
-	(void)fputc('\n', to);
-}
-
-/* count_text writes a number with at most 6 characters, like 999999, 1.20M, 12.3M or 1.20G. Returns
- * the text. */
-static const char *count_text(json_int_t count, char *ret_text, size_t size)
-{
-	if (count < 1000000)
-		(void)snprintf(ret_text, size, "%lld", (long long)(count < 0 ? 0 : count));
-	else if (count < 1000000000)
-		(void)snprintf(ret_text, size, "%.*fM", count < 10000000 ? 2 : 1,
-			       (double)count / 1e6);
-	else
-		(void)snprintf(ret_text, size, "%.2fG", (double)count / 1e9);
-	return ret_text;
 }
 
 static const char *span_text(json_int_t span, char *ret_text)
@@ -100,7 +69,7 @@ static void put_fault(FILE *to, const struct top_view *view)
 		(void)snprintf(line, sizeof line, "the store does not answer: %s",
 			       dw_strerror(view->status));
 	if (has_fault(view))
-		put_line(to, view, line);
+		top_line(to, view, TOP_BAD, line);
 }
 
 static bool has_refused(const struct top_view *view)
@@ -121,7 +90,7 @@ static void put_refused(FILE *to, const struct top_view *view)
 	text_distance(number(first, "since"), view->now, ago);
 	(void)snprintf(line, sizeof line, "refused   %s, %s: %s", which, ago,
 		       words(first, "why")); /* long words are cut */
-	put_line(to, view, line);
+	top_line(to, view, TOP_WARN, line);
 }
 
 /* owner_for writes how long the owner has owned the store. While the owner loads its timers, it
@@ -146,6 +115,7 @@ static void put_owner(FILE *to, const struct top_view *view)
 	const char *owner = words(view->store, "owner"), *standby = words(view->store, "standby");
 	const json_t *report = json_object_get(view->store, "owner_report");
 	dw_usec seen = number(view->store, "owner_seen");
+	enum top_colour colour = TOP_BAD;
 	char how[96], line[512];
 
 	owner_for(view, how, sizeof how);
@@ -163,7 +133,9 @@ static void put_owner(FILE *to, const struct top_view *view)
 	else
 		(void)snprintf(line, sizeof line, "%s: owner %s, %s%s%s", view->name, owner, how,
 			       *standby ? "; standby " : "", standby);
-	put_line(to, view, line);
+	if (*owner && view->now - seen <= SILENT_AFTER && number(report, "unowned") == 0)
+		colour = TOP_GOOD;
+	top_line(to, view, view->store ? colour : TOP_PLAIN, line);
 	put_fault(to, view);
 	put_refused(to, view);
 }
@@ -181,9 +153,11 @@ static void put_timers(FILE *to, const struct top_view *view)
 	    (long long)number(view->store, "pending"), (long long)number(view->store, "claimed"),
 	    next, (long long)number(view->store, "dead"),
 	    number(view->store, "dead") == 1 ? "" : "s", (long long)number(view->store, "inbox"));
-	put_line(to, view, line);
+	top_line(to, view, TOP_PLAIN, line);
 }
 
+/* put_spans prints the quantiles of lateness and of handlers, a line each, because one would be too
+ * long for 80 columns. */
 static void put_spans(FILE *to, const struct top_view *view)
 {
 	static const char *const keys[] = {"lateness_p50_us", "lateness_p99_us", "lateness_max_us",
@@ -194,11 +168,12 @@ static void put_spans(FILE *to, const struct top_view *view)
 
 	for (int i = 0; i < 7; i++)
 		(void)span_text(number(report, keys[i]), span[i]);
-	(void)snprintf(
-	    line, sizeof line,
-	    "lateness  p50 %s, p99 %s, max %s   handlers p50 %s, p99 %s, max %s   store p99 %s",
-	    span[0], span[1], span[2], span[3], span[4], span[5], span[6]);
-	put_line(to, view, line);
+	(void)snprintf(line, sizeof line, "lateness  p50 %s, p99 %s, max %s; store p99 %s", span[0],
+		       span[1], span[2], span[6]);
+	top_line(to, view, TOP_PLAIN, line);
+	(void)snprintf(line, sizeof line, "handlers  p50 %s, p99 %s, max %s", span[3], span[4],
+		       span[5]);
+	top_line(to, view, TOP_PLAIN, line);
 }
 
 static void put_rates(FILE *to, const struct top_view *view)
@@ -216,7 +191,7 @@ static void put_rates(FILE *to, const struct top_view *view)
 		else
 			(void)snprintf(line + used, sizeof line - used, " %s -", names[i]);
 	}
-	put_line(to, view, line);
+	top_line(to, view, TOP_PLAIN, line);
 }
 
 static void put_error(FILE *to, const struct top_view *view)
@@ -231,7 +206,7 @@ static void put_error(FILE *to, const struct top_view *view)
 	else
 		(void)snprintf(line, sizeof line, "errors    %s: %s", ago,
 			       *text ? text : dw_strerror((int)number(report, "last_error")));
-	put_line(to, view, line);
+	top_line(to, view, number(report, "last_error") == 0 ? TOP_PLAIN : TOP_WARN, line);
 }
 
 /* ---- Topics -------------------------------------------------------------------------------- */
@@ -298,7 +273,7 @@ static void put_topic(FILE *to, const struct top_view *view, const json_t *topic
 
 	for (int i = 0; i < 7; i++) /* without an owner the numbers of timers are missing */
 		if (json_object_get(topic, keys[i]))
-			(void)count_text(number(topic, keys[i]), count[i], sizeof count[i]);
+			(void)top_count(number(topic, keys[i]), count[i], sizeof count[i]);
 		else
 			(void)snprintf(count[i], sizeof count[i], "-");
 	if (!is_narrow(view))
@@ -308,14 +283,15 @@ static void put_topic(FILE *to, const struct top_view *view, const json_t *topic
 		       span_text(number(topic, "late_p99_us"), late), ends, count[6],
 		       why_text(topic), words(topic, "topic"),
 		       json_is_true(json_object_get(topic, "queue")) ? " (queue)" : "");
-	put_line(to, view, line);
+	top_line(to, view, TOP_PLAIN, line);
 }
 
 static void put_topics(FILE *to, struct top_view *view)
 {
 	static const char *const orders[] = {"what waits", "pending", "dead", "name"};
 	size_t count = json_array_size(view->topics);
-	size_t others = (size_t)HEAD_ROWS + has_fault(view) + has_refused(view);
+	size_t others =
+	    (size_t)HEAD_ROWS + has_fault(view) + has_refused(view) + top_bars_rows(view);
 	size_t room = view->rows == 0 ? count : view->rows > others ? view->rows - others : 1;
 	json_t **sorted = calloc(count + 1, sizeof *sorted);
 	char line[128];
@@ -330,17 +306,17 @@ static void put_topics(FILE *to, struct top_view *view)
 	(void)snprintf(line, sizeof line,
 		       "PENDING    DUE   RUN QUEUED OLDEST LATEP99%s  DEAD WAITS    TOPIC",
 		       is_narrow(view) ? "" : "    DONE  RETRY");
-	put_line(to, view, line);
+	top_line(to, view, TOP_DIM, line);
 	for (size_t i = view->first; sorted && i < count && i < view->first + room; i++)
 		put_topic(to, view, sorted[i]);
 	free(sorted);
 	if (view->rows == 0)
 		return;
 	for (size_t i = count - view->first; i < room; i++)
-		put_line(to, view, "");
+		top_line(to, view, TOP_PLAIN, "");
 	(void)snprintf(line, sizeof line, "%zu topics by %s: q quits, s sorts, arrows scroll",
 		       count, orders[view->order]);
-	put_line(to, view, line);
+	top_line(to, view, TOP_DIM, line);
 }
 
 /* cut_rows keeps only the first lines if the terminal has no room for a single topic. */
@@ -368,7 +344,8 @@ char *top_picture(struct top_view *view)
 	put_spans(to, view);
 	put_rates(to, view);
 	put_error(to, view);
-	put_line(to, view, "");
+	top_bars(to, view);
+	top_line(to, view, TOP_PLAIN, "");
 	put_topics(to, view);
 	failed = ferror(to) != 0;
 	if (fclose(to) != 0 || failed) {

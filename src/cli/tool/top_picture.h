@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "cli/out/history.h"
 #include "cli/out/rates.h"
 #include "durawheel/durawheel.h"
 
@@ -17,7 +18,10 @@ struct top_view {
 	char away[DW_MESSAGE_SIZE]; /* why the store does not answer; "" if it does */
 	json_t *store;              /* the object of `stats --json`; NULL before the first answer */
 	json_t *topics;             /* the array of `topic list --json` */
+	json_t *coming;             /* the object of coming_object(), or NULL */
 	struct rates rates;
+	struct history history;
+	bool has_blocks, has_colour; /* what the terminal shows */
 	enum top_order order;
 	size_t first;         /* the number of topics that are scrolled out at the top */
 	size_t rows, columns; /* the size of the terminal; 0 for no limit */
