@@ -404,6 +404,7 @@ static void put_letter_row(struct html *html, const json_t *letter, dw_usec now)
 void page_show_dead(struct html *html, const struct web_page *page)
 {
 	const json_t *letters = json_object_get(page->part, "letters");
+	char word[TEXT_SHELL_SIZE];
 
 	put_search(html, page);
 	if (page->part_status == DW_ENOENT) {
@@ -422,14 +423,15 @@ void page_show_dead(struct html *html, const struct web_page *page)
 			       "delivered.</p>\n");
 		return;
 	}
-	html_put(html,
-		 "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" tabindex=\"0\">"
-		 "<table class=\"dead\">\n<caption><span>The oldest first. To deliver one again: "
-		 "<code>durawheel dead "
-		 "requeue ID</code></span></caption>\n"
-		 "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
-		 "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
-		 "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
-		 "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
+	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" "
+		       "tabindex=\"0\"><table class=\"dead\">\n<caption><span>The oldest first. "
+		       "To deliver the first one again: <code>durawheel dead requeue <bdi>");
+	html_name(html,
+		  text_shell_word(page_string(json_array_get(letters, page->skip), "id"), word));
+	html_put(html, "</bdi></code></span></caption>\n"
+		       "<thead><tr><th scope=\"col\">Id</th><th scope=\"col\">Set aside</th>"
+		       "<th scope=\"col\">Topic</th><th scope=\"col\">Reason</th>"
+		       "<th scope=\"col\">Was due</th><th scope=\"col\" class=\"n\">Attempts</th>"
+		       "<th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n");
 	page_rows(html, page, letters, put_letter_row, PAGE_TABLE_END);
 }

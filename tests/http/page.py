@@ -233,6 +233,8 @@ def test_letters_are_found(place):
     server = Server(place, *ANY)
     ids = ["dead " + one[:200] for one in HOSTILE[:4]]
     with Browser() as web:
+        web.open(server, "/dead")
+        assert web.text(".dead caption code") == "durawheel dead requeue '%s'" % ids[0]
         for one in ids:
             quoted = urllib.parse.quote(one, safe="")
             web.open(server, "/dead")
