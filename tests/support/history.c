@@ -1,4 +1,4 @@
-#include "support/history.h"
+#include "support/history_inside.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,22 +7,6 @@
 #include <stdlib.h>
 
 #define CALLS_MAX 256 /* the calls for one timer */
-
-struct fault {
-	dw_usec from;
-	dw_usec until;
-};
-
-struct history {
-	struct history_event *events;
-	size_t count;
-	size_t capacity;
-	struct fault *faults;
-	size_t fault_count;
-	size_t fault_capacity;
-	size_t counts[HISTORY_KINDS];
-	bool has_journals;
-};
 
 /* A call and its answer. NULL: the outcome is unknown. */
 struct call {
@@ -78,43 +62,56 @@ void history_add(struct history *history, const struct history_event *event)
 	history->counts[event->kind]++;
 }
 
-void history_fault(struct history *history, dw_usec from, dw_usec until)
+void history_fault_in(struct history *history, uint64_t parts, dw_usec from, dw_usec until)
 {
 	if (history->fault_count == history->fault_capacity)
 		history->faults =
 		    grow(history->faults, &history->fault_capacity, sizeof *history->faults);
-	history->faults[history->fault_count++] = (struct fault){from, until};
+	history->faults[history->fault_count++] = (struct fault){from, until, parts};
 }
 
-size_t history_replaced(struct history *history, dw_usec from, dw_usec until)
+void history_fault(struct history *history, dw_usec from, dw_usec until)
+{
+	history_fault_in(history, HISTORY_ALL, from, until);
+}
+
+size_t history_replaced_in(struct history *history, uint64_t parts, dw_usec from, dw_usec until)
 {
 	size_t kept = 0, count = 0;
 
 	for (size_t i = 0; i < history->count; i++) {
 		struct history_event *event = &history->events[i];
-		bool is_in = event->at >= from && event->at < until;
+		bool is_concerned = event->at >= from && event->at < until &&
+				    history_is_in(history, parts, event->number);
 		bool is_settled = event->kind == HISTORY_SETTLED;
 
-		if (is_in && event->kind >= HISTORY_PUT_ANSWERED &&
+		if (is_concerned && event->kind >= HISTORY_PUT_ANSWERED &&
 		    event->kind <= HISTORY_CANCEL_ANSWERED && event->status == DW_OK) {
 			event->status = DW_EUNKNOWN;
 			count++;
 		}
-		count += is_in && is_settled;
-		if (!is_in || !is_settled)
+		count += is_concerned && is_settled;
+		if (!is_concerned || !is_settled)
 			history->events[kept++] = *event;
 	}
 	history->count = kept;
 	return count;
 }
 
-/* faults_between: the number of faults that touch this time. */
-static size_t faults_between(const struct history *history, dw_usec from, dw_usec until)
+size_t history_replaced(struct history *history, dw_usec from, dw_usec until)
+{
+	return history_replaced_in(history, HISTORY_ALL, from, until);
+}
+
+/* faults_between: the number of faults of the timer that touch this time. */
+static size_t faults_between(const struct history *history, size_t number, dw_usec from,
+			     dw_usec until)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < history->fault_count; i++)
-		if (history->faults[i].from <= until && history->faults[i].until >= from)
+		if (history->faults[i].from <= until && history->faults[i].until >= from &&
+		    history_is_in(history, history->faults[i].parts, number))
 			count++;
 	return count;
 }
@@ -237,7 +234,7 @@ static bool was_known(const struct call *wish, const struct call *call)
  * it must have: after a start, a timer is settled, or cancels and moves are refused. */
 static bool came_after(const struct life *life, const struct history_event *start, dw_usec at)
 {
-	return start->at > at || faults_between(life->history, start->at, at) == 0;
+	return start->at > at || faults_between(life->history, start->number, start->at, at) == 0;
 }
 
 /* is_hidden: the put was in the journal of its process, and another process has made the call. */
@@ -312,12 +309,12 @@ static void check_before(struct life *life, const struct history_event *start, s
 	    (start->generation == before->generation || !has_unknown_move(life)))
 		tell(life, HISTORY_ATTEMPT, "%" PRIu32 " after %" PRIu32, start->attempt,
 		     before->attempt);
-	if (faults_between(history, before->at, start->at) == 0)
+	if (faults_between(history, start->number, before->at, start->at) == 0)
 		tell(life, HISTORY_REPEATED,
 		     "started by process %u and, %" PRId64 " us later and without a fault in "
 		     "between, by process %u",
 		     before->process, start->at - before->at, start->process);
-	else if (starts > 1 + faults_between(history, INT64_MIN, start->at))
+	else if (starts > 1 + faults_between(history, start->number, INT64_MIN, start->at))
 		tell(life, HISTORY_REPEATED, "started %zu times", starts);
 }
 
@@ -387,7 +384,8 @@ static bool may_have_cancelled(const struct life *life, const struct call *call)
 	if (is_unknown(call) || call->answered->status == DW_OK)
 		return true;
 	return call->answered->status == DW_ENOENT &&
-	       faults_between(life->history, call->sent->at, call->answered->at) > 0;
+	       faults_between(life->history, call->sent->number, call->sent->at,
+			      call->answered->at) > 0;
 }
 
 static bool may_be_missing(const struct life *life)
@@ -494,21 +492,6 @@ void history_show(const struct history *history, size_t number)
 
 /* ---- Figures -------------------------------------------------------------------------------- */
 
-size_t history_count(const struct history *history, enum history_kind kind)
-{
-	return history->counts[kind];
-}
-
-size_t history_answers(const struct history *history, enum history_kind kind, int status)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < history->count; i++)
-		if (history->events[i].kind == kind && history->events[i].status == status)
-			count++;
-	return count;
-}
-
 size_t history_repeats(struct history *history)
 {
 	size_t repeats = 0;
@@ -544,41 +527,4 @@ dw_usec history_slowest(struct history *history)
 		from += life.count;
 	}
 	return slowest;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	dw_usec first = *(const dw_usec *)a, second = *(const dw_usec *)b;
-
-	return (first > second) - (first < second);
-}
-
-dw_usec history_latest(const struct history *history, unsigned thousandths)
-{
-	size_t count = history->counts[HISTORY_START], found = 0;
-	dw_usec *late = calloc(count + 1, sizeof *late);
-	dw_usec latest;
-
-	if (!late)
-		abort();
-	for (size_t i = 0; i < history->count; i++)
-		if (history->events[i].kind == HISTORY_START)
-			late[found++] = history->events[i].at - history->events[i].due;
-	qsort(late, found, sizeof *late, by_time);
-	latest = found ? late[found - 1 - found * thousandths / 1000] : 0;
-	free(late);
-	return latest;
-}
-
-dw_usec history_first_start(const struct history *history, dw_usec after)
-{
-	dw_usec first = DW_NEVER;
-
-	for (size_t i = 0; i < history->count; i++) {
-		const struct history_event *event = &history->events[i];
-
-		if (event->kind == HISTORY_START && event->at >= after && event->at < first)
-			first = event->at;
-	}
-	return first;
 }

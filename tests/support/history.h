@@ -71,10 +71,16 @@ void history_add(struct history *, const struct history_event *);
  * start once more. */
 void history_fault(struct history *, dw_usec from, dw_usec until);
 
+/* history_divide: timers belong to parts, of which a fault may concern some: bit n is part n. */
+#define HISTORY_ALL UINT64_MAX
+void history_divide(struct history *, unsigned (*part_of)(size_t number));
+void history_fault_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
+
 /* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so
  * what a confirmation did then is unknown. Call it when all events are added. Returns how many
  * confirmations that are. */
 size_t history_replaced(struct history *, dw_usec from, dw_usec until);
+size_t history_replaced_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 
 /* history_journals: the processes have journals, so that an owner may not know yet what another
  * process was told. */
@@ -96,6 +102,13 @@ dw_usec history_slowest(struct history *);
 dw_usec history_latest(const struct history *, unsigned thousandths);
 /* history_first_start: the first start at or after this moment; DW_NEVER if there is none. */
 dw_usec history_first_start(const struct history *, dw_usec after);
+/* The same of some parts: the timers that were due in a time, and the first start of one. */
+dw_usec history_latest_in(const struct history *, uint64_t parts, dw_usec from, dw_usec until,
+			  unsigned thousandths);
+dw_usec history_first_start_in(const struct history *, uint64_t parts, dw_usec after);
+/* history_changes: how often a part's timers were started by another process than the one before,
+ * over all parts. */
+size_t history_changes(struct history *);
 
 const char *history_broken_name(enum history_broken);
 

@@ -140,31 +140,90 @@ static void move_key(const struct redis_cluster *cluster, const redisReply *key,
 			    cluster->servers[to].port, key->str, key->len));
 }
 
+void redis_cluster_move_begin(const struct redis_cluster *cluster,
+			      const struct redis_cluster_move *move)
+{
+	freeReplyObject(ask(&cluster->servers[move->to], "CLUSTER SETSLOT %u IMPORTING %s",
+			    move->slot, cluster->ids[move->from]));
+	freeReplyObject(ask(&cluster->servers[move->from], "CLUSTER SETSLOT %u MIGRATING %s",
+			    move->slot, cluster->ids[move->to]));
+}
+
+size_t redis_cluster_move_some(const struct redis_cluster *cluster,
+			       const struct redis_cluster_move *move)
+{
+	redisReply *keys =
+	    ask(&cluster->servers[move->from], "CLUSTER GETKEYSINSLOT %u 2", move->slot);
+	size_t count = keys->elements;
+
+	for (size_t i = 0; i < count; i++)
+		move_key(cluster, keys->element[i], move->from, move->to);
+	freeReplyObject(keys);
+	return count;
+}
+
+void redis_cluster_move_end(const struct redis_cluster *cluster,
+			    const struct redis_cluster_move *move)
+{
+	const struct redis_server *servers = cluster->servers;
+	const char *id = cluster->ids[move->to];
+
+	freeReplyObject(ask(&servers[move->to], "CLUSTER SETSLOT %u NODE %s", move->slot, id));
+	freeReplyObject(ask(&servers[move->from], "CLUSTER SETSLOT %u NODE %s", move->slot, id));
+}
+
 void redis_cluster_move(const struct redis_cluster *cluster, unsigned slot, unsigned from,
 			unsigned to)
 {
-	const struct redis_server *servers = cluster->servers;
-	size_t left;
+	const struct redis_cluster_move move = {slot, from, to};
 
-	freeReplyObject(
-	    ask(&servers[to], "CLUSTER SETSLOT %u IMPORTING %s", slot, cluster->ids[from]));
-	freeReplyObject(
-	    ask(&servers[from], "CLUSTER SETSLOT %u MIGRATING %s", slot, cluster->ids[to]));
-	do {
-		redisReply *keys = ask(&servers[from], "CLUSTER GETKEYSINSLOT %u 10", slot);
-
-		left = keys->elements;
-		for (size_t i = 0; i < left; i++)
-			move_key(cluster, keys->element[i], from, to);
-		freeReplyObject(keys);
-	} while (left > 0);
-	freeReplyObject(ask(&servers[to], "CLUSTER SETSLOT %u NODE %s", slot, cluster->ids[to]));
-	freeReplyObject(ask(&servers[from], "CLUSTER SETSLOT %u NODE %s", slot, cluster->ids[to]));
+	redis_cluster_move_begin(cluster, &move);
+	while (redis_cluster_move_some(cluster, &move) > 0)
+		;
+	redis_cluster_move_end(cluster, &move);
 }
 
 void redis_cluster_fail_over(const struct redis_cluster *cluster, unsigned replica)
 {
 	freeReplyObject(ask(&cluster->servers[replica], "CLUSTER FAILOVER"));
+}
+
+void redis_cluster_take(const struct redis_cluster *cluster, unsigned replica)
+{
+	freeReplyObject(ask(&cluster->servers[replica], "CLUSTER FAILOVER TAKEOVER"));
+}
+
+/* node_at returns which node has the port. */
+static unsigned node_at(const struct redis_cluster *cluster, long long port)
+{
+	unsigned node = 0;
+
+	while (node < CLUSTER_NODES && cluster->servers[node].port != port)
+		node++;
+	return node;
+}
+
+static unsigned master_by(const struct redis_cluster *cluster, unsigned node, unsigned slot)
+{
+	redisReply *ranges = ask(&cluster->servers[node], "CLUSTER SLOTS");
+	unsigned found = CLUSTER_NODES;
+
+	for (size_t i = 0; i < ranges->elements; i++) {
+		redisReply **range = ranges->element[i]->element;
+
+		if (slot >= range[0]->integer && slot <= range[1]->integer)
+			found = node_at(cluster, range[2]->element[1]->integer);
+	}
+	freeReplyObject(ranges);
+	return found;
+}
+
+unsigned redis_cluster_master(const struct redis_cluster *cluster, unsigned slot, unsigned except)
+{
+	for (unsigned i = 0; i < CLUSTER_NODES; i++)
+		if (i != except && cluster->servers[i].pid != 0)
+			return master_by(cluster, i, slot);
+	return CLUSTER_NODES;
 }
 
 void redis_cluster_tell(const struct redis_cluster *cluster, const char *command)

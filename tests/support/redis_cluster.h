@@ -19,11 +19,27 @@ struct redis_cluster {
  * after 1 s. */
 void redis_cluster_start(struct redis_cluster *);
 
-/* redis_cluster_move moves all keys of the slot to another master, and then the slot. */
-void redis_cluster_move(const struct redis_cluster *, unsigned slot, unsigned from, unsigned to);
+/* A slot on its way to another master. */
+struct redis_cluster_move {
+	unsigned slot, from, to;
+};
 
-/* redis_cluster_fail_over makes a replica the master while the master lives. */
+/* redis_cluster_move moves all keys of the slot to another master, and then the slot. The other
+ * three are its parts. _some moves a few keys, and returns how many were there. _end waits until
+ * the two masters agree. */
+void redis_cluster_move(const struct redis_cluster *, unsigned slot, unsigned from, unsigned to);
+void redis_cluster_move_begin(const struct redis_cluster *, const struct redis_cluster_move *);
+size_t redis_cluster_move_some(const struct redis_cluster *, const struct redis_cluster_move *);
+void redis_cluster_move_end(const struct redis_cluster *, const struct redis_cluster_move *);
+
+/* redis_cluster_fail_over makes a replica the master while the master lives. redis_cluster_take
+ * does so without asking anybody. */
 void redis_cluster_fail_over(const struct redis_cluster *, unsigned replica);
+void redis_cluster_take(const struct redis_cluster *, unsigned replica);
+
+/* redis_cluster_master returns which node has the slot, as a node that runs says; CLUSTER_NODES:
+ * nobody knows. It leaves out what the node `except` says. */
+unsigned redis_cluster_master(const struct redis_cluster *, unsigned slot, unsigned except);
 
 /* redis_cluster_owner returns which of the masters has the slot at first. */
 unsigned redis_cluster_owner(unsigned slot);

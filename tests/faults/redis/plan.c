@@ -40,7 +40,7 @@ static void wish_act(struct plan_item *item, struct faults *faults, const struct
 
 void plan_mixed(struct plan *plan, struct faults *faults, const struct plan_size *size)
 {
-	dw_usec began = faults_now() + BEGIN;
+	dw_usec began = faults_now() + BEGIN + size->delay;
 
 	make(plan, faults, size->count);
 	for (size_t i = 0; i < plan->count; i++) {

@@ -35,6 +35,7 @@ struct plan_size {
 	dw_usec period; /* the time in which the timers are put */
 	dw_usec span;   /* the longest time from put to deadline */
 	bool alone;     /* the owner does all operations */
+	dw_usec delay;  /* the first timers are put so much later than the processes start */
 };
 
 /* plan_mixed: the owner and a client put the timers. Three of ten are cancelled and one is moved,

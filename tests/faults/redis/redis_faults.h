@@ -47,6 +47,13 @@ void failover_asleep(struct faults *);
 void failover_cut_off(struct faults *);
 void failover_replicated(struct faults *);
 
+/* cluster.c */
+void cluster_killed(struct faults *);
+void cluster_asleep(struct faults *);
+void cluster_failover(struct faults *);
+void cluster_taken(struct faults *);
+void cluster_moves(struct faults *);
+
 /* peers.c */
 void peers_move(struct faults *);
 void peers_killed(struct faults *);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faults/payload.h"
 #include "faults/redis/admin.h"
+#include "store/redis/store.h"
 
 #define PAUSE DW_MILLISECONDS(50)
 
@@ -30,6 +32,32 @@ void run_begin_town(struct run *run, struct faults *faults, struct sentinel_town
 void run_follow(struct run *run)
 {
 	run->server = run->town->servers[sentinel_town_master(run->town)];
+}
+
+unsigned run_slot(unsigned shard)
+{
+	char tag[32];
+
+	(void)snprintf(tag, sizeof tag, "{" RUN_NAME ":%02u}", shard); /* it fits */
+	return crc16_of(tag) % CLUSTER_SLOTS;
+}
+
+static unsigned shard_of_number(size_t number)
+{
+	char id[DW_ID_MAX + 1];
+
+	payload_id(number, id);
+	return crc16_of(id) % RUN_SHARDS;
+}
+
+void run_begin_cluster(struct run *run, struct faults *faults, struct redis_cluster *cluster)
+{
+	begin(run, faults);
+	redis_cluster_start(cluster);
+	run->cluster = cluster;
+	run->server = cluster->servers[0];
+	history_divide(run->history, shard_of_number);
+	(void)snprintf(run->url, sizeof run->url, "%s", cluster->url); /* it fits */
 }
 
 void run_begin(struct run *run, struct faults *faults)
@@ -203,12 +231,22 @@ bool run_wait_ready(struct run *run, unsigned hand)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
+/* server_of returns the server that has the shard. */
+static const struct redis_server *server_of(const struct run *run, unsigned shard)
+{
+	unsigned node = run->cluster
+			    ? redis_cluster_master(run->cluster, run_slot(shard), CLUSTER_NODES)
+			    : CLUSTER_NODES;
+
+	return node < CLUSTER_NODES ? &run->cluster->servers[node] : &run->server;
+}
+
 long long run_stored(struct run *run)
 {
 	long long sum = 0;
 
 	for (unsigned i = 0; i < RUN_SHARDS; i++) {
-		long long one = admin_number(&run->server, "HLEN {" RUN_NAME ":%02u}:h", i);
+		long long one = admin_number(server_of(run, i), "HLEN {" RUN_NAME ":%02u}:h", i);
 
 		if (one < 0)
 			return -1;
@@ -225,8 +263,9 @@ static void show_left(struct run *run)
 
 	for (unsigned i = 0; i < 2 * RUN_SHARDS; i++) {
 		const char *key = keys[i % 2];
-		redisReply *reply = admin_ask(
-		    &run->server, "ZRANGE {" RUN_NAME ":%02u}:%s 0 9 WITHSCORES", i / 2, key);
+		redisReply *reply =
+		    admin_ask(server_of(run, i / 2), "ZRANGE {" RUN_NAME ":%02u}:%s 0 9 WITHSCORES",
+			      i / 2, key);
 
 		for (size_t k = 0; reply && k + 1 < reply->elements; k += 2)
 			(void)printf("    left: %s %s %s\n", key, reply->element[k]->str,
@@ -374,6 +413,8 @@ void run_close(struct run *run)
 	(void)history_check(run->history, say, run); /* say() has reported the result */
 	if (run->town)
 		sentinel_town_end(run->town);
+	else if (run->cluster)
+		redis_cluster_end(run->cluster);
 	else
 		redis_server_end(&run->server);
 	history_free(run->history);

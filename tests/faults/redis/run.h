@@ -6,6 +6,7 @@
 #include "faults/process.h"
 #include "faults/redis/actor.h"
 #include "support/history.h"
+#include "support/redis_cluster.h"
 #include "support/redis_server.h"
 #include "support/sentinel_town.h"
 
@@ -32,8 +33,9 @@ struct run_actor {
 
 struct run {
 	struct faults *faults;
-	struct redis_server server; /* with a town: its master now, which the town ends */
-	struct sentinel_town *town; /* NULL: there is one server */
+	struct redis_server server;    /* with a town: its master now, which the town ends */
+	struct sentinel_town *town;    /* NULL: there is one server */
+	struct redis_cluster *cluster; /* the same */
 	char url[RUN_URL_SIZE];
 	bool is_replicated; /* see actor.h */
 	struct plan plan;
@@ -56,6 +58,11 @@ void run_begin(struct run *, struct faults *);
  * Sentinels name now. */
 void run_begin_town(struct run *, struct faults *, struct sentinel_town *, unsigned replicas);
 void run_follow(struct run *);
+
+/* run_begin_cluster: the shards are on the masters of a cluster. run_slot returns the slot of a
+ * shard. The parts of the history are the shards. */
+void run_begin_cluster(struct run *, struct faults *, struct redis_cluster *);
+unsigned run_slot(unsigned shard);
 
 /* run_with_journals gives every actor a journal that outlives its process. The policy is the
  * owner's. */

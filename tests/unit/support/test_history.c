@@ -386,6 +386,73 @@ static void figures_are_those_of_the_events(void **state)
 	finds_nothing(history);
 }
 
+static unsigned part_of(size_t number)
+{
+	return number == 0 ? 3 : 5;
+}
+
+static void fault_of_another_part_excuses_nothing(void **state)
+{
+	struct history *history = with_put();
+
+	(void)state;
+	history_divide(history, part_of);
+	add(history, HISTORY_START, 0, DUE);
+	history_fault_in(history, 1u << 5, DUE + 20, DUE + 30);
+	start_again(history, 2);
+	finds(history, HISTORY_REPEATED);
+}
+
+static void only_what_the_replaced_server_had_may_be_lost(void **state)
+{
+	struct history *history = with_put();
+
+	(void)state;
+	put(history, 1);
+	history_divide(history, part_of);
+	assert_int_equal(history_replaced_in(history, 1u << 5, 0, DUE), 1);
+	finds(history, HISTORY_LOST);
+}
+
+static void figures_of_a_part_are_those_of_its_timers(void **state)
+{
+	struct history *history = with_put();
+
+	(void)state;
+	put(history, 1);
+	history_divide(history, part_of);
+	add(history, HISTORY_START, 0, DUE + 50);
+	add(history, HISTORY_START, 1, DUE + 7);
+	assert_int_equal(history_latest_in(history, 1u << 5, 0, DW_NEVER, 0), 7);
+	assert_int_equal(history_latest_in(history, 1u << 3, 0, DW_NEVER, 0), 50);
+	assert_int_equal(history_latest_in(history, 1u << 3, DUE + 1, DW_NEVER, 0), 0);
+	assert_int_equal(history_first_start_in(history, 1u << 3, 0), DUE + 50);
+	finds_nothing(history);
+}
+
+static void changes_of_the_process_are_counted_for_each_part(void **state)
+{
+	struct history *history = history_new();
+	struct history_event start = event(HISTORY_START, 0, DUE);
+
+	(void)state;
+	history_divide(history, part_of);
+	history_add(history, &start);
+	start.at = DUE + 2;
+	start.process = 2;
+	start.number = 1; /* of another part */
+	history_add(history, &start);
+	assert_int_equal(history_changes(history), 0);
+	start.number = 0;
+	history_add(history, &start);
+	start.at = DUE + 1;
+	start.process = 1;
+	start.number = 1;
+	history_add(history, &start);
+	assert_int_equal(history_changes(history), 2);
+	history_free(history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +480,10 @@ int main(void)
 	    cmocka_unit_test(deadline_of_a_failed_move_is_named),
 	    cmocka_unit_test(second_answer_is_named),
 	    cmocka_unit_test(figures_are_those_of_the_events),
+	    cmocka_unit_test(fault_of_another_part_excuses_nothing),
+	    cmocka_unit_test(only_what_the_replaced_server_had_may_be_lost),
+	    cmocka_unit_test(figures_of_a_part_are_those_of_its_timers),
+	    cmocka_unit_test(changes_of_the_process_are_counted_for_each_part),
 	};
 
 	return cmocka_run_group_tests_name("history", tests, NULL, NULL);
