@@ -8,6 +8,10 @@
 #	                                    orders are placed and paid while it is away
 #	examples/quickstart.sh --queue      20 games, 10,000 events a second, and a consumer that
 #	                                    is killed with a batch in its hands; in Redis
+#	examples/quickstart.sh --cluster    three peers, in a Redis Cluster of three masters and
+#	                                    three replicas; a master and a peer are killed
+#
+# Behind these, and '' for none, a folder may be named: its build is used, and nothing installed.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +21,8 @@ timetable=$here/aqa-gcse-2023.csv
 speed=300000 # the term of 37 days in 11 seconds
 # shellcheck source=tests/support/redis_server.sh
 . "$root/tests/support/redis_server.sh"
+# shellcheck source=tests/support/redis_cluster.sh
+. "$root/tests/support/redis_cluster.sh"
 
 die()
 {
@@ -177,6 +183,7 @@ report_events()
 try_now()
 {
 	local tool=build/quickstart/durawheel file=build/quickstart/try.db
+	[[ $build == "$root/build/quickstart" ]] || return 0
 	cd "$root"
 	rm -f "$file"*
 	"$tool" add --id order:42 --topic order.timeout --in 30m \
@@ -192,23 +199,157 @@ try_now()
 	echo "   durawheel serve                       # and open http://127.0.0.1:8990/"
 }
 
-case $* in
-'') redis= ;;
---redis | --queue) redis=yes ;;
+# ---- A cluster ----
+
+# add_peer WHO: one more that shares the reminders; its output is $work/WHO.
+add_peer()
+{
+	: >"$work/$1"
+	: >"$work/$1.errors"
+	"$build/examples/exam_reminders" --store "$store" --speed "$speed" --peer "$timetable" \
+		>"$work/$1" 2>"$work/$1.errors" </dev/null &
+	peer[$1]=$!
+}
+
+# await SECONDS WHAT COMMAND...: until it succeeds.
+await()
+{
+	local end=$((SECONDS + $1))
+	until "${@:3}"; do
+		[[ $SECONDS -lt $end ]] || die "not in $1 s: $2"
+		sleep 0.05
+	done
+}
+
+members()
+{
+	"$build/durawheel" --store "$store" --name exams members "$@" 2>"$work/members.errors"
+}
+
+# is_shared COUNT: so many peers, none with two shards more than another, have all 16.
+is_shared()
+{
+	members --json | sed 's/"nodes":.*//' | grep -o '"shards":\[[0-9,]*\]' |
+		awk -F '[][]' -v count="$1" '
+		{ all += own = split($2, numbers, ",") }
+		NR == 1 || own < least { least = own }
+		own > most { most = own }
+		END { exit !(NR == count && all == 16 && most - least <= 1) }'
+}
+
+# given: the papers that were reminded of, a line for each reminder.
+given()
+{
+	sed 's/   *-*[0-9.]* ms after its time.*$//' "$work"/{one,two,three}
+}
+
+is_given()
+{
+	[[ $(given | sort -u | wc -l) -ge $1 ]]
+}
+
+is_replaced()
+{
+	! cluster_masters 0 | grep -qx "${cluster_ports[1]}"
+}
+
+# late: how many reminders came more than 100 ms after their time, and the latest of all.
+late()
+{
+	sed -n 's/.* \([0-9.]*\) ms after its time.*/\1/p' "$work"/{one,two,three} | awk '
+		{ count += $1 > 100 }
+		$1 > latest { latest = $1 }
+		END { printf "%d came more than 100 ms after their time, at most %.1f s", count,
+			latest / 1000 }'
+}
+
+# since TIME: the seconds since then, with one digit.
+since()
+{
+	awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.1f", to - from }'
+}
+
+# remind_in_cluster: see the head of this file.
+remind_in_cluster()
+{
+	local began twice replaced who
+	echo "3. Start three masters and three replicas"
+	cluster_start "$work/cluster" || die "the cluster does not start"
+	store="redis+cluster://127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[1]}"
+	speed=160000 # 37 days in 20 seconds
+	echo "4. Remind of $papers exams, 37 days in 20 seconds, by three peers"
+	add_peer one
+	await 60 "the timetable is stored" grep -q 'is stored' "$work/one.errors"
+	add_peer two
+	add_peer three
+	await 60 "three peers share the shards" is_shared 3
+	members | sed 's/^/      /'
+	await 60 "reminders" is_given $((papers / 4))
+	began=$EPOCHREALTIME
+	cluster_end 1
+	{ kill -9 "${peer[two]}" && wait "${peer[two]}"; } 2>/dev/null || true
+	unset 'peer[two]'
+	echo "   kill -9 of a master and of a peer after $(given | wc -l) reminders"
+	await 60 "a replica takes its place" is_replaced
+	replaced=$(since "$began")
+	await 60 "two peers share the shards" is_shared 2
+	echo "   $replaced s later a replica has its place; $(since "$began") s after the kill" \
+		"two peers have all shards"
+	await 120 "all reminders" is_given "$papers"
+	for who in one three; do
+		kill "${peer[$who]}"
+		wait "${peer[$who]}" || die "peer $who did not end well"
+		unset "peer[$who]"
+	done
+	echo "5. Check what they have written"
+	"$root/tests/support/check_reminders.sh" --cluster "$timetable" \
+		"$work"/{one,two,three} >"$work/checked" ||
+		die "a promise was broken: $(cat "$work/checked")"
+	twice=$(given | sort | uniq -d | wc -l)
+	echo "Proved: of $papers reminders, $((papers - twice)) were given once, $twice twice," \
+		"and 0 lost; 0 before"
+	echo "their time. What is given twice was under way at a kill. Of all,"
+	echo "$(late): so long"
+	echo "their shard had no master or no owner. The timers of the other masters went on."
+}
+
+declare -A peer=()
+case $#${1-} in
+0 | 2) redis= ;;
+[12]--redis | [12]--queue | [12]--cluster) redis=yes ;;
 *)
-	echo "usage: examples/quickstart.sh [--redis | --queue]" >&2
+	echo "usage: examples/quickstart.sh [--redis | --queue | --cluster [BUILD]]" >&2
 	exit 2
 	;;
 esac
 work=$(mktemp -d)
 pid=
-trap '[[ -z $pid ]] || kill -9 "$pid" 2>/dev/null || true; redis_kill; rm -rf "$work"' EXIT
+tidy()
+{
+	local one
+	for one in $pid "${peer[@]}"; do
+		kill -9 "$one" 2>/dev/null || true
+	done
+	redis_kill
+	cluster_kill
+	rm -rf "$work"
+}
+trap tidy EXIT
 
-quietly "1. Install what is missing, with apt-get (a minute)" \
-	"$root/tests/support/install.sh" build ${redis:+redis}
-quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
+if [[ $# == 2 ]]; then
+	build=$(cd "$2" && pwd)
+else
+	quietly "1. Install what is missing, with apt-get (a minute)" \
+		"$root/tests/support/install.sh" build ${redis:+redis}
+	quietly "2. Build the library, the command and the examples (build/quickstart)" build_all
+fi
 
 papers=$(($(lines "$timetable") - 1))
+[[ ${1-} != --cluster ]] || {
+	remind_in_cluster
+	try_now
+	exit
+}
 if [[ $redis ]]; then
 	mkdir "$work/redis"
 	start_redis
@@ -218,7 +359,7 @@ else
 	store=sqlite:$work/exams.db
 	place="a SQLite file"
 fi
-[[ $* != --queue ]] || {
+[[ ${1-} != --queue ]] || {
 	report_events
 	try_now
 	exit

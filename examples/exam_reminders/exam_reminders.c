@@ -2,12 +2,15 @@
  * killed at any moment and started again.
  *
  *	exam_reminders [--store URL] [--name NS] [--remind 30m] [--speed N] [--from TIME]
- *	               [--until-idle] FILE.csv
+ *	               [--until-idle | --peer] FILE.csv
  *	exam_reminders --daily [--store URL] [--name NS] [--speed N --from TIME] [--until TIME]
  *	               [--begins DATE] FILE.csv
  *
  * A term takes weeks. --speed N runs it N times as fast, from TIME on (or from the first reminder
  * on), so that one can watch it: an exam's moment t becomes the real moment epoch + (t - from) / N.
+ *
+ * With --peer several of them share the timers of a store in Redis. Start the first one alone: it
+ * stores the timetable.
  *
  * With --daily it lists the exams of each day instead, see daily.h.
  *
@@ -90,6 +93,7 @@ int main(int argc, char **argv)
 		return daily_run(&s);
 	options.store = s.store;
 	options.name = s.name;
+	options.role = s.peer ? DW_PEER : DW_OWNER;
 	if (dw_open(&d, &options, message) != DW_OK) {
 		fprintf(stderr, "%s\n", message);
 		return 1;

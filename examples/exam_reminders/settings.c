@@ -37,6 +37,9 @@ static int read_option(int option, const char *text, struct settings *s)
 	case 'u':
 		s->until_idle = 1;
 		return 0;
+	case 'p':
+		s->peer = 1;
+		return 0;
 	case 'd':
 		s->daily = 1;
 		return 0;
@@ -51,12 +54,17 @@ static int read_option(int option, const char *text, struct settings *s)
 
 static int read_arguments(int argc, char **argv, struct settings *s)
 {
-	static const struct option options[] = {
-	    {"store", required_argument, NULL, 's'},  {"remind", required_argument, NULL, 'r'},
-	    {"speed", required_argument, NULL, 'n'},  {"from", required_argument, NULL, 'f'},
-	    {"until-idle", no_argument, NULL, 'u'},   {"name", required_argument, NULL, 'm'},
-	    {"daily", no_argument, NULL, 'd'},        {"until", required_argument, NULL, 't'},
-	    {"begins", required_argument, NULL, 'b'}, {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"store", required_argument, NULL, 's'},
+						{"remind", required_argument, NULL, 'r'},
+						{"speed", required_argument, NULL, 'n'},
+						{"from", required_argument, NULL, 'f'},
+						{"until-idle", no_argument, NULL, 'u'},
+						{"name", required_argument, NULL, 'm'},
+						{"daily", no_argument, NULL, 'd'},
+						{"until", required_argument, NULL, 't'},
+						{"begins", required_argument, NULL, 'b'},
+						{"peer", no_argument, NULL, 'p'},
+						{NULL, 0, NULL, 0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -65,6 +73,9 @@ static int read_arguments(int argc, char **argv, struct settings *s)
 	if (argc - optind != 1)
 		return -1;
 	s->file = argv[optind];
+	/* A peer does not know when the others are idle. */
+	if (s->peer && (s->daily || s->until_idle))
+		return -1;
 	if (s->daily)
 		return (s->speed == 0) == (s->from == DW_NEVER) && !s->until_idle ? 0 : -1;
 	return s->until == DW_NEVER && s->begins == DW_NEVER ? 0 : -1;
@@ -81,7 +92,7 @@ int settings_read(int argc, char **argv, struct settings *ret_settings)
 	if (read_arguments(argc, argv, ret_settings) == 0)
 		return 0;
 	fprintf(stderr, "usage: exam_reminders [--store URL] [--name NS] [--remind 30m] "
-			"[--speed N] [--from TIME] [--until-idle] FILE.csv\n"
+			"[--speed N] [--from TIME] [--until-idle | --peer] FILE.csv\n"
 			"       exam_reminders --daily [--store URL] [--name NS] "
 			"[--speed N --from TIME] [--until TIME] [--begins DATE] FILE.csv\n"
 			"--remind in whole minutes; TIME as 2023-05-15T08:00:00+01:00; --begins: "

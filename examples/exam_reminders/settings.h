@@ -12,6 +12,7 @@ struct settings {
 	dw_usec from; /* DW_NEVER: not given */
 	int speed;    /* 0: not given */
 	int until_idle;
+	int peer; /* shares the timers with others */
 	int daily;
 	dw_usec until;  /* DW_NEVER: not given */
 	dw_usec begins; /* midnight of that date, UTC; DW_NEVER: not given */
