@@ -1347,6 +1347,13 @@ class handle
 		return look(detail::on_facts, std::move(fn), dw_facts);
 	}
 
+	/* node tells of a server of the store. Numbers begin at 0. An error: there are no more. */
+	std::error_code node(std::size_t number, dw_node &ret_node) const
+	{
+		ret_node.size = sizeof ret_node;
+		return to_error(dw_get_node(get(), number, &ret_node));
+	}
+
 	/* owns returns true if this handle owns the shard of the id now. Its own thread only. */
 	bool owns(std::string_view id) const
 	{

@@ -72,6 +72,30 @@ DW_API int dw_members(dw *, dw_members_fn, void *user);
  * (DW_EVENT_SHARDS). Its own thread only. DW_EINVAL: the id is not valid. */
 DW_API int dw_owns(dw *, const char *id);
 
+#define DW_NODE_NAME_SIZE 160 /* bytes of dw_node.name, with the NUL */
+#define DW_NODE_SHARDS 256    /* a namespace has no more shards */
+
+/* A server of a store that may have several: the masters of a Redis Cluster, or the server that the
+ * Sentinels name. */
+typedef struct dw_node {
+	size_t size;                          /* sizeof(dw_node): set it */
+	char name[DW_NODE_NAME_SIZE];         /* its address, without user and password */
+	uint64_t shards[DW_NODE_SHARDS / 64]; /* bit n % 64 of [n / 64]: it has the shard n */
+	/* 0: this handle does not use the server, since away_us before now; `why` says why. */
+	int is_connected;
+	dw_usec away_us;
+	char why[DW_MESSAGE_SIZE];
+	/* How many shards came to it from another server since this handle was opened: their slots
+	 * were moved, or a replica took the place of its master. */
+	uint64_t arrived;
+	unsigned replicas; /* so many must have a change before its call is answered; 0: none */
+	int is_late;       /* they do not keep up, so calls are answered as DW_STORED */
+} dw_node;
+
+/* dw_get_node tells what this handle knows now of a server. Numbers begin at 0. Its own thread
+ * only. DW_ENOENT: there are no more, or the store always has the same one. */
+DW_API int dw_get_node(const dw *, size_t number, dw_node *ret_node);
+
 #ifdef __cplusplus
 }
 #endif

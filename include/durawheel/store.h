@@ -27,6 +27,7 @@
 #define DURAWHEEL_STORE_H
 
 #include "durawheel/ended.h"
+#include "durawheel/members.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -469,6 +470,8 @@ typedef struct dw_replica_stats {
 	uint64_t waited; /* all of them */
 	uint64_t late;   /* those that were given before the replicas had the change */
 	dw_usec waited_us;
+	unsigned replicas; /* so many are waited for; 0: none */
+	int is_late;       /* they are late now, so nothing waits for them */
 } dw_replica_stats;
 
 typedef struct dw_store_class {
@@ -579,6 +582,9 @@ typedef struct dw_store_class {
 	int (*is_whole)(dw_store *);
 	/* How many answers have waited for replicas. Absent: none does. */
 	void (*replicas)(const dw_store *, dw_replica_stats *ret_stats);
+	/* 1: *ret_node is a server of the store. Numbers begin at 0. 0 or absent: there are no
+	 * more. The fields of *ret_node are 0 before. */
+	int (*node)(const dw_store *, size_t number, dw_node *ret_node);
 	int tells_facts; /* 1: the store knows FACTS */
 } dw_store_class;
 

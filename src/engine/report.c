@@ -159,12 +159,32 @@ static size_t replicas_text(const dw_store *store, char *text, size_t used)
 	dw_replica_stats stats;
 
 	driven_replicas(store, &stats);
-	if (stats.waited == 0)
+	if (stats.replicas == 0)
 		return used;
 	return used + (size_t)snprintf(text + used, REPORT_SIZE - used,
+				       ",\"replicas\":%u,\"replicas_behind\":%s"
 				       ",\"replicas_waited\":%" PRIu64 ",\"replicas_late\":%" PRIu64
 				       ",\"replicas_wait_us\":%" PRId64,
+				       stats.replicas, stats.is_late ? "true" : "false",
 				       stats.waited, stats.late, stats.waited_us);
+}
+
+/* nodes_text adds how many servers there are, if the store may have several. */
+static size_t nodes_text(const dw_store *store, char *text, size_t used)
+{
+	uint64_t arrived = 0;
+	unsigned count = 0, away = 0;
+	dw_node node;
+
+	for (; driven_node(store, count, &node); count++) {
+		away += !node.is_connected;
+		arrived += node.arrived;
+	}
+	if (count == 0)
+		return used;
+	return used + (size_t)snprintf(text + used, REPORT_SIZE - used,
+				       ",\"nodes\":%u,\"nodes_away\":%u,\"moved_shards\":%" PRIu64,
+				       count, away, arrived);
 }
 
 /* counts_text adds `,"name":[1,2]`. Returns the size of the whole text. */
@@ -208,6 +228,7 @@ static void more_text(struct engine *engine, const dw_stats *stats, char *text)
 				 stats->put, stats->cancelled, stats->moved, stats->duplicates,
 				 stats->running, stats->store_operations, engine->report.waited);
 	used = replicas_text(engine->store, text, used);
+	used = nodes_text(engine->store, text, used);
 	used = histogram_text(text, used, "lateness", &engine->report.late);
 	used = histogram_text(text, used, "handler", &engine->report.took);
 	used = counts_text(text, used, "rest", engine->topics.rest, TOPIC_COUNTS);

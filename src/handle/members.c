@@ -1,6 +1,7 @@
 /* The public API of several processes that share a store, and of its servers. */
 #include "durawheel/members.h"
 
+#include "base/grown.h"
 #include "engine/call/facts.h"
 #include "engine/call/members.h"
 #include "handle/handle.h"
@@ -12,6 +13,17 @@ int dw_members(dw *d, dw_members_fn fn, void *user)
 	if (status == DW_OK && !fn)
 		status = handle_refuse(d, DW_EINVAL, "the callback is NULL");
 	return status == DW_OK ? engine_members(d->engine, fn, user) : status;
+}
+
+int dw_get_node(const dw *d, size_t number, dw_node *ret_node)
+{
+	int status = handle_admit_look(d);
+
+	if (status == DW_OK && !ret_node)
+		status = handle_refuse(d, DW_EINVAL, "the node is NULL");
+	else if (status == DW_OK && grown_size_is_wrong(ret_node->size, sizeof(size_t)))
+		status = handle_refuse(d, DW_EINVAL, "node.size is not sizeof(dw_node)");
+	return status == DW_OK ? engine_node(d->engine, number, ret_node) : status;
 }
 
 int dw_owns(dw *d, const char *id)

@@ -162,6 +162,12 @@ void driven_replicas(const dw_store *store, dw_replica_stats *ret_stats)
 		store->type->replicas(store, ret_stats);
 }
 
+bool driven_node(const dw_store *store, size_t number, dw_node *ret_node)
+{
+	*ret_node = (dw_node){.size = sizeof *ret_node};
+	return HAS(store, node) && store->type->node(store, number, ret_node);
+}
+
 void driven_delay(const dw_store *store, char *ret_words, size_t size)
 {
 	ret_words[0] = '\0';

@@ -8,6 +8,7 @@
 
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
+#include "cli/out/nodes.h"
 #include "cli/session.h"
 #include "cli/out/table.h"
 #include "cli/out/text.h"
@@ -204,8 +205,12 @@ static void print_json(struct check *check)
 
 /* print_rest prints what check_answered() has not printed. JSON is a single line, so all of it is
  * printed here. */
-static void print_rest(struct check *check, bool knows_zones)
+static void print_rest(const dw *d, struct check *check, bool knows_zones)
 {
+	if (check->json)
+		nodes_add(check->report, d);
+	else
+		nodes_print(d);
 	if (knows_zones && check->json)
 		add_zones(check);
 	else if (knows_zones)
@@ -230,7 +235,7 @@ int command_check(const struct options *options)
 	else
 		(void)session_wait(d); /* on failure check.code stays EXIT_STORE */
 	if (check.is_answered)
-		print_rest(&check, look_at_zones(d, &check));
+		print_rest(d, &check, look_at_zones(d, &check));
 	status = session_close(d, check.code); /* closing may still answer operations */
 	json_decref(check.report);
 	json_decref(check.zones);

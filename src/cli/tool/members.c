@@ -10,6 +10,7 @@
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/members.h"
+#include "cli/out/nodes.h"
 #include "cli/out/text.h"
 #include "cli/session.h"
 
@@ -92,7 +93,7 @@ static void print_table(const json_t *object)
 		     json_array_size(unowned), *numbers ? ": " : "", numbers);
 }
 
-static int print(json_t *object, bool json)
+static int print(const dw *d, json_t *object, bool json)
 {
 	struct line line = {0};
 	int code =
@@ -100,8 +101,10 @@ static int print(json_t *object, bool json)
 
 	if (!json) {
 		print_table(object);
+		nodes_print(d);
 		return code;
 	}
+	nodes_add(object, d);
 	if (line_of(&line, json_incref(object)))
 		(void)fwrite(line.bytes, 1, line.size, stdout);
 	else
@@ -129,7 +132,7 @@ static void owner_answered(dw *d, int status, const dw_store_status *store, void
 		return;
 	}
 	members_note_owner(listing->object, store->owner);
-	listing->code = print(listing->object, listing->json);
+	listing->code = print(d, listing->object, listing->json);
 }
 
 /* ask asks for the members, and then for the owner, and prints. */

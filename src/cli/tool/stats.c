@@ -10,6 +10,7 @@
 #include "cli/out/errors.h"
 #include "cli/out/line.h"
 #include "cli/out/members.h"
+#include "cli/out/nodes.h"
 #include "cli/out/objects.h"
 #include "cli/out/plot.h"
 #include "cli/out/refused.h"
@@ -39,7 +40,8 @@ static bool is_for_people(const char *key, const json_t *value)
 {
 	return strncmp(key, "last_error", strlen("last_error")) != 0 && !json_is_array(value) &&
 	       !strstr(key, "_sum_") && strncmp(key, "shards", strlen("shards")) != 0 &&
-	       strcmp(key, "unowned") != 0 && strcmp(key, "peer") != 0;
+	       strcmp(key, "unowned") != 0 && strcmp(key, "peer") != 0 &&
+	       strcmp(key, "nodes") != 0 && strcmp(key, "nodes_away") != 0;
 }
 
 /* rounded rounds up to two digits, because a percentile is the bound of a bucket. */
@@ -180,7 +182,7 @@ static void print_members(const json_t *object)
 	print_word("without an owner", line);
 }
 
-static void print(const dw_store_status *status, const json_t *members)
+static void print(const dw *d, const dw_store_status *status, const json_t *members)
 {
 	table_row_count("pending", status->pending);
 	table_row_count("claimed", status->claimed);
@@ -189,13 +191,14 @@ static void print(const dw_store_status *status, const json_t *members)
 		print_word("", "could not be delivered: durawheel dead list");
 	table_row_time("next due", status->next_due, NULL);
 	table_row_count("inbox", status->inbox);
+	nodes_print(d);
 	print_standby(status);
 	if (*status->owner || !members)
 		print_owner(status);
 	print_members(members);
 }
 
-static int print_json(const dw_store_status *status, json_t *members)
+static int print_json(const dw *d, const dw_store_status *status, json_t *members)
 {
 	struct line line = {0};
 	json_t *object = object_of_status(status);
@@ -205,6 +208,7 @@ static int print_json(const dw_store_status *status, json_t *members)
 		json_decref(object);
 		object = NULL;
 	}
+	nodes_add(object, d);
 	if (line_of(&line, object))
 		/* session_flush() reports a failed write. */
 		(void)fwrite(line.bytes, 1, line.size, stdout);
@@ -279,9 +283,9 @@ static void stats_answered(dw *d, int status, const dw_store_status *store, void
 	if (stats->plots)
 		stats->code = print_plots(store);
 	else if (stats->json)
-		stats->code = print_json(store, stats->members);
+		stats->code = print_json(d, store, stats->members);
 	else
-		print(store, stats->members);
+		print(d, store, stats->members);
 	if (json_array_size(json_object_get(stats->members, "unowned")) > 0)
 		stats->code = EXIT_FAILED;
 	/* The counts leave out a shard that the server refuses. */

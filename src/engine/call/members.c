@@ -105,3 +105,16 @@ int engine_owns(struct engine *engine, const char *id)
 		return status;
 	return engine->shards.all[driven_shard_of(engine->store, id)].owned;
 }
+
+int engine_node(const struct engine *engine, size_t number, dw_node *ret_node)
+{
+	size_t size = ret_node->size;
+	dw_node node;
+
+	if (!driven_node(engine->store, number, &node))
+		return DW_ENOENT;
+	memset(ret_node, 0, size);
+	memcpy(ret_node, &node, size < sizeof node ? size : sizeof node);
+	ret_node->size = size;
+	return DW_OK;
+}

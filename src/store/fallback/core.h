@@ -114,6 +114,7 @@ unsigned front_shard_of(const dw_store *, const char *id);
 int front_take_shard(dw_store *, dw_shard_news *ret_news);
 int front_take_call(dw_store *, dw_take_call *ret_call);
 void front_replicas(const dw_store *, dw_replica_stats *ret_stats);
+int front_node(const dw_store *, size_t number, dw_node *ret_node);
 
 /* fallback.c */
 extern const dw_store_class fallback_class;

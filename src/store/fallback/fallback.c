@@ -481,4 +481,5 @@ const dw_store_class fallback_class = {.size = sizeof fallback_class,
 				       .keeps_topics = 1,
 				       .take_call = front_take_call,
 				       .is_whole = front_is_whole,
-				       .replicas = front_replicas};
+				       .replicas = front_replicas,
+				       .node = front_node};

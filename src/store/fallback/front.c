@@ -46,3 +46,8 @@ void front_replicas(const dw_store *store, dw_replica_stats *ret_stats)
 {
 	driven_replicas(redis_of(store), ret_stats);
 }
+
+int front_node(const dw_store *store, size_t number, dw_node *ret_node)
+{
+	return driven_node(redis_of(store), number, ret_node);
+}

@@ -51,7 +51,9 @@
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels
  *	named.c, sentinels.c  which server is used: a majority of the Sentinels names it
- *	cluster_text.c, cluster_votes.c, cluster.c  the nodes of a cluster, and which has which slot
+ *	cluster_text.c, cluster_votes.c, cluster.c, cluster_why.c  the nodes of a cluster, and which
+ *	             has which slot
+ *	shown.c      the nodes, as the program is told of them
  *	consumers.c  hears which consumer a push calls
  *	replicas.c   asks whether the replicas have what is held
  *	dispatch.c   which shard sends next

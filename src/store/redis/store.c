@@ -8,6 +8,7 @@
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
 #include "store/redis/timer/submit.h"
+#include "store/redis/nodes/shown.h"
 #include "store/redis/wire/replicas.h"
 
 /* A refusal of the last second explains the failure of an operation. */
@@ -485,6 +486,7 @@ const dw_store_class redis_class = {.size = sizeof redis_class,
 				    .reread = redis_reread,
 				    .take_event = redis_take_event,
 				    .replicas = replicas_stats,
+				    .node = shown_node,
 				    .keeps_topics = 1,
 				    .take_call = redis_take_call,
 				    .is_whole = restore_is_whole};

@@ -131,6 +131,13 @@ static void planted_replicas(const dw_store *store, dw_replica_stats *ret_stats)
 	const_planted_of(store)->real->type->replicas(const_planted_of(store)->real, ret_stats);
 }
 
+static int planted_node(const dw_store *store, size_t number, dw_node *ret_node)
+{
+	const dw_store *real = const_planted_of(store)->real;
+
+	return real->type->node ? real->type->node(real, number, ret_node) : 0;
+}
+
 void planted_init(struct planted *planted, struct member *member, dw_store *real)
 {
 	*planted = (struct planted){.real = real, .member = member};
@@ -153,6 +160,7 @@ void planted_init(struct planted *planted, struct member *member, dw_store *real
 	planted->type.take_event = planted_take_event;
 	planted->type.journal = planted_journal;
 	planted->type.replicas = planted_replicas;
+	planted->type.node = planted_node;
 	planted->type.descriptor = NULL;
 	planted->type.recall = NULL;
 	planted->type.stamp = NULL;

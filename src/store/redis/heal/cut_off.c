@@ -112,6 +112,27 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 	shard_mark(store, shard, SHARD_READY);
 }
 
+/* advice says what a person can do; "": the server's words say it. */
+static const char *advice(const struct reply *error)
+{
+	if (reply_fails(error, "ASK") || reply_fails(error, "TRYAGAIN"))
+		return "; its slot is being moved: end that";
+	if (reply_fails(error, "CLUSTERDOWN"))
+		return "; start the masters that are away";
+	return "";
+}
+
+static void tell_refusal(const struct redis_store *store, struct shard *shard,
+			 const struct reply *error)
+{
+	bool names_it = store->nodes.cluster && shard->node->name;
+
+	/* Long words are cut. */
+	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "%.70s refuses {%.40s:%02u}: %s%s",
+		       names_it ? shard->node->name : "the server", store->names.name,
+		       shard->number, error->bytes, store->nodes.cluster ? advice(error) : "");
+}
+
 /* learn_refusal takes the reply of a server that refused types.lua. */
 static bool learn_refusal(struct redis_store *store, struct shard *shard, const struct reply *error)
 {
@@ -129,8 +150,7 @@ static bool learn_refusal(struct redis_store *store, struct shard *shard, const 
 			look_later(store, shard, store->sets.may_pass_until);
 		return shard->cut.state == CUT_OFF;
 	}
-	(void)snprintf(shard->cut.words, CUT_OFF_WORDS, "the server refuses {%s:%02u}: %s",
-		       store->names.name, shard->number, error->bytes); /* long words are cut */
+	tell_refusal(store, shard, error);
 	if (shard->cut.state == CUT_NOT)
 		look_at_others(store, shard); /* the server may refuse them all */
 	cut_off(store, shard);

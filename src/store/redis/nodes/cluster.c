@@ -210,6 +210,20 @@ static bool is_at(const struct member_node *member, const struct cluster_line *l
 	       strcmp(member->url.port, line->port) == 0;
 }
 
+/* tell_full warns once that there are nodes that are not asked. */
+static void tell_full(struct redis_store *store, const struct cluster_line *line)
+{
+	struct cluster *cluster = store->nodes.cluster;
+
+	if (!cluster->is_full && may_complain(store)) {
+		cluster->is_full = true;
+		complain(store,
+			 "the cluster has more than %d nodes: %.100s:%s and others are not used; "
+			 "remove nodes that are gone (CLUSTER FORGET), or use fewer replicas",
+			 NODES_MAX, line->host, line->port);
+	}
+}
+
 /* find returns the entry of a node, which is added if there is none; NULL: there is no room. */
 static struct member_node *find(struct redis_store *store, const struct cluster_line *line)
 {
@@ -224,6 +238,8 @@ static struct member_node *find(struct redis_store *store, const struct cluster_
 			member = cluster->list[i];
 	if (!member && line->is_known && line->host[0])
 		member = add(store, line->host, line->port);
+	if (!member && cluster->count == NODES_MAX)
+		tell_full(store, line);
 	if (member)
 		memcpy(member->id, line->id, sizeof member->id);
 	return member;
@@ -443,8 +459,6 @@ dw_usec cluster_due(const struct redis_store *store)
 	return at;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------- */
-
 dw_usec cluster_settling_until(const struct redis_store *store)
 {
 	const struct cluster *cluster = store->nodes.cluster;
@@ -459,41 +473,4 @@ dw_usec cluster_settling_until(const struct redis_store *store)
 			    until, usec_add(named->since, NAMED_FOR + NAMED_OTHERS + ASK_EVERY));
 	}
 	return until;
-}
-
-/* why says what is wrong with one node. */
-static const char *why(const struct member_node *member, char room[DW_MESSAGE_SIZE])
-{
-	bool fatal;
-	const char *trouble = link_trouble(member->voter, &fatal);
-
-	if (!member->connection && trouble[0])
-		return trouble;
-	(void)snprintf(room, DW_MESSAGE_SIZE, "%.100s: %.140s", member->url.server,
-		       member->words[0] ? member->words : "it is not used yet"); /* cut if long */
-	return room;
-}
-
-static const char *why_none(const struct redis_store *store, char *room)
-{
-	const struct cluster *cluster = store->nodes.cluster;
-	char part[DW_MESSAGE_SIZE];
-	size_t used;
-
-	used = (size_t)snprintf(room, DW_MESSAGE_SIZE,
-				"no majority of the masters of the cluster names a node for %d s",
-				(int)(NAMED_FOR / 1000000));
-	for (unsigned i = 0; i < cluster->count; i++)
-		if (used < DW_MESSAGE_SIZE && !cluster->list[i]->is_double)
-			used += (size_t)snprintf(room + used, DW_MESSAGE_SIZE - used, "; %s",
-						 why(cluster->list[i], part));
-	return room;
-}
-
-const char *store_why(const struct redis_store *store, char *room, bool *ret_fatal)
-{
-	*ret_fatal = false;
-	if (!store->nodes.cluster)
-		return sentinels_why(store, room, ret_fatal);
-	return nodes_are_up(store) ? "" : why_none(store, room);
 }

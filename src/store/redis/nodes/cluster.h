@@ -51,6 +51,7 @@ static const struct nomination cluster_unnamed = {.since = DW_NEVER, .until = IN
 struct cluster {
 	struct member_node *list[NODES_MAX];
 	unsigned count;
+	bool is_full;                   /* it was told that there are more nodes */
 	bool has_answers;               /* since the votes were counted */
 	struct vote counted[NODES_MAX]; /* room for those that are counted */
 	struct cluster_place places[SHARDS_MAX];

@@ -15,21 +15,42 @@ bool may_complain(const struct redis_store *store)
 	       !(store->complained_at && store->now < store->complained_at + COMPLAINT_EVERY);
 }
 
-void complain(struct redis_store *store, const char *format, ...)
+static void say(struct redis_store *store, const char *address, const char *format,
+		va_list arguments)
 {
 	char line[2 * DW_MESSAGE_SIZE];
-	va_list arguments;
 	int size;
 
 	if (!may_complain(store))
 		return;
 	store->complained_at = store->now;
-	size = snprintf(line, sizeof line, "%s: ", store->url.name);
-	va_start(arguments, format);
+	size = snprintf(line, sizeof line, "%s: ", address);
 	/* A long line is cut. */
 	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments);
-	va_end(arguments);
 	store->env.log(DW_LOG_WARN, line, store->env.log_user);
+}
+
+void complain(struct redis_store *store, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(store, store->url.name, format, arguments);
+	va_end(arguments);
+}
+
+void complain_of(struct redis_store *store, const struct node *node, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(store, node_address(store, node), format, arguments);
+	va_end(arguments);
+}
+
+const char *node_address(const struct redis_store *store, const struct node *node)
+{
+	return node && node->name ? node->name : store->url.name;
 }
 
 void complain_of_key(struct redis_store *store, const struct reply *reply)

@@ -4,10 +4,16 @@
 
 #include <stdbool.h>
 
+struct node;
 struct redis_store;
 struct reply;
 
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* complain_of names the server that is meant. node_address returns its URL for messages. */
+void complain_of(struct redis_store *, const struct node *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+const char *node_address(const struct redis_store *, const struct node *);
 
 /* complain_of_key warns of a key that another program has made with a wrong type. The reply is
  * {'TYPE', key, its type, the right type}. */

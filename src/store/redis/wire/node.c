@@ -175,6 +175,7 @@ void node_name(struct redis_store *store, struct node *node, const struct nomina
 {
 	bool is_moved = node->named.server[0] && strcmp(node->named.server, named->server) != 0;
 
+	node->arrived += is_moved ? store->shard_count : 0;
 	if (is_moved || store->now >= node->named.until)
 		end_leases(store, node, is_moved);
 	node->named = *named;
@@ -255,10 +256,10 @@ static void request_misread(struct redis_store *store, struct redis_request *req
 {
 	for (dw_op *op = request->ops.first; op; op = op->next)
 		op->flags |= op->flags & OP_MISREAD ? OP_MISREAD_AGAIN : OP_MISREAD;
-	complain(store,
-		 "the reply to %s has a wrong shape: reconnecting; check whether a proxy changes "
-		 "the replies",
-		 request->shape->command);
+	complain_of(store, request->node,
+		    "the reply to %s has a wrong shape: reconnecting; check whether a proxy "
+		    "changes the replies",
+		    request->shape->command);
 	link_drop(request->node->link, "the server sent a reply of a wrong shape");
 }
 

@@ -73,6 +73,7 @@ struct node {
 	struct replicas *replicas; /* asks the replicas; NULL: there is none, or none yet */
 	char server[48];           /* run_id and replication id, as in link_server.h */
 	char replication[48];
+	uint64_t arrived; /* shards that came here from another server */
 	uint64_t history; /* counts these: it grows when either changes */
 	bool more;        /* replies that were received but left for the next turn */
 	struct scripts scripts;

@@ -33,6 +33,7 @@ static void bring(struct redis_store *store, struct shard *shard, struct node *n
 	lease->until = usec_min(usec_add(lease->until, lease->away), shard->node->named.until);
 	lease->away = 0;
 	lease->is_moved = lease->is_ours;
+	node->arrived += shard->node->link != NULL;
 	shard->node = node;
 	channel_forget(&shard->channel);
 	shard->channel.moved = ++store->names.connections;

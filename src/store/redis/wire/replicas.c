@@ -333,7 +333,11 @@ int replicas_permit(struct redis_store *store, const struct node *node, char *re
 
 void replicas_stats(const dw_store *base, dw_replica_stats *ret_stats)
 {
-	*ret_stats = ((const struct redis_store *)base)->node.held.stats;
+	const struct redis_store *store = (const struct redis_store *)base;
+
+	*ret_stats = store->node.held.stats;
+	ret_stats->replicas = store->url.replicas;
+	ret_stats->is_late = store->node.held.is_late;
 }
 
 void replicas_end(struct redis_store *store, struct node *node)

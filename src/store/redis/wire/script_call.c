@@ -102,8 +102,7 @@ static void note_refusal(struct redis_store *store, struct node *node, const cha
 	struct scripts *scripts = &node->scripts;
 
 	(void)snprintf(scripts->refusal, sizeof scripts->refusal, "%s: the server refuses%s: %s",
-		       node->name ? node->name : store->url.name, what,
-		       reply->bytes); /* long words are cut */
+		       node_address(store, node), what, reply->bytes); /* long words are cut */
 	scripts->refused_at = store->now;
 }
 
@@ -116,7 +115,8 @@ static void script_loaded(struct redis_store *store, struct redis_request *reque
 	scripts->unloadable = reply->kind == REPLY_ERROR && !reply_passes(reply);
 	if (reply->kind == REPLY_ERROR) {
 		note_refusal(store, request->node, " SCRIPT LOAD", reply);
-		complain(store, "the server refuses SCRIPT LOAD: %s", reply->bytes);
+		complain_of(store, request->node, "the server refuses SCRIPT LOAD: %s",
+			    reply->bytes);
 	}
 	request_free(&store->alloc, request);
 }
@@ -186,9 +186,9 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	}
 	note_refusal(store, request->node, "", reply);
 	if (reply_fails(reply, "OOM")) {
-		complain(store,
-			 "the server is over its maxmemory: new timers are refused until memory "
-			 "is free; raise maxmemory or remove keys");
+		complain_of(store, request->node,
+			    "the server is over its maxmemory: new timers are refused until memory "
+			    "is free; raise maxmemory or remove keys");
 		return FAILURE_FULL;
 	}
 	if (request->shard && call_is_of_shard(reply))
@@ -197,7 +197,7 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 		pause_shard(store, request->shard);
 		return FAILURE_AGAIN;
 	}
-	complain(store, "the server refuses: %s", reply->bytes);
+	complain_of(store, request->node, "the server refuses: %s", reply->bytes);
 	if (call_passes(store, reply)) {
 		pause_shard(store, request->shard);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;

@@ -85,6 +85,57 @@ static void user_with_the_least_rights_is_refused_nothing(void **state)
 	assert_int_equal(redis_cluster_refusals(&cluster), 0);
 }
 
+static bool is_master(const char *name)
+{
+	char expected[64];
+
+	for (unsigned i = 0; i < CLUSTER_MASTERS; i++) {
+		(void)snprintf(expected, sizeof expected, "redis://127.0.0.1:%u/0 (cluster)",
+			       cluster.servers[i].port); /* it fits */
+		if (strcmp(name, expected) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* expect_nodes: so many servers have all shards together, and are used. Returns how many shards came
+ * from another server. */
+static uint64_t expect_nodes(const struct viewer *viewer, size_t count)
+{
+	dw_node node = {.size = sizeof node};
+	uint64_t shards = 0, arrived = 0;
+	size_t found = 0;
+
+	while (dw_get_node(viewer->d, found, &node) == DW_OK) {
+		assert_true(is_master(node.name));
+		assert_true(node.is_connected && node.away_us == 0 && !node.why[0]);
+		assert_int_equal(shards & node.shards[0], 0);
+		shards |= node.shards[0];
+		arrived += node.arrived;
+		found++;
+	}
+	assert_int_equal(found, count);
+	assert_int_equal(shards, (1u << SHARDS) - 1);
+	return arrived;
+}
+
+static void program_is_told_of_the_nodes(void **state)
+{
+	struct viewer owner = {0};
+	dw_node node = {.size = 1};
+
+	(void)state;
+	open_as(&owner, "told", DW_OWNER);
+	assert_int_equal(expect_nodes(&owner, CLUSTER_MASTERS), 0);
+	assert_int_equal(dw_get_node(owner.d, 0, &node), DW_EINVAL);
+	assert_int_equal(dw_get_node(owner.d, 0, NULL), DW_EINVAL);
+	redis_cluster_move(&cluster, slot_of("told", 0), redis_cluster_owner(slot_of("told", 0)),
+			   (redis_cluster_owner(slot_of("told", 0)) + 1) % CLUSTER_MASTERS);
+	(void)sharded_outlast_lease(&owner, 0);
+	assert_int_equal(expect_nodes(&owner, CLUSTER_MASTERS), 1);
+	viewer_close(&owner);
+}
+
 static void peers_share_the_shards_of_all_nodes(void **state)
 {
 	struct viewer peers[2] = {{0}, {0}};
@@ -164,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(timers_of_all_nodes_fire_and_are_cancelled),
 	    cmocka_unit_test(user_with_the_least_rights_is_refused_nothing),
+	    cmocka_unit_test(program_is_told_of_the_nodes),
 	    cmocka_unit_test(peers_share_the_shards_of_all_nodes),
 	    cmocka_unit_test(shard_follows_its_slot_there_and_back),
 	    cmocka_unit_test(timers_fire_after_a_failover_by_hand),

@@ -1,0 +1,70 @@
+# The command on a Redis Cluster: which master has which shards, and what is told of one that is
+# away or has a slot that moves.
+# shellcheck shell=bash disable=SC2154,SC2034
+
+# at NUMBER COMMAND...: asks one of the servers.
+at() {
+	redis-cli -p "${cluster_ports[$1]}" "${@:2}"
+}
+
+# shards_shown: the shards of all nodes in the file out, which is --json.
+shards_shown() {
+	grep -o '"node":"[^"]*","shards":\[[0-9,]*\]' out | grep -o '\[.*\]' | tr -d '[]' |
+		tr ',' '\n' | sort -n | paste -sd ' '
+}
+
+# names_no_other OUT: the killed master has no shard any more.
+names_no_other() {
+	expect 0 durawheel members
+	! grep -q "^node .*:${cluster_ports[1]}/0" out
+}
+
+# home_of KEY: which of the first three servers has the key.
+home_of() {
+	local number
+	for number in 0 1 2; do
+		at $number get "$1" 2>&1 | grep -q MOVED || echo $number
+	done
+}
+
+test_redis_cluster_tells_of_its_nodes() {
+	local number all='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15' slot from to
+	# shellcheck source=tests/support/redis_cluster.sh
+	. "$here/../support/redis_cluster.sh"
+	trap 'cluster_kill; tidy' EXIT
+	mkdir cluster
+	cluster_start "$PWD/cluster" || fail "the cluster does not start"
+	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]},127.0.0.1:${cluster_ports[2]}
+	start
+	expect 0 durawheel add --topic t --in 1h --id later
+	for number in stats members check; do
+		expect 0 durawheel $number --json
+		[ "$(shards_shown)" = "$all" ] || fail "$number shows the shards $(shards_shown)"
+		lacks '"connected":false' out
+		expect 0 durawheel $number
+		[ "$(grep -c '^node  *redis://127.0.0.1:[0-9]*/0 (cluster), shards [0-9, -]*$' out)" \
+			= 3 ] || fail "$number shows no three nodes: $(cat out)"
+	done
+
+	slot=$(at 0 cluster keyslot '{durawheel:05}')
+	from=$(home_of '{durawheel:05}')
+	to=$(((from + 1) % 3))
+	at $to cluster setslot "$slot" importing "$(at "$from" cluster myid)" >log.setslot
+	at "$from" cluster setslot "$slot" migrating "$(at $to cluster myid)" >log.setslot
+	await grep -q 'shard 5 cannot be used' log
+	grep -q "${cluster_ports[from]}/0 (cluster) refuses {durawheel:05}: .*; its slot is being" log
+	expect 6 durawheel check
+	says "^durawheel: redis://127.0.0.1:${cluster_ports[from]}/0 (cluster): the server refuses: "
+	at $to cluster setslot "$slot" stable >log.setslot
+	at "$from" cluster setslot "$slot" stable >log.setslot
+	await grep -q 'shard 5 is in use again' log
+
+	cluster_end 1
+	await names_no_other
+	expect 0 durawheel stats --json
+	[ "$(shards_shown)" = "$all" ] || fail "the shards are $(shards_shown)"
+	await has_count moved_shards '[1-9]'
+	expect 0 durawheel list
+	grep -q ' later ' out
+	stop_owner
+}
