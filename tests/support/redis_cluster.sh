@@ -4,13 +4,17 @@
 
 cluster_ports=() # of the six servers
 cluster_pids=()  # '': it was killed
+# More options of the servers, and of redis-cli: for TLS.
+cluster_options=()
+cluster_cli=()
 
 # cluster_node FOLDER NUMBER: starts one server; one that is started again keeps its port.
 cluster_node()
 {
 	mkdir -p "$1/$2"
 	redis_start "$1/$2" --cluster-enabled yes --cluster-node-timeout 1000 \
-		--cluster-require-full-coverage no --repl-diskless-sync-delay 0 || return 1
+		--cluster-require-full-coverage no --repl-diskless-sync-delay 0 \
+		"${cluster_options[@]}" || return 1
 	cluster_ports[$2]=${redis_port?} # redis_start has set it
 	cluster_pids[$2]=$redis_pid
 	redis_pid=
@@ -24,16 +28,16 @@ cluster_start()
 		cluster_node "$1" "$number" || return 1
 		nodes+=("127.0.0.1:${cluster_ports[number]}")
 	done
-	redis-cli --cluster create "${nodes[@]}" --cluster-replicas 1 --cluster-yes \
-		>"$1/create" 2>&1 || {
+	redis-cli "${cluster_cli[@]}" --cluster create "${nodes[@]}" --cluster-replicas 1 \
+		--cluster-yes >"$1/create" 2>&1 || {
 		tail -n 20 "$1/create" >&2
 		return 1
 	}
-	until [[ $(redis-cli -p "${cluster_ports[0]}" cluster nodes | grep -c ' slave ') == 3 ]]; do
+	until [[ $(redis-cli -s "$1/0/socket" cluster nodes | grep -c ' slave ') == 3 ]]; do
 		sleep 0.05
 	done
 	for number in {0..2}; do
-		until redis-cli -p "${cluster_ports[number]}" info replication |
+		until redis-cli -s "$1/$number/socket" info replication |
 			grep -q 'state=online'; do
 			sleep 0.05
 		done

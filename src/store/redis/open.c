@@ -284,10 +284,13 @@ static int open_descriptors(struct redis_store *store, char *message)
 /* check_files says at once that a file of TLS is no good. Each connection reads the files anew. */
 static int check_files(struct redis_store *store, char *message)
 {
+	struct redis_url url = store->url; /* shares all it has */
 	struct tls *tls = NULL;
-	int status =
-	    store->url.tls ? tls_new(&tls, &store->url, &store->alloc, -1, message) : DW_OK;
+	int status;
 
+	if (!url.host)
+		url.host = url.hosts[0].host; /* nobody has named a server yet */
+	status = url.tls ? tls_new(&tls, &url, &store->alloc, -1, message) : DW_OK;
 	tls_end(tls, true);
 	return status;
 }

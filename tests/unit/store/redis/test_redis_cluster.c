@@ -98,8 +98,8 @@ static bool is_master(const char *name)
 	return false;
 }
 
-/* expect_nodes: so many servers have all shards together, and are used. Returns how many shards came
- * from another server. */
+/* expect_nodes: so many servers have all shards together, and are used. Returns how many shards
+ * came from another server. */
 static uint64_t expect_nodes(const struct viewer *viewer, size_t count)
 {
 	dw_node node = {.size = sizeof node};
