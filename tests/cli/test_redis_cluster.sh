@@ -1,5 +1,5 @@
 # The command on a Redis Cluster: which master has which shards, and what is told of one that is
-# away or has a slot that moves.
+# away or has a slot that moves. And the user of Sentinels.
 # shellcheck shell=bash disable=SC2154,SC2034
 
 # at NUMBER COMMAND...: asks one of the servers.
@@ -68,4 +68,36 @@ test_redis_cluster_tells_of_its_nodes() {
 	expect 0 durawheel list
 	grep -q ' later ' out
 	stop_owner
+}
+
+# watching PORT: the words of ACL SETUSER in durawheel(7), at a Sentinel.
+watching() {
+	sed -n '/ACL SETUSER watch/,/[^e]$/p' "$build/durawheel.7" |
+		sed -e 's/.*SETUSER//' -e 's/\\e$//' -e 's/\\(aq//g' -e 's/\\-/-/g' \
+			-e s/SECRET/guard/ | tr '\n' ' '
+}
+
+test_redis_sentinel_user_with_the_least_rights() {
+	local port rights
+	on_redis
+	port=$((redis_port + 1))
+	mkdir sentinel
+	printf '%s\n' "sentinel monitor orders 127.0.0.1 $redis_port 1" >sentinel/conf
+	redis_exec "$PWD/sentinel/conf" --sentinel --bind 127.0.0.1 --port $port >sentinel/log \
+		2>&1 </dev/null &
+	export standby=$! # is ended as one
+	await redis-cli -p $port PING
+	read -ra rights <<<"$(watching)"
+	redis-cli -p $port ACL SETUSER "${rights[@]}" >log.acl
+	grep -qx OK log.acl || fail "the manual's words are wrong: $(cat log.acl): ${rights[*]}"
+	export DURAWHEEL_SENTINEL_PASSWORD=guard
+	DURAWHEEL_STORE="redis+sentinel://127.0.0.1:$port/orders?sentinel-user=watch"
+	start
+	expect 0 durawheel add --topic t --in 0 --id a
+	await grep -q '"id":"a"' fired
+	stop_owner
+	[ -z "$(redis-cli -p $port ACL LOG)" ] || fail "denied: $(redis-cli -p $port ACL LOG)"
+	redis-cli -p $port ACL SETUSER watch '-sentinel|master' >log.acl
+	expect 6 durawheel list
+	says "127.0.0.1:$port.*: NOPERM .*sentinel|master"
 }

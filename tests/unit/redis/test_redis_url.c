@@ -247,6 +247,60 @@ static void sentinels_are_refused_in_words(void **state)
 	refuse_url("redis://s1,s2", "no host");
 }
 
+static void check_cluster(const char *url, bool tls, const char *parts, const char *name)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "", found[256] = "";
+	struct redis_url parsed;
+	size_t size = 0;
+
+	if (redis_url_read(&parsed, url, &alloc, message) != DW_OK)
+		fail_msg("%s: %s", url, message);
+	assert_int_equal(parsed.kind, REDIS_CLUSTER);
+	assert_null(parsed.host);
+	assert_null(parsed.master);
+	assert_int_equal(parsed.tls, tls);
+	for (unsigned i = 0; i < parsed.host_count; i++)
+		size += (size_t)snprintf(found + size, sizeof found - size, "%s %s ",
+					 parsed.hosts[i].host, parsed.hosts[i].port);
+	assert_string_equal(found, parts);
+	assert_string_equal(parsed.name, name);
+	assert_int_equal(redis_url_aim(&parsed, "n9", "77", &alloc), DW_OK);
+	assert_string_equal(parsed.server,
+			    tls ? "rediss://n9:77/0 (cluster)" : "redis://n9:77/0 (cluster)");
+	redis_url_free(&parsed, &alloc);
+}
+
+static void nodes_of_a_cluster_are_named(void **state)
+{
+	(void)state;
+	check_cluster("redis+cluster://n1", false, "n1 6379 ", "redis+cluster://n1:6379");
+	check_cluster("Valkey+Cluster://u:p@n1:7,[::1]", false, "n1 7 ::1 6379 ",
+		      "redis+cluster://n1:7,[::1]:6379");
+	check_cluster("redis+cluster://n1,n2/?db=0", false, "n1 6379 n2 6379 ",
+		      "redis+cluster://n1:6379,n2:6379");
+	if (DW_WITH_TLS) {
+		check_cluster("rediss+cluster://n1,n2:8?sni=redis.example", true, "n1 6379 n2 8 ",
+			      "rediss+cluster://n1:6379,n2:8");
+		check_cluster("valkeys+cluster://n1", true, "n1 6379 ", "rediss+cluster://n1:6379");
+	}
+}
+
+static void cluster_is_refused_in_words(void **state)
+{
+	(void)state;
+	refuse_url("redis+cluster://", "no host");
+	refuse_url("redis+cluster://n1,,n2", "no host");
+	refuse_url("redis+cluster://n1:0", "port");
+	refuse_url("redis+cluster://n1/3", "only the database 0");
+	refuse_url("redis+cluster://n1?db=1", "only the database 0");
+	refuse_url("redis+cluster://n1?ca=" SECRET, "are for TLS");
+	refuse_url("redis+cluster://n1?sentinel-user=" SECRET, "are for Sentinels");
+	refuse_url("redis+cluster://n1?replicas=1", "replicas=N is for one server");
+	refuse_url("redis+cluster://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q", "more than 16 hosts");
+	refuse_url("redis+clusters://n1", "begins with");
+}
+
 /* ---- The password from elsewhere ----------------------------------------------------------- */
 
 static void write_file(const char *path, const void *text, size_t size, mode_t mode)
@@ -385,6 +439,8 @@ int main(void)
 	    cmocka_unit_test(tls_has_options_of_its_own),
 	    cmocka_unit_test(sentinels_name_the_server),
 	    cmocka_unit_test(sentinels_are_refused_in_words),
+	    cmocka_unit_test(nodes_of_a_cluster_are_named),
+	    cmocka_unit_test(cluster_is_refused_in_words),
 	    cmocka_unit_test(file_with_a_password_is_read),
 	    cmocka_unit_test(file_that_is_no_secret_is_refused),
 	    cmocka_unit_test(environment_with_a_password_comes_last),
