@@ -3,8 +3,7 @@
  *	static void told(dw *d, int status, const dw_why *why, void *user)
  *	{
  *		if (status == DW_OK)
- *			printf("%s: %s. %s\n", why->id, dw_waits_cause(why->waits),
- *			       dw_waits_advice(why->waits));
+ *			printf("%s: %s\n", why->id, dw_describe_waits(why->waits)->cause);
  *	}
  *
  *	dw_why_waiting(d, "order:42", told, NULL);
@@ -55,17 +54,19 @@ typedef void (*dw_why_fn)(dw *, int status, const dw_why *, void *user);
  *  DW_ESTORE    the store cannot be asked, and this handle does not own the timer */
 DW_API int dw_why_waiting(dw *, const char *id, dw_why_fn, void *user);
 
-/* Words for each reason; one of a newer durawheel is "other". Any thread.
- *
- * dw_waits_name: one word for programs, "handler" and so on; "" for DW_WAITS_NOT.
- * dw_waits_cause: what is in the way: "the owner has no handler for the topic".
- * dw_waits_advice: one sentence that says what to do.
- * dw_waits_command: a command of durawheel that does it, or shows more: "topic resume TOPIC". Put
- * the timer's topic in the place of TOPIC and its id in that of ID. */
-DW_API const char *dw_waits_name(dw_waits);
-DW_API const char *dw_waits_cause(dw_waits);
-DW_API const char *dw_waits_advice(dw_waits);
-DW_API const char *dw_waits_command(dw_waits);
+/* The words for a reason. They are constants. */
+typedef struct dw_waits_words {
+	const char *name;   /* one word for programs, "handler" and so on; "" for DW_WAITS_NOT */
+	const char *cause;  /* what is in the way: "the owner has no handler for the topic" */
+	const char *advice; /* one sentence that says what to do */
+	/* A command of durawheel that does it, or shows more: "topic resume TOPIC". Put the timer's
+	 * topic in the place of TOPIC and its id in that of ID. */
+	const char *command;
+} dw_waits_words;
+
+/* dw_describe_waits returns the words for a reason; one of a newer durawheel is "other". Any
+ * thread. */
+DW_API const dw_waits_words *dw_describe_waits(dw_waits);
 
 #ifdef __cplusplus
 }

@@ -2,14 +2,10 @@
  * this table. */
 #include "durawheel/why.h"
 
-struct waits_words {
-	const char *name, *cause, *advice, *command;
-};
-
 #define LOOK_AT_TOPIC "topic show TOPIC"
 #define BEGIN_OWNER "run --topic=TOPIC --exec CMD"
 
-static const struct waits_words table[] = {
+static const dw_waits_words table[] = {
     [DW_WAITS_NOT] = {"", "", "", ""},
     [DW_WAITS_STORE] = {"store", "the lease of the owner is over, so nothing of its shard starts",
 			"Wait until the owner renews its lease; if it does not, look at the store.",
@@ -73,32 +69,12 @@ static const struct waits_words table[] = {
 			  "Start a worker for the queue.", "work --topic=TOPIC --exec CMD"},
 };
 
-static const struct waits_words *words_of(dw_waits waits)
+const dw_waits_words *dw_describe_waits(dw_waits waits)
 {
-	static const struct waits_words newer = {
-	    "other", "a reason that only the durawheel of the owner knows",
-	    "Ask with the version of the owner.", "stats"};
+	static const dw_waits_words newer = {"other",
+					     "a reason that only the durawheel of the owner knows",
+					     "Ask with the version of the owner.", "stats"};
 	unsigned number = (unsigned)waits;
 
 	return number < sizeof table / sizeof *table ? &table[number] : &newer;
-}
-
-const char *dw_waits_name(dw_waits waits)
-{
-	return words_of(waits)->name;
-}
-
-const char *dw_waits_cause(dw_waits waits)
-{
-	return words_of(waits)->cause;
-}
-
-const char *dw_waits_advice(dw_waits waits)
-{
-	return words_of(waits)->advice;
-}
-
-const char *dw_waits_command(dw_waits waits)
-{
-	return words_of(waits)->command;
 }

@@ -97,8 +97,9 @@ static void waits_told(dw *d, int status, const dw_why *found, void *user)
 		/* Without memory a key is missing. */
 		(void)json_object_set_new(ask->value, "waiting", waiting);
 		if (ask->is_due)
-			(void)json_object_set_new(ask->value, "waits",
-						  json_string(dw_waits_name(found->waits)));
+			(void)json_object_set_new(
+			    ask->value, "waits",
+			    json_string(dw_describe_waits(found->waits)->name));
 	}
 	ask_end(d, ask, DW_OK);
 }

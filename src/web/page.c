@@ -88,7 +88,7 @@ static struct banner waiting(const json_t *report, const char *refused)
 		used += (size_t)snprintf(banner.why + used, sizeof banner.why - used,
 					 "%s %lld due wait: %s", used > 0 ? ";" : ", but",
 					 /* The room is large enough. */
-					 (long long)count, dw_waits_cause(reasons[i]));
+					 (long long)count, dw_describe_waits(reasons[i])->cause);
 	}
 	return banner;
 }

@@ -3,7 +3,7 @@ BEGIN {
 	lines_max = 600
 	# Each is one text, read from its beginning to its end.
 	manual["include/durawheel/durawheel.h"] = 900
-	manual["include/durawheel/durawheel.hpp"] = 1620 # one header, of one-line functions
+	manual["include/durawheel/durawheel.hpp"] = 1640 # one header, of one-line functions
 	columns_max = 100
 	# Written apart, so that this file does not find itself.
 	unfinished = "(^|[^A-Za-z])(TO" "DO|FIX" "ME)([^A-Za-z]|$)|" \

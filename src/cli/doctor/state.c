@@ -185,7 +185,7 @@ static void judge_topic(struct look *look, const dw_topic_info *topic)
 		       text_shell_word(topic->name, word)); /* it fits */
 	find(look->findings, (struct finding){level, "topic", change},
 	     "%s: due timers that wait: %" PRIu64 ": %s", topic->name, topic->due,
-	     dw_waits_cause((dw_waits)topic->waits));
+	     dw_describe_waits((dw_waits)topic->waits)->cause);
 }
 
 static void state_topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,

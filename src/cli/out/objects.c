@@ -81,9 +81,10 @@ json_t *object_of_topic(const dw_topic_info *info)
 		return NULL;
 	}
 	if (info->waits)
-		(void)json_object_set_new(object, "waits",
-					  /* Without memory the key is missing. */
-					  json_string(dw_waits_name((dw_waits)info->waits)));
+		(void)json_object_set_new(
+		    object, "waits",
+		    /* Without memory the key is missing. */
+		    json_string(dw_describe_waits((dw_waits)info->waits)->name));
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);
 	add_number(object, "late_p50_us", info->late_p50_us);

@@ -29,7 +29,7 @@ static void append_time(char *words, const char *before, dw_usec time,
 void waiting_words(const dw_why *found, const struct local_zone *zone, char ret_text[WAITING_SIZE])
 {
 	ret_text[0] = '\0';
-	append(ret_text, "", dw_waits_cause(found->waits));
+	append(ret_text, "", dw_describe_waits(found->waits)->cause);
 	if (*found->detail)
 		append(ret_text, ": ", found->detail);
 	if (found->until > 0)
@@ -63,7 +63,7 @@ static bool is_word(const char *at, const char *word, char last)
 
 void waiting_command(const dw_why *found, char ret_text[WAITING_COMMAND_SIZE])
 {
-	const char *at = dw_waits_command(found->waits);
+	const char *at = dw_describe_waits(found->waits)->command;
 	size_t used = 0;
 
 	ret_text[0] = '\0';
@@ -94,8 +94,8 @@ static bool add(json_t *object, const char *key, json_t *value)
 static bool add_all(json_t *object, const dw_why *found)
 {
 	char command[WAITING_COMMAND_SIZE];
-	bool is_whole = add(object, "waits", json_string(dw_waits_name(found->waits))) &&
-			add(object, "cause", json_string(dw_waits_cause(found->waits)));
+	bool is_whole = add(object, "waits", json_string(dw_describe_waits(found->waits)->name)) &&
+			add(object, "cause", json_string(dw_describe_waits(found->waits)->cause));
 
 	waiting_command(found, command);
 	if (found->until > 0)
@@ -109,7 +109,7 @@ static bool add_all(json_t *object, const dw_why *found)
 	if (found->shard >= 0)
 		is_whole = is_whole && add(object, "shard", json_integer(found->shard));
 	return is_whole && add(object, "exact", json_boolean(found->is_exact)) &&
-	       add(object, "advice", json_string(dw_waits_advice(found->waits))) &&
+	       add(object, "advice", json_string(dw_describe_waits(found->waits)->advice)) &&
 	       add(object, "command", line_name(command));
 }
 

@@ -87,7 +87,7 @@ static void show_why_answered(dw *d, int status, const dw_why *found, void *user
 	}
 	if (show->is_due)
 		/* Without memory the key is missing. */
-		(void)line_add_waits(&show->line, dw_waits_name(found->waits));
+		(void)line_add_waits(&show->line, dw_describe_waits(found->waits)->name);
 }
 
 /* print_absent prints how the timer ended, or complains that the id is unknown. Returns an exit

@@ -80,8 +80,8 @@ static void print_timers(const dw_topic_info *info)
 	table_row_count("pending", info->pending);
 	table_row_count("due", info->due);
 	if (info->waits)
-		table_row_text("due waits", dw_waits_cause((dw_waits)info->waits),
-			       strlen(dw_waits_cause((dw_waits)info->waits)));
+		table_row_text("due waits", dw_describe_waits((dw_waits)info->waits)->cause,
+			       strlen(dw_describe_waits((dw_waits)info->waits)->cause));
 	table_row_count("running", info->running);
 	table_row_count("done", info->done);
 	table_row_count("retried", info->retried);

@@ -162,7 +162,7 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 	if (status != DW_OK)
 		return;
 	story->waiting = waiting_object(found);
-	story->advice = dw_waits_advice(found->waits);
+	story->advice = dw_describe_waits(found->waits)->advice;
 	waiting_words(found, story->zone, story->waits_for);
 	waiting_command(found, story->command);
 	if (*found->who)

@@ -15,7 +15,7 @@ static dw_why found;
 static void assert_why(const struct harness *h, const char *id, dw_waits waits)
 {
 	assert_true(engine_knows_why(h->engine, id, &found));
-	assert_string_equal(dw_waits_name(found.waits), dw_waits_name(waits));
+	assert_string_equal(dw_describe_waits(found.waits)->name, dw_describe_waits(waits)->name);
 	assert_int_equal(found.waits, waits);
 	assert_string_equal(found.id, id);
 	assert_string_equal(found.topic, "t");
@@ -323,12 +323,13 @@ static void each_reason_has_all_words(void **state)
 	for (unsigned i = DW_WAITS_STORE; i <= DW_WAITS_MESSAGE; i++) {
 		dw_waits waits = (dw_waits)i;
 
-		assert_true(*dw_waits_name(waits) && *dw_waits_cause(waits));
-		assert_true(*dw_waits_advice(waits) && *dw_waits_command(waits));
-		assert_string_not_equal(dw_waits_name(waits), "other");
+		assert_true(*dw_describe_waits(waits)->name && *dw_describe_waits(waits)->cause);
+		assert_true(*dw_describe_waits(waits)->advice &&
+			    *dw_describe_waits(waits)->command);
+		assert_string_not_equal(dw_describe_waits(waits)->name, "other");
 	}
-	assert_string_equal(dw_waits_name(DW_WAITS_NOT), "");
-	assert_string_equal(dw_waits_name((dw_waits)(DW_WAITS_MESSAGE + 1)), "other");
+	assert_string_equal(dw_describe_waits(DW_WAITS_NOT)->name, "");
+	assert_string_equal(dw_describe_waits((dw_waits)(DW_WAITS_MESSAGE + 1))->name, "other");
 }
 
 int main(void)

@@ -108,7 +108,7 @@ static struct told hears(struct place *place, const char *id, dw_waits waits)
 	struct told told = ask(place->client, id);
 
 	assert_int_equal(told.status, DW_OK);
-	assert_string_equal(dw_waits_name(told.waits), dw_waits_name(waits));
+	assert_string_equal(dw_describe_waits(told.waits)->name, dw_describe_waits(waits)->name);
 	assert_false(told.is_exact);
 	assert_int_equal(told.shard, -1);
 	return told;
