@@ -41,6 +41,12 @@ without_time() {
 	sed -E 's/^[0-9]{4}-[0-9-]+T[0-9:.]+Z (info|warn|error) (durawheel: )/\2/'
 }
 
+# on_terminal STEP... -- COMMAND...: see terminal.py. What was written goes to the file screen.
+on_terminal() {
+	python3 -B "$here/terminal.py" "$@" >screen 2>said ||
+		fail "$(cat said): $(tail -c 300 screen)"
+}
+
 # says PATTERN: the last command's message; all its messages begin with the command's name.
 says() {
 	local lines line time=$'(^|\n)[0-9]{4}-'

@@ -27,12 +27,6 @@ test_top_has_bars_of_what_comes_due() {
 	[ "$(bar_at 'next hour' 30)" = @ ] || fail "$(cat out)"
 }
 
-# on_terminal STEP... -- COMMAND...: see terminal.py. What was written goes to the file screen.
-on_terminal() {
-	python3 -B "$here/terminal.py" "$@" >screen 2>said ||
-		fail "$(cat said): $(tail -c 300 screen)"
-}
-
 test_top_has_colours_on_a_terminal_only() {
 	expect 0 durawheel add --topic t --in 10m
 	start

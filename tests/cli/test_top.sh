@@ -1,12 +1,6 @@
 # durawheel top: on a terminal and into a pipe.
 # shellcheck shell=bash disable=SC2154,SC2034,SC1003
 
-# on_terminal STEP... -- COMMAND...: see terminal.py. What was written goes to the file screen.
-on_terminal() {
-	python3 -B "$here/terminal.py" "$@" >screen 2>said ||
-		fail "$(cat said): $(tail -c 300 screen)"
-}
-
 # is_left: the terminal has been given back: its own screen, the cursor and wrapped lines.
 is_left() {
 	grep -q $'\e\[?1049l' screen && grep -q $'\e\[?25h' screen && grep -q $'\e\[?7h' screen

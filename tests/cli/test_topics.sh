@@ -60,16 +60,16 @@ test_topic_says_why_what_is_due_waits() {
 	empty_store
 	expect 0 durawheel add --topic mail --in 0 --id a
 	expect 0 durawheel show a
-	grep -q '^waits  *nobody owns the store' out
+	grep -q '^waits for  *nobody owns the store' out
 	start --topic other --exec true
 	await waits_for_handler
 	expect 0 durawheel topic show mail
 	grep -q '^due waits  *the owner has no handler for the topic$' out
 	expect 0 durawheel show a
-	grep -q '^waits  *the owner has no handler for the topic$' out
+	grep -q '^waits for  *the owner has no handler for the topic$' out
 	expect 0 durawheel topic pause mail
 	expect 0 durawheel show a
-	grep -q '^waits  *the topic or its owner is paused$' out
+	grep -q '^waits for  *the topic or its owner is paused$' out
 	stop_owner
 }
 
