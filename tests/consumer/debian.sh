@@ -90,6 +90,7 @@ contains libdurawheel-dev "$lib"/libdurawheel.{a,so} "${headers[@]}" "$lib/pkgco
 mapfile -t pages < <(sed -n 's/^= \([a-z ]*\): .*/\1/p' "$root/src/cli/options.txt" |
 	grep -vxE 'every command|help' | tr ' ' - | sed 's|.*|share/man/man1/durawheel-&.1.gz|')
 contains durawheel bin/durawheel share/bash-completion/completions/durawheel \
+	share/fish/vendor_completions.d/durawheel.fish share/zsh/vendor-completions/_durawheel \
 	"${pages[@]}" \
 	share/man/man1/durawheel.1.gz share/man/man5/durawheel.conf.5.gz \
 	share/man/man7/durawheel.7.gz \

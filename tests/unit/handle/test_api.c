@@ -97,8 +97,6 @@ static void open_of_a_shared_store_names_what_is_wrong(void **state)
 	dw *d;
 
 	(void)state;
-	o.name = "";
-	refused(&o, DW_EINVAL, "options.name");
 	o.name = long_name;
 	refused(&o, DW_EINVAL, "options.name");
 	o.name = "a b";
