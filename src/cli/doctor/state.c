@@ -206,7 +206,7 @@ static void state_topics_answered(dw *d, int status, const dw_topic_info *topics
 		     "no owner acts on the settings of topics: %" PRIu64, look->settings);
 	else if (!look->is_told)
 		find(look->findings, (struct finding){FINDING_OK, "topic", ""},
-		     "of topics nothing waits: %zu", count);
+		     "topics in which nothing waits: %zu", count);
 }
 
 int state_topics(struct findings *findings, dw *d)
@@ -281,7 +281,7 @@ static void damage_checked(dw *d, int status, const dw_check_report *report, voi
 		     *report->flaws->id ? report->flaws->id : "the store", report->flaws->what);
 	else
 		find(look->findings, (struct finding){FINDING_OK, "damage", ""},
-		     "sound timers: %" PRIu64, report->pending + report->claimed);
+		     "timers that are sound: %" PRIu64, report->pending + report->claimed);
 }
 
 static void damage_counted(dw *d, int status, const dw_store_status *store, void *user)
