@@ -4,6 +4,7 @@
 
 #include "web/asks_inside.h"
 #include "cli/out/line.h"
+#include "cli/out/nodes.h"
 #include "cli/out/objects.h"
 #include "cli/session.h"
 #include "durawheel/metrics.h"
@@ -112,7 +113,8 @@ static void status_told(dw *d, int status, const dw_store_status *store, void *u
 	struct ask *ask = user;
 	json_t *value = status == DW_OK ? object_of_status(store) : NULL;
 
-	(void)d;
+	if (value)
+		nodes_add(value, d);
 	asks_note_status(ask->asks, value);
 	asks_answer(ask, status, value);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "web/page.h"
+#include "cli/out/members.h"
 #include "durawheel/topic.h"
 
 /* ---- Cards ----------------------------------------------------------------------------------- */
@@ -142,6 +143,48 @@ static void put_owner(struct html *html, const struct web_page *page, const json
 	html_put(html, "</dl></section>\n");
 }
 
+static void put_node(struct html *html, const json_t *node)
+{
+	char shards[MEMBERS_SHARDS_SIZE];
+	bool is_used = json_is_true(json_object_get(node, "connected"));
+	bool is_late = strcmp(page_string(node, "level"), "stored") == 0;
+
+	members_shards(json_object_get(node, "shards"), shards);
+	html_put(html, "<tr><th scope=\"row\" class=\"name\">");
+	html_name(html, page_string(node, "node"));
+	html_format(html, "</th><td>%s</td><td>", *shards ? shards : "none");
+	html_put(html, is_used ? "in use" : "<span class=\"tag warn\">not in use</span> for ");
+	if (!is_used)
+		html_span(html, page_integer(node, "away_us"));
+	if (is_late)
+		html_put(html, ", <span class=\"tag warn\">its replicas are late</span>");
+	if (*page_string(node, "why")) {
+		html_put(html, ": ");
+		html_text(html, page_string(node, "why"));
+	}
+	html_put(html, "</td></tr>\n");
+}
+
+/* put_nodes shows the servers of a store that may have several. */
+static void put_nodes(struct html *html, const struct web_page *page)
+{
+	const json_t *nodes = json_object_get(page->store, "nodes");
+	const json_t *node;
+	size_t i;
+
+	if (json_array_size(nodes) == 0)
+		return;
+	html_put(html, "<h2>Servers</h2>\n<div class=\"scroll\" role=\"region\" "
+		       "aria-label=\"Servers\" tabindex=\"0\"><table class=\"nodes\">\n"
+		       "<thead><tr><th scope=\"col\">Server</th><th scope=\"col\">Shards</th>"
+		       "<th scope=\"col\">State</th></tr></thead>\n<tbody>\n");
+	json_array_foreach(nodes, i, node)
+	{
+		put_node(html, node);
+	}
+	html_put(html, PAGE_TABLE_END);
+}
+
 void page_show_now(struct html *html, const struct web_page *page)
 {
 	const json_t *report = json_object_get(page->store, "owner_report");
@@ -149,6 +192,7 @@ void page_show_now(struct html *html, const struct web_page *page)
 	if (!page->store)
 		return;
 	put_timers(html, page);
+	put_nodes(html, page);
 	html_put(html, "<div class=\"boards\">\n");
 	page_show_pictures(html, page);
 	if (json_is_object(report))

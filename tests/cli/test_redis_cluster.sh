@@ -27,6 +27,26 @@ home_of() {
 	done
 }
 
+# shows_its_nodes COUNT: the page has a row for each server.
+shows_its_nodes() {
+	local server
+	durawheel serve --http "unix:$PWD/web" 2>log.serve &
+	server=$!
+	await test -S web
+	python3 - >page.html <<-END
+		import socket
+		web = socket.socket(socket.AF_UNIX)
+		web.connect("web")
+		web.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+		while part := web.recv(65536):
+		    print(part.decode(), end="")
+	END
+	kill $server
+	wait $server || true
+	grep -o '(cluster)</th><td>[0-9, -]*</td><td>in use</td>' page.html >nodes || true
+	is_counted nodes "$1" || fail "the page shows $(cat nodes): $(tail -c 2000 page.html)"
+}
+
 test_redis_cluster_tells_of_its_nodes() {
 	local number all='0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15' slot from to
 	# shellcheck source=tests/support/redis_cluster.sh
@@ -46,6 +66,8 @@ test_redis_cluster_tells_of_its_nodes() {
 		grep '^node  *redis://127.0.0.1:[0-9]*/0 (cluster), shards [0-9, -]*$' out >nodes
 		is_counted nodes 3 || fail "$number shows no three nodes: $(cat out)"
 	done
+
+	shows_its_nodes 3
 
 	slot=$(at 0 cluster keyslot '{durawheel:05}')
 	from=$(home_of '{durawheel:05}')
