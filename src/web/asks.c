@@ -43,7 +43,8 @@ static bool is_same(const struct question *one, const struct question *other)
 	       one->after.generation == other->after.generation &&
 	       one->after.started == other->after.started && one->skip == other->skip &&
 	       one->leaves_data == other->leaves_data && strcmp(one->name, other->name) == 0 &&
-	       strcmp(one->prefix, other->prefix) == 0;
+	       strcmp(one->prefix, other->prefix) == 0 && one->due_from == other->due_from &&
+	       one->due_to == other->due_to;
 }
 
 /* shared_for returns how long an answer is shared. A list that took long is shared until the next

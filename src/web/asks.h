@@ -35,6 +35,7 @@ struct question {
 	/* The id of a timer, or the topic of a list; "" means all topics. */
 	char name[DW_ID_MAX + 1];
 	char prefix[DW_ID_MAX + 1]; /* for ASK_TIMERS: the beginning of the ids; "" means all ids */
+	dw_usec due_from, due_to;   /* for ASK_TIMERS, as in dw_select; 0: no bound */
 	dw_cursor after;
 	size_t skip; /* for ASK_SCHEDULES: the number of schedules to leave out */
 	size_t limit;

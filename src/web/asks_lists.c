@@ -174,8 +174,9 @@ static int send_step(dw *d, struct ask *ask, size_t step)
 	const char *topic = question->name[0] ? question->name : NULL;
 	const dw_select select = {.size = sizeof select,
 				  .topic = topic,
-				  .id_prefix = question->prefix[0] ? question->prefix : NULL};
-
+				  .id_prefix = question->prefix[0] ? question->prefix : NULL,
+				  .due_from = question->due_from,
+				  .due_to = question->due_to};
 	const dw_dead_select letters = {.size = sizeof letters, .topic = topic};
 
 	if (question->kind == ASK_TIMERS)

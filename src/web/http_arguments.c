@@ -6,8 +6,17 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "cli/out/due.h"
+#include "cli/out/durations.h"
+#include "cli/out/times.h"
+#include "cli/session.h"
+
 /* SCHEDULES_LIMIT is small, because each schedule needs a tenth of a millisecond for its times. */
 enum { LIMIT_MAX = 1000, SCHEDULES_LIMIT = 100, SKIP_MAX = 10000 };
+
+#define DUE_WORDS                                                                                  \
+	"due-from, due-before: write a time, as 2026-12-01 09:00 or tomorrow 9am, or a duration "  \
+	"from now, as 5min"
 
 bool route_name_of(const char *text, size_t most, char *ret_name)
 {
@@ -146,6 +155,67 @@ static const char *read_zone(struct arguments *reading, const char *text)
 	return NULL;
 }
 
+static const char *keep_due(struct arguments *reading, const char *text, char *ret_kept)
+{
+	if ((!*text && reading->request->route == ROUTE_PAGE) || reading->request->wants_timer)
+		return NULL;
+	if (strlen(text) >= DUE_ARGUMENT_SIZE)
+		return DUE_WORDS;
+	memcpy(ret_kept, text, strlen(text) + 1);
+	return *text ? NULL : DUE_WORDS;
+}
+
+static const char *read_due_from(struct arguments *reading, const char *text)
+{
+	return keep_due(reading, text, reading->request->due_from);
+}
+
+static const char *read_due_before(struct arguments *reading, const char *text)
+{
+	return keep_due(reading, text, reading->request->due_before);
+}
+
+/* find_due reads a bound when all arguments are known, because the zone may stand behind it. A
+ * bound that counts from now is a whole second, so that all who look in this second share an
+ * answer. Returns false if the text is no time. */
+static bool find_due(const struct http_request *request, const char *text, dw_usec *ret_due)
+{
+	bool is_local = strcasecmp(request->zone_argument, "local") == 0;
+	struct time_place place = {.now = session_now() / DW_SECONDS(1) * DW_SECONDS(1),
+				   .zone = is_local                  ? NULL
+					   : *request->zone_argument ? request->zone_argument
+								     : "UTC"};
+	char fault[TIME_FAULT_SIZE];
+	struct time_read read;
+	dw_usec delay;
+
+	if (!*text)
+		return true;
+	if (is_duration(text)) {
+		if (duration_of(text, &delay) != DW_OK)
+			return false;
+		*ret_due = due_after(place.now, delay);
+		return true;
+	}
+	if (time_of(text, &place, &read, fault) != DW_OK)
+		return false;
+	*ret_due = read.time;
+	return true;
+}
+
+/* find_bounds returns what is wrong with the bounds of a list, or NULL. */
+static const char *find_bounds(struct http_request *request)
+{
+	struct question *question = &request->question;
+
+	if (!find_due(request, request->due_from, &question->due_from) ||
+	    !find_due(request, request->due_before, &question->due_to))
+		return DUE_WORDS;
+	if (*request->due_from && *request->due_before && question->due_from >= question->due_to)
+		return "due-before: it must be later than due-from";
+	return NULL;
+}
+
 /* The arguments, and the paths that take each of them: lists of the API, and pages with such
  * lists. */
 static const struct argument {
@@ -161,6 +231,8 @@ static const struct argument {
     {"skip", read_skip, 1u << ROUTE_SCHEDULES,
      1u << PAGE_TOPICS | 1u << PAGE_TIMERS | 1u << PAGE_DEAD | 1u << PAGE_SCHEDULES},
     {"prefix", read_prefix, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
+    {"due-from", read_due_from, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
+    {"due-before", read_due_before, 1u << ROUTE_TIMERS, 1u << PAGE_TIMERS},
     {"id", read_id, 0, 1u << PAGE_TIMERS | 1u << PAGE_DEAD},
     {"zone", read_zone, 0, (1u << PAGE_VIEWS) - 1},
 };
@@ -210,7 +282,7 @@ const char *route_arguments(struct http_request *request)
 
 	(void)MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, read_argument,
 					&reading);
-	return reading.fault;
+	return reading.fault ? reading.fault : find_bounds(request);
 }
 
 /* ---- Escapes --------------------------------------------------------------------------------- */

@@ -26,6 +26,8 @@ enum route {
 	ROUTE_NONE
 };
 
+enum { DUE_ARGUMENT_SIZE = 64 };
+
 /* A request. It is suspended until all of its asks are answered. */
 struct http_request {
 	struct http_request *next;
@@ -38,6 +40,8 @@ struct http_request {
 	size_t skip;              /* for a page: the number of rows to leave out */
 	struct local_zone zone; /* for a page: the zone of its times, if zone_argument is not "" */
 	char zone_argument[LOCAL_NAME_SIZE];
+	/* Of a list of timers: its bounds, as they were written, or "". */
+	char due_from[DUE_ARGUMENT_SIZE], due_before[DUE_ARGUMENT_SIZE];
 	struct ask *asks[REQUEST_ASKS];
 	size_t ask_count;
 	bool has_begun;

@@ -197,6 +197,8 @@ static void put_zone(struct html *html, const struct web_page *page)
 		   page->zone ? page->zone_argument : "UTC");
 	page_hidden(html, "id", page->id);
 	page_hidden(html, "prefix", page->prefix);
+	page_hidden(html, "due-from", page->due_from);
+	page_hidden(html, "due-before", page->due_before);
 	page_hidden(html, "topic", page->topic);
 	html_put(html, "<button type=\"submit\">Show</button></form>\n");
 }

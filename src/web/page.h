@@ -27,15 +27,16 @@ struct web_page {
 	const struct history *history;
 	int part_status;
 	const json_t *part; /* the topics, a list or a timer; NULL if it failed with part_status */
-	const json_t *coming;          /* the object of coming_object(), or NULL */
-	bool stands_by;                /* this process is a standby */
-	const char *id;                /* the id of a timer that was looked up, or "" */
-	const char *topic;             /* the topic of a list, or "" */
-	const char *prefix;            /* the beginning of the ids in a list, or "" */
-	dw_cursor after;               /* the position where the list begins */
-	size_t skip;                   /* the number of rows after that position to leave out */
-	const struct local_zone *zone; /* of times; NULL: UTC */
-	const char *zone_argument;     /* how it was asked for, or "" */
+	const json_t *coming;              /* the object of coming_object(), or NULL */
+	bool stands_by;                    /* this process is a standby */
+	const char *id;                    /* the id of a timer that was looked up, or "" */
+	const char *topic;                 /* the topic of a list, or "" */
+	const char *prefix;                /* the beginning of the ids in a list, or "" */
+	const char *due_from, *due_before; /* the bounds of a list, as they were written, or "" */
+	dw_cursor after;                   /* the position where the list begins */
+	size_t skip;                       /* the number of rows after that position to leave out */
+	const struct local_zone *zone;     /* of times; NULL: UTC */
+	const char *zone_argument;         /* how it was asked for, or "" */
 };
 
 /* page_path returns the path of a view, like "/" or "/topics". */

@@ -45,6 +45,8 @@ static void put_link(struct html *html, const struct web_page *page, const char 
 	html_format(html, "<p class=\"more\"><a rel=\"next\" href=\"%s?", page_path(page->view));
 	put_argument(html, "topic", page->topic);
 	put_argument(html, "prefix", page->prefix);
+	put_argument(html, "due-from", page->due_from);
+	put_argument(html, "due-before", page->due_before);
 	put_argument(html, "after", after);
 	put_argument(html, "zone", page->zone ? page->zone_argument : "");
 	html_format(html, "skip=%zu\">Next</a></p>\n", skip);
@@ -149,6 +151,10 @@ static void put_search(struct html *html, const struct web_page *page)
 	if (page->view == PAGE_TIMERS)
 		page_input(html, "prefix", "Or ids that begin with", page->prefix);
 	page_input(html, "topic", "Of the topic", page->topic);
+	if (page->view == PAGE_TIMERS) {
+		page_input(html, "due-from", "Due from (now, 9am, 5min)", page->due_from);
+		page_input(html, "due-before", "And before", page->due_before);
+	}
 	html_put(html, "<button type=\"submit\">Search</button></form>\n");
 }
 

@@ -99,6 +99,31 @@ def test_prefix_finds_timers(place):
         assert page.count('scope="row"') == min(count, 100), (prefix, page)
 
 
+def test_bounds_find_timers(place):
+    """Bounds are read as list reads them: durations from now, and times in the zone of the page."""
+    place.run("import", lines=[{"id": "t%d" % i, "topic": "t", "in": "%dh" % i} for i in range(1, 7)] +
+              [{"id": "noon", "topic": "t", "at": "2100-06-01T11:00:00Z"}])
+    server = Server(place, *ANY)
+    for bounds, wanted in (({"due-from": "90min", "due-before": "210min"}, ["t2", "t3"]),
+                           ({"due-before": "90 min"}, ["t1"]),
+                           ({"due-from": "5h30m"}, ["t6", "noon"]),
+                           ({"due-from": "2100-06-01 11:30"}, []),
+                           ({"due-from": "2100-06-01 10:59", "due-before": "2100-06-01 11:01"}, ["noon"])):
+        got = server.get("/api/v1/timers?" + urllib.parse.urlencode(bounds)).json()["timers"]
+        assert [one["id"] for one in got] == wanted, (bounds, got)
+        query = urllib.parse.urlencode({"id": "", "topic": "", "due-from": "", "due-before": "", **bounds})
+        page = server.get("/timers?" + query).body.decode()
+        assert page.count('scope="row"') == len(wanted), (bounds, page)
+        for name, value in bounds.items():
+            assert re.search('<input[^>]*name="%s"[^>]*value="%s"' % (name, value), page), page
+    zone = {"due-from": "2100-06-01 11:59", "due-before": "2100-06-01 12:01"}
+    for zone["zone"], count in ("UTC", 0), ("Europe/London", 1):
+        page = server.get("/timers?" + urllib.parse.urlencode(zone)).body.decode()
+        assert page.count('scope="row"') == count, (zone, page)
+    for wrong in "due-from=x", "due-from=", "due-from=2h&due-before=1h", "due-before=" + 64 * "1":
+        assert server.ask("/api/v1/timers?" + wrong).status == 400, wrong
+
+
 def ends_are_those_of_show(place):
     """A timer that fired, one that was cancelled, one that died, one that is there again, and one
     that never was: the API, the page and show say the same of each."""
