@@ -4,7 +4,7 @@
 #	tests/run.sh            installs what is missing (Debian 12), builds with warnings as
 #	                        errors and runs the short series: as it is, under the
 #	                        sanitizers, optimized, without SQLite, as packages; about
-#	                        12 minutes on 2 idle cores
+#	                        15 minutes on 2 idle cores
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      every test in every build that can run it, and the long series:
 #	                        the tests that slow.txt calls long, more seeds, more kills,

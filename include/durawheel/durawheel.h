@@ -574,8 +574,8 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
  * the timer does not start after this. DW_ENOENT: no such timer; it was never put, has ended, or is
  * a dead letter. DW_ELATE: it is already being delivered; if this handle delivers it, a DW_RETRY or
  * DW_DEAD then only ends it. A client also gets DW_ELATE if the owner has claimed the timer, some
- * milliseconds before its deadline, and if the timer was removed but an earlier claim of the id may
- * still start. */
+ * milliseconds before its deadline. It gets it, too, if the timer was removed, and an earlier claim
+ * of the id may still start. */
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_put_many, dw_cancel_many do up to DW_BULK_MAX puts or cancels with one callback, each for

@@ -248,8 +248,7 @@ static void cut_off_node(struct redis_store *store, struct shard *shard)
 }
 
 /* cut_off_away cuts the shards off whose node is away, while another node is there. Without any
- * node
- * the store is in trouble, as with one server. */
+ * node the store is in trouble, as with one server. */
 static void cut_off_away(struct redis_store *store)
 {
 	if (store->nodes.count < 2 || !nodes_are_up(store))

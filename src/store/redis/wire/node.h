@@ -1,6 +1,6 @@
 /* A node: one server, its connection, and what is known of it. Commands go out in order, and each
  * reply goes to the sender of its command. Replies come in the order of the commands, over all
- * shards of the node. Today all shards are on one node.
+ * shards of the node. The masters of a cluster are nodes; every other store has one.
  *
  * Each command that changes something carries the shard's next number. The script refuses any
  * number but the one after the last that it applied. So when a command fails, the server also
