@@ -50,6 +50,7 @@ void history_free(struct history *history)
 		return;
 	free(history->events);
 	free(history->faults);
+	free(history->replaced);
 	free(history);
 }
 
@@ -62,12 +63,17 @@ void history_add(struct history *history, const struct history_event *event)
 	history->counts[event->kind]++;
 }
 
+static void add_fault(struct fault **list, size_t *count, size_t *capacity, struct fault fault)
+{
+	if (*count == *capacity)
+		*list = grow(*list, capacity, sizeof **list);
+	(*list)[(*count)++] = fault;
+}
+
 void history_fault_in(struct history *history, uint64_t parts, dw_usec from, dw_usec until)
 {
-	if (history->fault_count == history->fault_capacity)
-		history->faults =
-		    grow(history->faults, &history->fault_capacity, sizeof *history->faults);
-	history->faults[history->fault_count++] = (struct fault){from, until, parts};
+	add_fault(&history->faults, &history->fault_count, &history->fault_capacity,
+		  (struct fault){from, until, parts});
 }
 
 void history_fault(struct history *history, dw_usec from, dw_usec until)
@@ -79,14 +85,17 @@ size_t history_replaced_in(struct history *history, uint64_t parts, dw_usec from
 {
 	size_t kept = 0, count = 0;
 
+	add_fault(&history->replaced, &history->replaced_count, &history->replaced_capacity,
+		  (struct fault){from, until, parts});
 	for (size_t i = 0; i < history->count; i++) {
 		struct history_event *event = &history->events[i];
-		bool is_concerned = event->at >= from && event->at < until &&
+		bool is_concerned = event->at >= from && event->at < until && !event->is_safe &&
 				    history_is_in(history, parts, event->number);
 		bool is_settled = event->kind == HISTORY_SETTLED;
 
 		if (is_concerned && event->kind >= HISTORY_PUT_ANSWERED &&
-		    event->kind <= HISTORY_CANCEL_ANSWERED && event->status == DW_OK) {
+		    event->kind <= HISTORY_CANCEL_ANSWERED &&
+		    (event->status == DW_OK || event->status == DW_ENOENT)) {
 			event->status = DW_EUNKNOWN;
 			count++;
 		}
@@ -196,6 +205,27 @@ static bool is_wish(const struct call *call)
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
+/* is_replaced: a server of the timer was replaced in this time, and what it did then may be lost. */
+static bool is_replaced(const struct history *history, size_t number, dw_usec from, dw_usec until)
+{
+	for (size_t i = 0; i < history->replaced_count; i++)
+		if (history->replaced[i].from <= until && history->replaced[i].until > from &&
+		    history_is_in(history, history->replaced[i].parts, number))
+			return true;
+	return false;
+}
+
+/* was_repeated: the start belongs to the call, which was made again at another server; or the first
+ * owner of the shard is lost, and the next one gave the clients' writes other numbers. */
+static bool was_repeated(const struct life *life, const struct call *call,
+			 const struct history_event *start)
+{
+	if (start->at < call->answered->at)
+		return is_replaced(life->history, start->number, start->at, start->at);
+	return call->answered->generation < start->generation &&
+	       is_replaced(life->history, start->number, INT64_MIN, start->at);
+}
+
 /* find_wish: the put or move that a start belongs to, or NULL. A put whose answer was lost may be
  * confirmed without its generation, if its timer no longer exists. A process with a journal that
  * gives a timer back may make a later generation with the same deadline. */
@@ -207,6 +237,7 @@ static const struct call *find_wish(const struct life *life, const struct histor
 		if (is_wish(call) && call->sent->due == start->due &&
 		    (is_unknown(call) || call->answered->generation == 0 ||
 		     call->answered->generation == start->generation ||
+		     was_repeated(life, call, start) ||
 		     (life->history->has_journals &&
 		      call->answered->generation < start->generation)))
 			return call;
@@ -300,12 +331,28 @@ static bool has_unknown_move(const struct life *life)
 	return false;
 }
 
+/* was_put_again: a server was replaced while the put had no answer. The next one may have got the
+ * timer from its last owner, and once more from the caller. */
+static bool was_put_again(const struct life *life, const struct history_event *start,
+			  const struct history_event *before)
+{
+	const struct history *history = life->history;
+	const struct call *put = find_put(life);
+
+	if (start->generation == before->generation || !put ||
+	    (!is_unknown(put) && put->answered->at < before->at))
+		return false;
+	return is_replaced(history, start->number, put->sent->at, before->at);
+}
+
 static void check_before(struct life *life, const struct history_event *start, size_t starts,
 			 const struct history_event *before)
 {
 	const struct history *history = life->history;
 
 	if (start->attempt <= before->attempt &&
+	    !is_replaced(history, start->number, before->at, before->at) &&
+	    !was_put_again(life, start, before) &&
 	    (start->generation == before->generation || !has_unknown_move(life)))
 		tell(life, HISTORY_ATTEMPT, "%" PRIu32 " after %" PRIu32, start->attempt,
 		     before->attempt);

@@ -8,6 +8,7 @@
 #ifndef DW_TESTS_HISTORY_H
 #define DW_TESTS_HISTORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "durawheel/durawheel.h"
@@ -35,6 +36,7 @@ struct history_event {
 			      * journal of its process, and others see it later */
 	uint32_t attempt;    /* start */
 	int status;          /* the status of an answer */
+	bool is_safe;        /* an answer, settled: all servers have it, whichever is used next */
 };
 
 /* The broken promises, with their numbers. */
@@ -77,7 +79,7 @@ void history_divide(struct history *, unsigned (*part_of)(size_t number));
 void history_fault_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 
 /* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so
- * what a confirmation did then is unknown. Call it when all events are added. Returns how many
+ * what a confirmation did then is unknown, unless it is safe. Call it when all events are added. Returns how many
  * confirmations that are. */
 size_t history_replaced(struct history *, dw_usec from, dw_usec until);
 size_t history_replaced_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);

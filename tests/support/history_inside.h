@@ -19,6 +19,9 @@ struct history {
 	struct fault *faults;
 	size_t fault_count;
 	size_t fault_capacity;
+	struct fault *replaced; /* as history_replaced_in() was told */
+	size_t replaced_count;
+	size_t replaced_capacity;
 	size_t counts[HISTORY_KINDS];
 	bool has_journals;
 	unsigned (*part_of)(size_t number); /* NULL: all timers are in part 0 */

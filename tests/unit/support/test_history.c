@@ -414,6 +414,66 @@ static void only_what_the_replaced_server_had_may_be_lost(void **state)
 	finds(history, HISTORY_LOST);
 }
 
+static void what_all_servers_have_must_not_be_lost(void **state)
+{
+	struct history *history = history_new();
+	struct history_event answered = event(HISTORY_PUT_ANSWERED, 0, 20);
+
+	(void)state;
+	add(history, HISTORY_PUT, 0, 10);
+	answered.is_safe = true;
+	history_add(history, &answered);
+	assert_int_equal(history_replaced(history, 0, DUE), 0);
+	finds(history, HISTORY_LOST);
+}
+
+/* started_twice: each time as the first attempt, and the server was replaced meanwhile. */
+static struct history *started_twice(dw_usec replaced_from)
+{
+	struct history *history = with_put();
+
+	add(history, HISTORY_START, 0, DUE + 10);
+	add(history, HISTORY_START, 0, DUE + 90);
+	history_fault(history, DUE, DUE + 50);
+	(void)history_replaced(history, replaced_from, DUE + 50);
+	return history;
+}
+
+static void claim_may_be_lost_with_its_server(void **state)
+{
+	(void)state;
+	finds_nothing(started_twice(DUE));
+	finds(started_twice(DUE + 20), HISTORY_ATTEMPT);
+}
+
+/* Its put is answered after the start, with another generation. */
+static struct history *started_before_its_answer(dw_usec replaced_from)
+{
+	struct history *history = history_new();
+
+	add(history, HISTORY_PUT, 0, 10);
+	add(history, HISTORY_START, 0, DUE + 10);
+	answer(history, HISTORY_PUT_ANSWERED, DUE + 60, DW_OK);
+	history_fault(history, DUE, DUE + 50);
+	(void)history_replaced(history, replaced_from, DUE + 50);
+	return history;
+}
+
+static void call_may_be_made_again_at_the_next_server(void **state)
+{
+	struct history *history = started_before_its_answer(DUE);
+	struct heard heard = {0};
+
+	(void)state;
+	(void)history_check(history, hear, &heard);
+	assert_int_equal(heard.counts[HISTORY_DEADLINE], 0);
+	history_free(history);
+	history = started_before_its_answer(DUE + 20);
+	(void)history_check(history, hear, &heard);
+	assert_true(heard.counts[HISTORY_DEADLINE] > 0);
+	history_free(history);
+}
+
 static void figures_of_a_part_are_those_of_its_timers(void **state)
 {
 	struct history *history = with_put();
@@ -482,6 +542,9 @@ int main(void)
 	    cmocka_unit_test(figures_are_those_of_the_events),
 	    cmocka_unit_test(fault_of_another_part_excuses_nothing),
 	    cmocka_unit_test(only_what_the_replaced_server_had_may_be_lost),
+	    cmocka_unit_test(what_all_servers_have_must_not_be_lost),
+	    cmocka_unit_test(claim_may_be_lost_with_its_server),
+	    cmocka_unit_test(call_may_be_made_again_at_the_next_server),
 	    cmocka_unit_test(figures_of_a_part_are_those_of_its_timers),
 	    cmocka_unit_test(changes_of_the_process_are_counted_for_each_part),
 	};
