@@ -47,3 +47,17 @@ void keyspace_empty(struct keyspace *keyspace, const char *prefix)
 			key_delete(keyspace, key);
 	}
 }
+
+void keyspace_take(struct keyspace *to, struct keyspace *from, const char *prefix)
+{
+	size_t size = strlen(prefix);
+
+	keyspace_empty(to, prefix);
+	for (size_t i = 0; i < from->key_count; i++) {
+		const struct key *key = from->keys[i];
+
+		if (key->name.size >= size && memcmp(key->name.at, prefix, size) == 0)
+			copy_key(to, key);
+	}
+	keyspace_empty(from, prefix);
+}

@@ -95,5 +95,7 @@ bool keyspace_is_even(struct keyspace *, const char *prefix);
 struct keyspace *keyspace_copy(struct keyspace *);
 void keyspace_set_back(struct keyspace *, const struct keyspace *copy);
 void keyspace_empty(struct keyspace *, const char *prefix);
+/* keyspace_take moves the keys whose names begin so to another keyspace. */
+void keyspace_take(struct keyspace *to, struct keyspace *from, const char *prefix);
 
 #endif

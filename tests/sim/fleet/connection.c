@@ -53,6 +53,8 @@ static void greet(struct connection *connection, dw_usec now)
 	struct hello hello = {.uptime = (now - network->up_since) / DW_SECONDS(1)};
 
 	(void)snprintf(hello.server, sizeof hello.server, "run %u", network->run);
+	if (network->history > 0)
+		(void)snprintf(hello.history, sizeof hello.history, "history %u", network->history);
 	life_accepted(&connection->life);
 	life_up(&connection->life, &hello, now);
 }
@@ -172,35 +174,41 @@ static void free_connection(struct link *link)
 	drop_replies(connection);
 	network_cut(connection->network, &connection->route, false);
 	network_forget(connection->network, &connection->route);
-	*connection->home = NULL;
+	if (connection->home)
+		*connection->home = NULL;
 	alloc_free(&alloc, connection);
 }
 
-static const struct link_class connection_class = {.descriptor = connection_descriptor,
-						   .work = connection_work,
-						   .due = connection_due,
-						   .connection = connection_serial,
-						   .send = connection_send,
-						   .take = connection_take,
-						   .drop = connection_drop,
-						   .trouble = connection_trouble,
-						   .server = connection_server,
-						   .free = free_connection};
+const struct link_class connection_class = {.descriptor = connection_descriptor,
+					    .work = connection_work,
+					    .due = connection_due,
+					    .connection = connection_serial,
+					    .send = connection_send,
+					    .take = connection_take,
+					    .drop = connection_drop,
+					    .trouble = connection_trouble,
+					    .server = connection_server,
+					    .free = free_connection};
 
-void connection_new(struct connection **home, struct network *network, struct instance *instance,
-		    bool subscriber)
+void connection_init(struct connection *connection, struct network *network,
+		     struct instance *instance, bool subscriber)
 {
-	struct sim *sim = network->sim;
-	struct alloc alloc = memory_alloc(&sim->table_account);
-	struct connection *connection = alloc_new(&alloc, sizeof *connection);
-
 	connection->link.type = &connection_class;
-	connection->home = home;
 	connection->network = network;
 	connection->instance = instance;
 	connection->subscriber = subscriber;
 	connection->route.connection = connection;
-	connection->up_at = sim->clocks.steady + (dw_usec)draw(sim, 3000);
+	connection->up_at = network->sim->clocks.steady + (dw_usec)draw(network->sim, 3000);
+}
+
+void connection_new(struct connection **home, struct network *network, struct instance *instance,
+		    bool subscriber)
+{
+	struct alloc alloc = memory_alloc(&network->sim->table_account);
+	struct connection *connection = alloc_new(&alloc, sizeof *connection);
+
+	connection_init(connection, network, instance, subscriber);
+	connection->home = home;
 	*home = connection;
 }
 

@@ -14,7 +14,7 @@ struct instance;
 
 struct connection {
 	struct link link;         /* first */
-	struct connection **home; /* is NULL when the connection is freed */
+	struct connection **home; /* NULL, or: is NULL when the connection is freed */
 	struct network *network;
 	struct instance *instance; /* is woken by replies */
 	bool subscriber;
@@ -29,6 +29,11 @@ struct connection {
 };
 
 void connection_new(struct connection **home, struct network *, struct instance *, bool subscriber);
+
+/* connection_init is for a link that begins with a connection, and has a class of its own, which
+ * calls this one. */
+extern const struct link_class connection_class;
+void connection_init(struct connection *, struct network *, struct instance *, bool subscriber);
 void connection_cut(struct connection *, bool nothing_left);
 
 /* connection_receive takes the packet over. */

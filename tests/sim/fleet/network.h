@@ -41,6 +41,7 @@ struct network {
 	struct packet *packets; /* by time */
 	dw_usec halted_until;
 	unsigned run;     /* the number of the server's process: each restart makes another one */
+	unsigned history; /* of its replication id; 0: it shows none */
 	dw_usec up_since; /* that process listens since then; before, connections are refused */
 };
 
@@ -56,6 +57,10 @@ void network_free_packet(struct network *, struct packet *);
 
 /* packet_shard: the shard of the request's first key; -1: it has none in a shard. */
 int packet_shard(const struct packet *, bool is_script);
+
+/* packet_copy: the words of the request, in two blocks of the network's allocator. */
+void packet_copy(struct network *, const struct packet *, const char ***ret_words,
+		 size_t **ret_sizes);
 
 /* network_cut: the connection is lost. Some of its requests arrive late, or none. */
 void network_cut(struct network *, const struct route *, bool nothing_left);

@@ -99,13 +99,18 @@ dw_store_env process_store_env(struct process *process)
 			      .steady_user = clock.user};
 }
 
+void process_name(struct process *process, const dw_store_env *env)
+{
+	(void)snprintf(process->nonce, sizeof process->nonce, "%016" PRIx64, env->token);
+	the_fleet = process->fleet;
+}
+
 dw_store *process_connect(struct process *process, const dw_store_env *env)
 {
 	struct fleet *fleet = process->fleet;
 	struct redis_store *store = NULL;
 
-	(void)snprintf(process->nonce, sizeof process->nonce, "%016" PRIx64, env->token);
-	the_fleet = fleet;
+	process_name(process, env);
 	connection_new(&process->commands, &fleet->network, &process->instance, false);
 	connection_new(&process->subscriber, &fleet->network, &process->instance, true);
 	if (redis_new(&store, env, &process->commands->link) != DW_OK ||

@@ -30,6 +30,8 @@ void process_init(struct process *, struct fleet *, unsigned number);
 /* process_store_env: what its store is opened with, as a client. process_connect makes the Redis
  * store of a new life. */
 dw_store_env process_store_env(struct process *);
+/* process_name: the store that is opened with this has the process's next nonce. */
+void process_name(struct process *, const dw_store_env *);
 dw_store *process_connect(struct process *, const dw_store_env *);
 
 /* process_enter makes it the process at work, process_leave ends that. */

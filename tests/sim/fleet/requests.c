@@ -29,8 +29,7 @@ static struct reply *refusal(struct fleet *fleet)
 	return reply;
 }
 
-/* script_of: the name of the script; NULL: another command. */
-static const char *script_of(const struct packet *packet)
+const char *requests_script(const struct packet *packet)
 {
 	if (strcmp(packet->words[0], "EVALSHA") == 0)
 		return keyspace_script(packet->words[1], packet->sizes[1]);
@@ -48,7 +47,7 @@ static const struct process *caller_of(struct fleet *fleet, const struct packet 
 
 static void tell(struct fleet *fleet, const struct packet *packet, const struct reply *reply)
 {
-	const char *script = script_of(packet);
+	const char *script = requests_script(packet);
 	const struct process *caller = caller_of(fleet, packet);
 	struct effect effect = {.fleet = fleet, .script = script, .reply = reply, .caller = caller};
 	int keys;
@@ -84,9 +83,9 @@ static void carry_out(struct fleet *fleet, const struct packet *packet)
 		trace(sim, "refused", reply->bytes, 0, 0);
 		faults_disturb(sim, sim->clocks.steady);
 	} else {
-		reply = refused_reply(fleet, packet, script_of(packet));
+		reply = refused_reply(fleet, packet, requests_script(packet));
 		if (!reply)
-			reply = foreign_reply(fleet, packet, script_of(packet));
+			reply = foreign_reply(fleet, packet, requests_script(packet));
 		if (!reply) {
 			reply = server_call(&fleet->server, packet->count, packet->words,
 					    packet->sizes);
@@ -113,9 +112,9 @@ void requests_work(struct fleet *fleet)
 
 /* ---- Messages of the wake channels --------------------------------------------------------- */
 
-static struct reply *message(struct fleet *fleet, struct bytes channel, struct bytes text)
+struct reply *requests_message(struct sim *sim, struct bytes channel, struct bytes text)
 {
-	struct alloc alloc = alloc_of(fleet);
+	struct alloc alloc = memory_alloc(&sim->table_account);
 	struct reply *reply = reply_new(&alloc);
 
 	/* This memory is endless. */
@@ -140,7 +139,8 @@ static unsigned publish(void *user, struct bytes channel, struct bytes text)
 
 		if (!subscriber || !subscriber->up)
 			continue;
-		network_reply(&fleet->network, &subscriber->route, message(fleet, channel, text));
+		network_reply(&fleet->network, &subscriber->route,
+			      requests_message(fleet->sim, channel, text));
 		count++;
 	}
 	return count;

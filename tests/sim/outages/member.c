@@ -68,24 +68,31 @@ static bool may_own(const struct member *member)
 	return member->process->instance.number + 1 < PROCESSES;
 }
 
-/* open_store: the blocks of all processes count as one, because a journal outlives its process. */
-static dw_store *open_store(struct member *member)
+dw_store *member_journal(struct member *member, dw_store_env *env)
 {
 	struct outages *outages = member->outages;
-	struct alloc alloc = memory_alloc(&outages->sim->table_account);
-	dw_store_env env = process_store_env(member->process);
 	struct fallback_parts parts = {open_redis, "", open_file, "journal"};
 	char message[DW_MESSAGE_SIZE] = "";
 	dw_store *store = NULL;
 
-	env.resize_user = alloc.user;
-	env.role = may_own(member) ? DW_STANDBY : DW_CLIENT;
-	env.fires = may_own(member) && outages->policy == DW_OUTAGE_FIRE;
+	env->fires = may_own(member) && outages->policy == DW_OUTAGE_FIRE;
 	opening = member;
-	if (fallback_open(&store, &parts, &env, message) != DW_OK)
+	if (fallback_open(&store, &parts, env, message) != DW_OK)
 		broken(outages->sim, "sim", "the journal does not open: %s", message);
 	member->file.at_once = false;
 	return store;
+}
+
+/* open_store: the blocks of all processes count as one, because a journal outlives its process. */
+static dw_store *open_store(struct member *member)
+{
+	struct alloc alloc = memory_alloc(&member->outages->sim->table_account);
+	dw_store_env env = process_store_env(member->process);
+
+	env.resize_user = alloc.user;
+	if (!member->outages->sim->peers)
+		env.role = may_own(member) ? DW_STANDBY : DW_CLIENT;
+	return member->outages->scene->open(member, &env);
 }
 
 void member_open(struct member *member)
@@ -95,7 +102,8 @@ void member_open(struct member *member)
 	struct engine_env env = instance_env(instance);
 
 	env.role = DW_CLIENT;
-	env.standby = may_own(member);
+	env.standby = fleet->sim->peers || may_own(member);
+	env.is_peer = fleet->sim->peers;
 	env.alloc = memory_alloc(&fleet->sim->table_account);
 	env.on_event = happened;
 	env.on_event_user = member;
@@ -132,6 +140,23 @@ void member_kill(struct member *member)
 	history_fault(member->outages->history, wall - DW_SECONDS(1),
 		      wall + (instance->open_at - instance->sim->clocks.steady) +
 			  member->outages->fleet.server.lease + DW_SECONDS(3));
+}
+
+void outages_fault(struct outages *outages, dw_usec length)
+{
+	dw_usec wall = clocks_wall(outages->sim);
+
+	history_fault(outages->history, wall - DW_SECONDS(1),
+		      wall + length + outages->fleet.server.lease + DW_SECONDS(5));
+}
+
+void member_stall(struct member *member)
+{
+	struct sim *sim = member->outages->sim;
+	dw_usec length = (dw_usec)draw(sim, chance(sim, 2000) ? DW_SECONDS(8) : DW_SECONDS(1));
+
+	instance_stall(&member->process->instance, length);
+	outages_fault(member->outages, length);
 }
 
 void member_end(struct member *member)

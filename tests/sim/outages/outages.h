@@ -10,7 +10,11 @@
  *	program.c  what a process asks for and what its handler says
  *	member.c   a process: opened, turned, killed
  *	planted.c  planted bugs
- *	outages.c  the faults, and a seed */
+ *	run.c      steps and the end of a seed
+ *	outages.c  the faults
+ *
+ * The world of servers/ has the same processes without journals, and other servers: a scene says what
+ * differs. */
 #ifndef SIM_OUTAGES_OUTAGES_H
 #define SIM_OUTAGES_OUTAGES_H
 
@@ -34,6 +38,23 @@ struct start {
 	uint64_t life;
 };
 
+struct outages;
+
+/* What a world has around the processes. */
+struct scene {
+	bool has_journals;
+	/* open makes the store of a process that starts. */
+	dw_store *(*open)(struct member *, dw_store_env *);
+	dw_usec (*next)(struct outages *); /* steady: the next event of the servers */
+	void (*work)(struct outages *);    /* that event */
+	void (*disturb)(struct outages *, struct member *any);
+	bool (*may_start)(const struct member *, const char *id);
+	bool (*is_stored)(struct outages *, const char *id);
+	void (*calm)(struct outages *);  /* no fault begins any more; NULL: nothing to do */
+	void (*judge)(struct outages *); /* tells the history its faults at the end; or NULL */
+	void (*free)(struct outages *);
+};
+
 struct member {
 	struct outages *outages;
 	struct process *process;
@@ -49,6 +70,7 @@ struct member {
 struct outages {
 	struct fleet fleet; /* its processes are those of the members */
 	struct sim *sim;
+	const struct scene *scene;
 	struct member members[PROCESSES]; /* the last one never owns */
 	struct history *history;
 	dw_outage policy;
@@ -66,14 +88,22 @@ struct outages {
 
 void outages_run(struct sim *);
 
+/* run.c
+ * outages_play runs a seed whose scene, clocks and puts are chosen, and frees the history. */
+void outages_play(struct outages *);
+
 /* member.c */
 void member_open(struct member *);
 void member_turn(struct member *);
 void member_kill(struct member *);
 void member_end(struct member *);
+void member_stall(struct member *);
+dw_store *member_journal(struct member *, dw_store_env *);
 /* member_hide: the server is away from the process until then. */
 void member_hide(struct member *, dw_usec until);
 dw_usec member_next(const struct member *);
+/* outages_fault: until then, and a while after that, timers may start once more. */
+void outages_fault(struct outages *, dw_usec length);
 
 /* program.c
  * program_of_member_begin registers the handler. member_act makes a call. member_forget: its

@@ -138,6 +138,16 @@ static int planted_node(const dw_store *store, size_t number, dw_node *ret_node)
 	return real->type->node ? real->type->node(real, number, ret_node) : 0;
 }
 
+static unsigned planted_surplus(const dw_store *store)
+{
+	return const_planted_of(store)->real->type->surplus(const_planted_of(store)->real);
+}
+
+static void planted_sharing(const dw_store *store, dw_sharing *ret_sharing)
+{
+	const_planted_of(store)->real->type->sharing(const_planted_of(store)->real, ret_sharing);
+}
+
 void planted_init(struct planted *planted, struct member *member, dw_store *real)
 {
 	*planted = (struct planted){.real = real, .member = member};
@@ -151,16 +161,18 @@ void planted_init(struct planted *planted, struct member *member, dw_store *real
 	planted->type.due = planted_due;
 	planted->type.lease = planted_lease;
 	planted->type.is_lost = planted_is_lost;
-	planted->type.is_whole = planted_is_whole;
+	planted->type.is_whole = real->type->is_whole ? planted_is_whole : NULL;
 	planted->type.trouble = planted_trouble;
 	planted->type.shards = planted_shards;
 	planted->type.shard_of = planted_shard_of;
 	planted->type.take_shard = planted_take_shard;
-	planted->type.began = planted_began;
-	planted->type.take_event = planted_take_event;
-	planted->type.journal = planted_journal;
-	planted->type.replicas = planted_replicas;
-	planted->type.node = planted_node;
+	planted->type.surplus = real->type->surplus ? planted_surplus : NULL;
+	planted->type.sharing = real->type->sharing ? planted_sharing : NULL;
+	planted->type.began = real->type->began ? planted_began : NULL;
+	planted->type.take_event = real->type->take_event ? planted_take_event : NULL;
+	planted->type.journal = real->type->journal ? planted_journal : NULL;
+	planted->type.replicas = real->type->replicas ? planted_replicas : NULL;
+	planted->type.node = real->type->node ? planted_node : NULL;
 	planted->type.descriptor = NULL;
 	planted->type.recall = NULL;
 	planted->type.stamp = NULL;

@@ -53,9 +53,10 @@ static bool called(struct member *member)
 
 static void settled(struct member *member, const dw_result *result, uint32_t number)
 {
-	if (result->status == DW_OK && result->level == DW_STORED)
+	if (result->status == DW_OK && result->level >= DW_STORED)
 		note(member, (struct history_event){.kind = HISTORY_SETTLED,
 						    .number = number,
+						    .is_safe = result->level == DW_REPLICATED,
 						    .generation = result->generation});
 	if (result->status == DW_OK && result->level == DW_JOURNALED)
 		member->bans[number] = (struct ban){.settled = true,
@@ -78,7 +79,8 @@ static void check_cancel(const struct member *member, uint32_t number)
 
 static void cancelled(const struct asking *asking, const dw_result *result)
 {
-	if (result->status == DW_OK && result->level == DW_STORED)
+	if (result->status == DW_OK && result->level == DW_STORED &&
+	    asking->member->outages->scene->has_journals)
 		check_cancel(asking->member, asking->number);
 	/* What another process has only in its journal, Redis may get after the cancel. */
 	if (result->level == DW_JOURNALED && asking->was_stored)
@@ -103,7 +105,7 @@ static void answered(dw *handle, const dw_result *result, void *user)
 		settled(member, result, told.number);
 		return;
 	}
-	if (told.kind == HISTORY_PUT_ANSWERED && result->level == DW_STORED)
+	if (told.kind == HISTORY_PUT_ANSWERED && result->level >= DW_STORED)
 		member->outages->stored[told.number] = true;
 	if (told.kind == HISTORY_MOVE_ANSWERED && result->status == DW_OK)
 		member->outages->move_done[told.number] = true;
@@ -113,7 +115,8 @@ static void answered(dw *handle, const dw_result *result, void *user)
 			 .kind = told.kind,
 			 .number = told.number,
 			 .generation = result->level == DW_JOURNALED ? 0 : result->generation,
-			 .status = result->status});
+			 .status = result->status,
+			 .is_safe = result->status == DW_OK && result->level == DW_REPLICATED});
 }
 
 static struct done ask(struct member *member, enum history_kind kind, uint32_t number)
@@ -158,13 +161,6 @@ static void check_bans(struct member *member, uint32_t number)
 	outages->starts[number] = (struct start){member, instance_of(member)->life};
 }
 
-static bool may_start(const struct member *member, const char *id)
-{
-	const struct fleet *fleet = &member->outages->fleet;
-
-	return fleet_has_lease(member->process, server_shard(&fleet->server, id));
-}
-
 static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 {
 	struct member *member = user;
@@ -183,7 +179,7 @@ static dw_verdict fired(dw *handle, const dw_firing *firing, void *user)
 					    .generation = firing->token->generation,
 					    .attempt = firing->attempt});
 	check_bans(member, number);
-	if (!may_start(member, firing->id))
+	if (!member->outages->scene->may_start(member, firing->id))
 		broken(sim, "I6", "%s started without the lease", firing->id);
 	if (!called(member) || member->held_count == HELD_MAX || chance(sim, 6000))
 		return DW_DONE;
