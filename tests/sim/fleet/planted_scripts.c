@@ -56,7 +56,7 @@ static const struct {
     {BUG_CANCEL_SURE,
      {NULL, "local meta = not owner and call('HMGET', META, 'fire', 'fence')",
       "local meta = false"}},
-    {BUG_LATE_UNSAID, {"confirm", "if (late[ids[k]] or 0) >= ver then", "if false then"}},
+    {BUG_LATE_UNSAID, {"confirm", "if late[ARGV[3 * k - 1] .. ids[k]] then", "if false then"}},
     {BUG_HIDE_IGNORED,
      {"take", "source.order, '-inf', digits(", "source.order, '-inf', digits(3600000000 + "}},
     {BUG_BOUND_LATE, {"push", "math.min(length + #order - most,", "math.min(length - most,"}},
