@@ -71,9 +71,13 @@ void nodes_moved(struct redis_store *store)
 
 const struct node *nodes_new(const struct redis_store *store)
 {
-	for (unsigned i = 0; i < store->nodes.count; i++)
-		if (node_is_new(store->nodes.list[i]))
-			return store->nodes.list[i];
+	for (unsigned i = 0; i < store->nodes.count; i++) {
+		const struct node *node = store->nodes.list[i];
+
+		/* A master that was replaced is named by nobody, and stays in the list. */
+		if (node_is_new(node) && store->now < node->named.until)
+			return node;
+	}
 	return NULL;
 }
 
