@@ -66,6 +66,11 @@ uint64_t nodes_connection(const struct shard *shard)
 void nodes_moved(struct redis_store *store)
 {
 	store->nodes.has_moved = true;
+	nodes_rest(store);
+}
+
+void nodes_rest(struct redis_store *store)
+{
 	store->nodes.pause_until = usec_add(store->now, DW_MILLISECONDS(20));
 }
 

@@ -22,7 +22,7 @@ struct nodes {
 	bool has_moved;                 /* a server said that a slot is at another node */
 	struct sentinels *sentinels;    /* NULL: the URL names none */
 	struct cluster *cluster;        /* NULL: the URL is not of a cluster */
-	dw_usec pause_until;            /* then messages wait for a moment (steady clock) */
+	dw_usec pause_until;            /* as nodes_rest() says (steady clock) */
 };
 
 /* nodes_add adds a node that is empty but for its link, if it has one yet. Returns false if there
@@ -39,6 +39,10 @@ uint64_t nodes_connection(const struct shard *);
 
 /* nodes_moved is called when a server says that a slot is at another node. */
 void nodes_moved(struct redis_store *);
+
+/* nodes_rest is called when a node refuses something that another one, or the same one, will do in a
+ * moment. What can be asked again at once waits until then. */
+void nodes_rest(struct redis_store *);
 
 /* nodes_new returns a node that others leave to its last owner for a while; NULL: there is none. */
 const struct node *nodes_new(const struct redis_store *);
