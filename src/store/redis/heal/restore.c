@@ -367,6 +367,13 @@ static void stay_foreign(struct redis_store *store, struct shard *shard, enum fa
 	stay_client(store, shard);
 }
 
+/* goes_on returns true if an owner before us may have its shard again. A server that has taken the
+ * place of another one lacks our acquisition, and both of us come there as the last owner. */
+static bool goes_on(const struct shard *shard, const struct reply *reply)
+{
+	return shard->lease.is_moved && reply->items[1].size > 0;
+}
+
 /* is_held is called when another token has the shard, or when the shard's last fence is another
  * one. If that fence is lower than ours, the server was set back to before our acquisition. Then
  * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
@@ -381,8 +388,9 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 	if (!shard_is_ours(shard) && !proves_nothing)
 		stay_client(store, shard);
 	else if (shard_is_ours(shard) &&
-		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard)))
-		lose(store, shard); /* the new owner has all the data */
+		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard) ||
+		  (goes_on(shard, reply) && !proves_nothing)))
+		lose(store, shard); /* the other owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
 		reacquire(store, shard, &seen);
 	else
