@@ -73,6 +73,7 @@ static bool may_take(const struct redis_store *store, const struct shard *shard)
 bool shard_take(struct redis_store *store, struct shard *shard)
 {
 	if (store->ownership.role != DW_OWNER || shard_is_ours(shard) || store->stopped ||
+	    !shard->node->connection || shard->channel.is_moving ||
 	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
 	    node_is_new(shard->node) || (shard_is_shared(store) && !may_take(store, shard)))
 		return false;
