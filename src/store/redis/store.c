@@ -47,6 +47,8 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 		restore_fenced(store, shard);
 	if (marks & SHARD_SUSPECT)
 		restore_begin(store, shard);
+	else if (marks & SHARD_TAKEN)
+		restore_take(store, shard);
 	else if (marks & SHARD_SURE)
 		restore_is_sure(store, shard);
 	if (marks & SHARD_INCOMPLETE)

@@ -470,10 +470,15 @@ void restore_fenced(struct redis_store *store, struct shard *shard)
 
 void restore_begin(struct redis_store *store, struct shard *shard)
 {
+	held_doubt(store, shard);
+	restore_take(store, shard);
+}
+
+void restore_take(struct redis_store *store, struct shard *shard)
+{
 	struct token_seen seen = {.token = shard_is_ours(shard) ? shard->lease.token : "",
 				  .fence = shard->lease.fence};
 
-	held_doubt(store, shard);
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state == REBUILD_ACQUIRING ||
 	    shard->rebuild.state == REBUILD_HELD || shard->give.op)
 		return;

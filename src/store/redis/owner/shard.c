@@ -79,7 +79,7 @@ bool shard_take(struct redis_store *store, struct shard *shard)
 		return false;
 	/* A mark that is set while the shard is acquired would be read when it is ours. */
 	if (shard->channel.under_way == 0 && shard->rebuild.state != REBUILD_ACQUIRING)
-		shard_mark(store, shard, SHARD_SUSPECT);
+		shard_mark(store, shard, SHARD_TAKEN);
 	return true;
 }
 

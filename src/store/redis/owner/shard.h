@@ -34,7 +34,8 @@ enum shard_mark {
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
-	SHARD_OURS = 1 << 10       /* and the lease was renewed -> cut_off */
+	SHARD_OURS = 1 << 10,      /* and the lease was renewed -> cut_off */
+	SHARD_TAKEN = 1 << 11      /* this store wants to own the shard -> restore */
 };
 
 /* A set of shards, by number. */
