@@ -12,12 +12,17 @@
  *	sim --queues ...                             topics that are queues, and who takes of them
  *	sim --redis-queues ...                       the same on the Redis store
  *	sim --peer-queues ...                        the same, and the processes share the shards
+ *	sim --sentinels ...                          a master with replicas, which take its place
+ *	sim --cluster ...                            a Redis Cluster whose slots move
+ *	sim --planted                                each planted bug has its place
  *
  * single/ simulates one process on a store in memory, fleet/ several processes on a Redis server,
- * outages/ the same with journals, queues/ several processes that push and take; core/ is what
- * they share. Calls go down: main, then single, queues or outages, then fleet, then core.
+ * outages/ the same with journals, servers/ several servers, queues/ several processes that push
+ * and take; core/ is what they share. Calls go down: main, then single, queues or servers, then
+ * outages, then fleet, then core.
  */
 #include "sim/fleet/fleet.h"
+#include "sim/servers/servers.h"
 #include "sim/outages/outages.h"
 #include "sim/queues/queues.h"
 #include "sim/single/single.h"
@@ -42,6 +47,7 @@ struct arguments {
 	bool one;
 	bool trace;
 	bool selftest;
+	bool planted;
 	bool same;
 };
 
@@ -70,8 +76,10 @@ static const struct world {
     {"--peer-losses", fleet_run, true, true, BUG_PEER_LOSSES, BUG_OUTAGES},
     {"--outages", outages_run, false, false, BUG_OUTAGES, BUG_QUEUES},
     {"--queues", queues_run, false, false, BUG_QUEUES, BUG_REFUSAL_LOST},
-    {"--redis-queues", queues_redis_run, false, false, BUG_QUEUES, BUG_COUNT},
-    {"--peer-queues", queues_redis_run, false, true, BUG_QUEUES, BUG_COUNT},
+    {"--redis-queues", queues_redis_run, false, false, BUG_QUEUES, BUG_SERVERS},
+    {"--peer-queues", queues_redis_run, false, true, BUG_QUEUES, BUG_SERVERS},
+    {"--sentinels", servers_run_sentinels, false, false, BUG_SERVERS, BUG_SLOT_FIRST},
+    {"--cluster", servers_run_cluster, false, false, BUG_NAMED_LONG, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];
@@ -187,6 +195,24 @@ static int selftest(const struct arguments *arguments)
 	return failed > 0;
 }
 
+/* plant_all runs one seed with each bug. A bug that is a change of a script ends the program if the
+ * script has no such place any more. */
+static int plant_all(void)
+{
+	unsigned count = 0;
+
+	planting = true;
+	for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+		world = &worlds[i];
+		for (int bug = (int)world->first + 1; bug < (int)world->end; bug++) {
+			free(run(1, (enum bug)bug, false));
+			count++;
+		}
+	}
+	printf("%u planted\n", count);
+	return 0;
+}
+
 static int run_same(const struct arguments *arguments)
 {
 	uint64_t failed = 0;
@@ -209,17 +235,18 @@ static int run_same(const struct arguments *arguments)
 static int usage(void)
 {
 	fprintf(stderr,
-		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N\n"
+		"usage: sim --seed S | --seeds N | --selftest | --same --seeds N | --planted\n"
 		"           [--first S] [--bug NAME] [--trace] [--redis | --losses | --peers |\n"
 		"           --peer-losses | --outages | --queues | --redis-queues | "
-		"--peer-queues]\n"
+		"--peer-queues |\n           --sentinels | --cluster]\n"
 		"--redis: the Redis store on a keyspace in the process; --losses: and "
 		"the server loses data;\n--peers: the processes share the shards; --peer-losses: "
 		"and the server loses data;\n--outages: "
 		"processes with journals, and Redis goes "
 		"away;\n--queues: topics that are queues; --redis-queues: on the Redis "
 		"store;\n--peer-queues: "
-		"and the processes share the shards\n");
+		"and the processes share the shards;\n--sentinels: replicas take the place of "
+		"their master; --cluster: and slots move\n");
 	return 2;
 }
 
@@ -242,6 +269,8 @@ static bool read_flag(struct arguments *arguments, const char *name)
 		arguments->selftest = true;
 	else if (strcmp(name, "--same") == 0)
 		arguments->same = true;
+	else if (strcmp(name, "--planted") == 0)
+		arguments->planted = true;
 	else
 		return read_world(name);
 	return true;
@@ -294,6 +323,8 @@ int main(int count, char **values)
 	(void)signal(SIGSEGV, on_abort);
 	if (arguments.selftest)
 		return selftest(&arguments);
+	if (arguments.planted)
+		return plant_all();
 	if (arguments.one)
 		return run_one(&arguments);
 	if (arguments.count == 0)

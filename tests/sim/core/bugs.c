@@ -9,7 +9,7 @@
 
 #define NAME(symbol, text) [BUG_##symbol] = (text),
 static const char *const names[BUG_COUNT] = {SINGLE_BUGS(NAME) FLEET_BUGS(NAME) PEERS_BUGS(
-    NAME) PEER_LOSSES_BUGS(NAME) OUTAGES_BUGS(NAME) QUEUES_BUGS(NAME)};
+    NAME) PEER_LOSSES_BUGS(NAME) OUTAGES_BUGS(NAME) QUEUES_BUGS(NAME) SERVERS_BUGS(NAME)};
 #undef NAME
 
 const char *bug_name(enum bug bug)

@@ -88,6 +88,15 @@
 	X(DROP_UNCOUNTED, "drop_uncounted") /* nobody is told what was dropped */                  \
 	X(REFUSAL_LOST, "refusal_lost")     /* only on Redis: a lost refusal counts as a put */
 
+#define SERVERS_BUGS(X)                                                                            \
+	X(CONFIRM_EARLY, "confirm_early") /* --sentinels: answers before the replicas have it */   \
+	X(NAMED_LONG, "named_long")       /* --sentinels: uses a server that nobody names */       \
+	X(NAMED_EARLY, "named_early")     /* a server is used as soon as it is named */            \
+	X(NAMED_BY_ONE, "named_by_one")   /* one voter is a majority */                            \
+	X(NO_TURN, "no_turn")             /* all use a new server at once with its last owner */   \
+	X(SLOT_FIRST, "slot_first")       /* --cluster: who claims a slot first has it for ever */ \
+	X(REPLACED_NEW, "replaced_new")   /* --cluster: a replaced master counts as a new one */
+
 #define BUG(symbol, text) BUG_##symbol,
 enum bug {
 	BUG_NONE,
@@ -96,7 +105,8 @@ enum bug {
 	PEERS_BUGS(BUG) BUG_PEER_LOSSES,
 	PEER_LOSSES_BUGS(BUG) BUG_OUTAGES,
 	OUTAGES_BUGS(BUG) BUG_QUEUES,
-	QUEUES_BUGS(BUG) BUG_COUNT
+	QUEUES_BUGS(BUG) BUG_SERVERS,
+	SERVERS_BUGS(BUG) BUG_COUNT
 };
 #undef BUG
 
