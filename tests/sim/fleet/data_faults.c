@@ -82,6 +82,16 @@ void data_faults_given(struct fleet *fleet, unsigned shard)
 
 /* ---- Set back ------------------------------------------------------------------------------ */
 
+/* never_owned: the shard is as before its first acquisition. So it is free at once, and who takes
+ * it then succeeds its owner, whatever the fence, as in an emptied shard. Returns no keeper. */
+static struct process *never_owned(struct fleet *fleet, unsigned shard, struct process *keeper)
+{
+	losses_emptied(fleet, shard);
+	if (keeper)
+		keeper->exposure.superseded = true; /* it loses all shards with one */
+	return NULL;
+}
+
 static void set_back(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
@@ -100,11 +110,8 @@ static void set_back(struct fleet *fleet)
 	}
 	server_set_back(&fleet->server);
 	for (unsigned i = 0; i < fleet->server.shard_count; i++) {
-		/* The shard is free at once, as one that nobody has owned. */
-		if (server_fence(&fleet->server, i) == 0 && fences[i] > 0 && keepers[i]) {
-			keepers[i]->exposure.superseded = true; /* it loses all shards with one */
-			keepers[i] = NULL;
-		}
+		if (server_fence(&fleet->server, i) == 0 && fences[i] > 0)
+			keepers[i] = never_owned(fleet, i, keepers[i]);
 		losses_settle(fleet, i, keepers[i]);
 	}
 	server_step_clock(&fleet->server);
