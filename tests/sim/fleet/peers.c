@@ -76,15 +76,17 @@ static unsigned settled(const struct fleet *fleet)
 	return count;
 }
 
-/* is_told: the list tells how many shards the process has. */
+/* is_told: the list tells which shards the process has. */
 static bool is_told(const struct fleet *fleet, const struct process *process)
 {
-	unsigned held = 0;
 	dw_member_row row;
 
+	if (!record_of(fleet, process->nonce, &row))
+		row = (dw_member_row){0};
 	for (unsigned i = 0; i < fleet->server.shard_count; i++)
-		held += fleet_has_lease(process, i);
-	return record_of(fleet, process->nonce, &row) ? member_count(&row) == held : held == 0;
+		if (member_has(&row, i) != fleet_has_lease(process, i))
+			return false;
+	return true;
 }
 
 void peers_gives(struct fleet *fleet, const struct process *process)
