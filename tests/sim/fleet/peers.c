@@ -110,12 +110,13 @@ void peers_gives(struct fleet *fleet, const struct process *process)
 
 /* ---- What runs ------------------------------------------------------------------------------ */
 
+/* runs: its delivery is not over. One that may start again has not begun to. */
 static bool runs(const struct name *name, const struct process *process)
 {
 	const struct generation *stored = name->stored;
 
 	return stored && stored->fate == FATE_STORED && stored->started && stored->claimed &&
-	       stored->life == process->instance.life && !stored->loss.lost &&
+	       !stored->licensed && stored->life == process->instance.life && !stored->loss.lost &&
 	       !stored->loss.set_back && !stored->loss.rebuilt;
 }
 
