@@ -61,6 +61,8 @@ struct generation *promises_find(const struct name *name, uint64_t number)
 {
 	struct generation *generation = name->last;
 
+	if (name->stored && promises_is(name->stored, number))
+		return name->stored;
 	while (generation && !promises_is(generation, number))
 		generation = generation->before;
 	return generation;

@@ -91,9 +91,10 @@ void promises_name_all(struct sim *, uint32_t count);
 /* promises_add: a new generation is stored. NULL: no room for it. */
 struct generation *promises_add(struct sim *, struct generation);
 
-/* promises_find, promises_dead (the last one with a dead letter), promises_made_by (the put; lost:
- * by the store): NULL: there is no such generation. */
 /* promises_is: the generation has, or had, that number. */
+/* promises_find, promises_dead (the last one with a dead letter), promises_made_by (the put; lost:
+ * by the store): NULL: there is no such generation. After a set-back the server may give a number
+ * again. Then promises_find returns the stored one, or else the last one. */
 bool promises_is(const struct generation *, uint64_t number);
 struct generation *promises_find(const struct name *, uint64_t number);
 struct generation *promises_dead(const struct name *);

@@ -7,22 +7,29 @@ static void release(struct name *name)
 		name->loss.keeper = 0;
 }
 
-/* written_one: the generation that is rebuilt. After a set-back a client's delayed put may get the
- * number of a lost generation: then two writes of one id have the same number. The rebuilt one
+/* is_same_write: a put or a move that is done again has the same number. */
+static bool is_same_write(const struct generation *one, const struct generation *other)
+{
+	return one->asked == other->asked && one->moved_to == other->moved_to;
+}
+
+/* written_one: the generation that is rebuilt. After a set-back a client's delayed write may get
+ * the number of a lost generation: then two writes of one id have the same number. The rebuilt one
  * stands. */
 static struct generation *written_one(const struct name *name, const dw_head *head)
 {
 	struct generation *generation = promises_find(name, head->generation);
-	struct generation *older = generation ? generation->before : NULL;
+	struct generation *other = name->last;
 
-	/* A put that is done again has the same number. */
-	while (older && (older->number != head->generation || older->asked == generation->asked))
-		older = older->before;
-	if (!older || head->due == generation->due)
+	if (!generation || head->due == generation->due)
+		return generation;
+	while (other && (other->number != head->generation || is_same_write(other, generation)))
+		other = other->before;
+	if (!other)
 		return generation;
 	generation->number--;
 	generation->fate = FATE_REPLACED;
-	return older;
+	return other;
 }
 
 static void lower_attempt(struct generation *generation, const dw_head *head)
