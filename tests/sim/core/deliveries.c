@@ -66,6 +66,17 @@ static void note_start(struct sim *sim, struct generation *generation, uint64_t 
 	generation->may_settle = generation->may_retry = false;
 }
 
+/* of_data: of the generations with that number the one with that data, if there is one: after a
+ * set-back the server may give a number again, and the owner may know the one that was lost. */
+static struct generation *of_data(struct generation *found, const struct asked *asked)
+{
+	struct generation *each = found ? found->name->last : NULL;
+
+	while (each && (!promises_is(each, found->number) || each->asked != asked))
+		each = each->before;
+	return each ? each : found;
+}
+
 /* started finds the generation, or reports that it was never stored. */
 static struct generation *started(struct sim *sim, const char *id, uint64_t number)
 {
@@ -78,15 +89,16 @@ static struct generation *started(struct sim *sim, const char *id, uint64_t numb
 
 struct generation *delivery_started(struct sim *sim, const dw_firing *firing)
 {
+	const struct asked *asked = calls_of_data(sim, firing->data, firing->data_size);
 	struct generation *generation;
 
 	sim->promises.start_count++;
 	if (!sim->view.may_start(sim->view.user, firing->id))
 		broken(sim, "I6", "%s started without the lease", firing->id);
-	generation = started(sim, firing->id, firing->token->generation);
+	generation = of_data(started(sim, firing->id, firing->token->generation), asked);
 	if (!generation)
 		return NULL;
-	if (calls_of_data(sim, firing->data, firing->data_size) != generation->asked)
+	if (generation->asked != asked)
 		broken(sim, "I11", "%s started with other data", firing->id);
 	check_promises(sim, generation, firing);
 	check_repetition(sim, generation, firing);
