@@ -1,5 +1,5 @@
 -- newer: recognizes timers and letters that a later version of the library has written. Only that
--- version may change them.
+-- version may change them, but for a rebuild (repush.lua).
 --
 -- uses: base value
 

@@ -5,6 +5,9 @@
 -- only where nothing is stored, because the new owner may have changed a stored timer. The written
 -- timer is pending. If it was claimed, it is also open, because that claim may still start.
 --
+-- The owner replaces what is older, also a timer of a newer durawheel: its own write was confirmed
+-- later, in place of that timer.
+--
 -- uses: args base begin enter leave newer store store_new value
 --
 -- KEYS      l m z h i s:NONCE
@@ -12,8 +15,8 @@
 --           7.. for each timer: id, version, attempt, state, retries, crashes, open, due (8 bytes),
 --           body
 -- returns   {'OK', ...} with one item for each timer. The header: the timer was written; {3,
---           value}: a later version, a timer of a newer durawheel, or for a client any timer is
---           stored; 2: the inbox says that the timer is gone; or a refusal
+--           value}: a later version is stored, or the same one of a newer durawheel, or for a
+--           client any timer; 2: the inbox says that the timer is gone; or a refusal
 -- cost      O(log N) for each timer
 local refusal = enter()
 if refusal then
@@ -36,7 +39,8 @@ for k = 1, #ids do
 	if before then
 		flags, attempt, v0, v1 = decode(before)
 	end
-	if (flags and (not owner or v1 * WORD + v0 > ver or is_newer(before))) or
+	local has = flags and v1 * WORD + v0
+	if (flags and (not owner or has > ver or (has == ver and is_newer(before)))) or
 		(inbox[k] and (not owner or math.abs(tonumber(inbox[k])) > ver)) then
 		answer[k + 1] = before and {STALE, before} or ENOENT
 	else
@@ -45,7 +49,7 @@ for k = 1, #ids do
 		local c0, c1 = 0, 0
 		local body = ARGV[at + 8]
 
-		if not flags or v1 * WORD + v0 < ver then
+		if not flags or has < ver then
 			attempt = 0
 		end
 		attempt = math.max(attempt, tonumber(ARGV[at + 2]))

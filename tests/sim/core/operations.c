@@ -270,7 +270,7 @@ static void delivery_applied(struct sim *sim, const dw_op *op, const dw_head *wa
 	}
 }
 
-/* leaves_newer: nothing changes what a newer version stored, and that is the answer. */
+/* leaves_newer: no call changes what a newer version stored, and that is the answer. */
 static bool leaves_newer(struct sim *sim, const dw_op *op)
 {
 	bool changes = op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_CANCEL;

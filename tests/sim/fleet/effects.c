@@ -236,12 +236,13 @@ static void tell_loss(const struct effect *effect, int step)
 {
 	for (size_t k = 1; k < effect->reply->count; k++) {
 		const struct reply *item = &effect->reply->items[k];
-		const char *id = effect->argv[6 + (int)(k - 1) * step];
+		int at = 6 + (int)(k - 1) * step;
+		const char *id = effect->argv[at];
 
 		if (step == 9)
 			tell_rebuilt(effect, id, item);
 		else if (step == 2 && item->integer == 0)
-			rebuild_deleted(effect->fleet->sim, id);
+			rebuild_deleted(effect->fleet->sim, id, number(effect, at + 1));
 		else if (step == 1 && item->integer == 2)
 			rebuild_repaired(effect->fleet->sim, id);
 	}

@@ -85,10 +85,10 @@ bool losses_in_time(const struct fleet *);
 /* ---- rebuild.c: an owner writes or deletes again what the server lost ------------------------ */
 
 /* rebuild_written: a timer was rebuilt. caller NULL: its connection is gone. fenced: the caller
- * hands over all timers that it has not seen end. */
+ * hands over all timers that it has not seen end. rebuild_deleted: versions up to that one were. */
 void rebuild_written(struct fleet *, const char *id, const dw_head *, const struct process *caller,
 		     bool fenced);
-void rebuild_deleted(struct sim *, const char *id);
+void rebuild_deleted(struct sim *, const char *id, uint64_t version);
 
 /* rebuild_repaired: an entry without a value was deleted. */
 void rebuild_repaired(struct sim *, const char *id);

@@ -50,6 +50,15 @@ static void revive(struct generation *generation, const dw_head *head, bool fenc
 	generation->licensed = true;
 }
 
+/* replaces_newer: a newer version's timer is replaced or deleted only if it is older. */
+static void replaces_newer(struct sim *sim, struct name *name, uint64_t version)
+{
+	if (name->newer && name->newer >= version)
+		broken(sim, "newer", "the rebuild changed %s, which a newer version stored later",
+		       name->id);
+	name->newer = 0;
+}
+
 void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 		     const struct process *caller, bool fenced)
 {
@@ -63,6 +72,7 @@ void rebuild_written(struct fleet *fleet, const char *id, const dw_head *head,
 		broken(sim, "I10", "the rebuild wrote %s, which never existed", id);
 		return;
 	}
+	replaces_newer(sim, name, head->generation);
 	if (before && before != generation && before->fate == FATE_STORED) {
 		if (before->made_at > generation->made_at &&
 		    !fleet->server.set_back[server_shard(&fleet->server, id)])
@@ -102,11 +112,12 @@ static bool is_below(const struct generation *generation)
 	return each;
 }
 
-void rebuild_deleted(struct sim *sim, const char *id)
+void rebuild_deleted(struct sim *sim, const char *id, uint64_t version)
 {
 	struct name *name = promises_name(sim, id);
 	struct generation *stored = name->stored;
 
+	replaces_newer(sim, name, version + 1);
 	if (stored && stored->fate == FATE_STORED) {
 		if (!stored->loss.set_back && !stored->loss.rebuilt && !stored->loss.lost &&
 		    stored->made_at < name->loss.at && /* a client has not written it since */

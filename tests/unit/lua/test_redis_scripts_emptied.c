@@ -3,6 +3,7 @@
 
 #include "store/redis/wire/value.h"
 #include "support/cmocka.h"
+#include "support/newer.h"
 #include "support/script_fixture.h"
 
 #define AHEAD_US 30000000u
@@ -112,11 +113,11 @@ static void writes_of_clients_keep_their_versions_in_the_same_era(void **state)
 	assert_int_equal(told_version(s, "a"), version);
 }
 
-static void push(struct scripts *s, const char *id, uint64_t version)
+static void push(struct scripts *s, bool owner, const char *id, uint64_t version)
 {
 	static const unsigned char body[VALUE_BODY_MIN + 1] = {1, 1, 0, 0, 0, 0, 'b'};
 
-	call_client(s, "repush");
+	(owner ? call_owner : call_client)(s, "repush");
 	call_text(s, id);
 	call_number(s, version);
 	for (size_t i = 0; i < 5; i++)
@@ -133,15 +134,57 @@ static void what_an_ousted_owner_knows_replaces_nothing(void **state)
 	uint64_t floor = server_now(s) + AHEAD_US;
 	uint64_t version = put_one(s, false, "a", 500, 0);
 
-	push(s, "a", floor);
+	push(s, false, "a", floor);
 	assert_int_equal(s->reply->element[1]->element[0]->integer, 3); /* stale */
 	assert_int_equal(stored_version(s, "a"), version);
 	(void)put_one(s, false, "gone", 500, 0);
 	cancel(s, "gone");
-	push(s, "gone", floor);
+	push(s, false, "gone", floor);
 	assert_int_equal(s->reply->element[1]->integer, 2);
-	push(s, "b", floor);
+	push(s, false, "b", floor);
 	assert_int_equal(stored_version(s, "b"), floor);
+}
+
+static void store_newer(struct scripts *s, const char *id, uint64_t version)
+{
+	unsigned char value[NEWER_VALUE_MAX];
+	dw_head head = {.generation = version, .due = 5, .attempt = 3};
+	size_t size = newer_value(&head, id, "b", value);
+
+	command(s, "ZADD {t:07}:z 5 %s", id);
+	command(s, "HSET {t:07}:h %s %b", id, value, size);
+}
+
+/* The server was set back to before it was replaced, and that put was confirmed. */
+static void an_older_timer_of_a_newer_version_is_replaced(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t version = put_one(s, true, "a", 500, 0);
+	dw_head head;
+
+	store_newer(s, "a", version - 1);
+	push(s, true, "a", version);
+	assert_int_equal(s->reply->element[1]->type, REDIS_REPLY_STRING);
+	assert_true(value_head(command(s, "HGET {t:07}:h a")->str, VALUE_HEAD_SIZE, &head));
+	assert_int_equal(head.generation, version);
+	assert_int_equal(head.attempt, 0);
+	assert_int_equal(strtol(command(s, "ZSCORE {t:07}:z a")->str, NULL, 10), 700);
+}
+
+static void no_other_timer_of_a_newer_version_is_replaced(void **state)
+{
+	struct scripts *s = *state;
+	uint64_t version = put_one(s, true, "a", 500, 0);
+
+	for (uint64_t i = 0; i < 3; i++) { /* a client replaces an older one neither */
+		uint64_t stored = version - 1 + i;
+
+		store_newer(s, "a", stored);
+		push(s, i > 0, "a", version);
+		assert_int_equal(s->reply->element[1]->element[0]->integer, 3);
+		assert_int_equal(stored_version(s, "a"), stored);
+		assert_int_equal(strtol(command(s, "ZSCORE {t:07}:z a")->str, NULL, 10), 5);
+	}
 }
 
 int main(void)
@@ -153,6 +196,8 @@ int main(void)
 	    cmocka_unit_test_setup(writes_of_clients_keep_their_versions_in_the_same_era,
 				   scripts_empty),
 	    cmocka_unit_test_setup(what_an_ousted_owner_knows_replaces_nothing, scripts_empty),
+	    cmocka_unit_test_setup(an_older_timer_of_a_newer_version_is_replaced, scripts_empty),
+	    cmocka_unit_test_setup(no_other_timer_of_a_newer_version_is_replaced, scripts_empty),
 	};
 
 	return cmocka_run_group_tests(tests, scripts_set_up, scripts_tear_down);

@@ -299,6 +299,27 @@ static void owner_restores_lost_timers_before_it_gives_up(void **state)
 	viewer_close(&viewer);
 }
 
+/* The server was set back to before the put, when the id had a newer timer, which was cancelled. */
+static void owner_restores_its_put_in_place_of_an_older_newer_timer(void **state)
+{
+	struct viewer viewer = {0};
+	unsigned char bytes[NEWER_VALUE_MAX];
+	dw_head head = {.generation = 16, .due = 5};
+	size_t size = newer_value(&head, "it", "later", bytes);
+	unsigned shard = shard_of("it");
+
+	(void)state;
+	open_as(&viewer, DW_OWNER);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "it", DW_HOURS(1), NULL, 0));
+	(void)command("ZADD {%s:%02u}:z 5 it", name, shard);
+	(void)command("HSET {%s:%02u}:h it %b", name, shard, bytes, size);
+	(void)command("HINCRBY {%s:%02u}:m mark -1", name, shard);
+	viewer_sync(&viewer, dw_after(viewer.d, "t", "{it}2", DW_HOURS(1), NULL, 0));
+	assert_true(command("ZSCORE {%s:%02u}:z it", name, shard) > 5);
+	assert_int_equal(viewer.events[DW_EVENT_NEWER] + viewer.events[DW_EVENT_OWNER_LOST], 0);
+	viewer_close(&viewer);
+}
+
 static void newer_letter_is_listed_and_stays(void **state)
 {
 	struct viewer viewer = {0};
@@ -456,6 +477,7 @@ int main(void)
 	    CASE(owner_that_meets_a_newer_timer_marks_the_shard_and_gives_up),
 	    CASE(owner_that_loads_a_newer_timer_gives_up),
 	    CASE(owner_restores_lost_timers_before_it_gives_up),
+	    CASE(owner_restores_its_put_in_place_of_an_older_newer_timer),
 	    CASE(newer_letter_is_listed_and_stays),
 	    CASE(purge_leaves_what_is_newer),
 	    CASE(put_whose_refusal_was_lost_is_not_confirmed),
