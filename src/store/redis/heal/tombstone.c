@@ -100,6 +100,18 @@ void tombstone_note_ended(struct redis_store *store, const dw_op *op)
 	}
 }
 
+void tombstone_note_newer(struct redis_store *store, const dw_op *op)
+{
+	for (const dw_row *row = op->rows; row; row = row->next) {
+		struct shard *shard = shard_of(store, row->id);
+		uint64_t generation = row->head.generation;
+
+		if (row->status == DW_ENEWER && generation > 0 &&
+		    !tombstone_covers(shard, row->id, generation - 1))
+			tombstone_add(store, shard, row->id, generation - 1, false);
+	}
+}
+
 void tombstone_drop(struct shard *shard, const char *id, uint64_t generation)
 {
 	struct tombstone *tombstone;

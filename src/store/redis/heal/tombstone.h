@@ -50,6 +50,10 @@ bool tombstone_covers(const struct shard *, const char *id, uint64_t generation)
  * again when a shard is rebuilt. */
 void tombstone_note_ended(struct redis_store *, const dw_op *);
 
+/* tombstone_note_newer adds tombstones for the timers that a newer durawheel has replaced, as the
+ * rows of an answer tell. The engine does not know the timers in their place. */
+void tombstone_note_newer(struct redis_store *, const dw_op *);
+
 /* tombstone_move gives the tombstones of an old shard to the new shards. */
 void tombstone_move(struct redis_store *, struct shard *old);
 void tombstone_free_all(struct alloc *, struct shard *);

@@ -65,6 +65,8 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	}
 	if (op->kind == DW_OP_INBOX || op->kind == DW_OP_SCAN || op->kind == DW_OP_AUDIT)
 		tombstone_note_ended(store, op);
+	if (op->rows && op->kind != DW_OP_SCAN) /* the inbox tells what has replaced a timer */
+		tombstone_note_newer(store, op);
 	op_queue_push(&store->completion.answers, op);
 	if (first && !store->completion.in_turn)
 		store->env.wake(store->env.wake_user);

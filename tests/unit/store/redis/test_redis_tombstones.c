@@ -2,9 +2,11 @@
  * all of a long inbox is read at once, and all timers of one deadline are scanned. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/ask.h"
 #include "support/cmocka.h"
+#include "support/newer.h"
 #include "keyspace/store.h"
 
 static dw_op *done(struct keyspace_store *twin, dw_op *op)
@@ -64,6 +66,54 @@ static void read_page(struct keyspace_store *twin, size_t limit)
 	for (const dw_row *row = inbox->rows; row; row = row->next)
 		ask_free(done(twin, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)));
 	ask_free(inbox);
+}
+
+/* put_newer: as a client of a newer version does it, one version after our timer's. */
+static void put_newer(struct keyspace_store *twin, uint64_t generation)
+{
+	dw_head head = {.generation = generation + 1, .due = 5};
+	unsigned char value[NEWER_VALUE_MAX];
+	const char *store[] = {"HSET", "{twin:00}:h", "it", (const char *)value};
+	size_t sizes[] = {4, strlen(store[1]), 2, newer_value(&head, "it", "t", value)};
+	char version[24];
+	const char *const last[] = {"HSET", "{twin:00}:m", "ver", version, NULL};
+	const char *const tell[] = {"ZADD", "{twin:00}:i", version, "it", NULL};
+
+	(void)snprintf(version, sizeof version, "%llu", (unsigned long long)head.generation);
+	reply_free(keyspace_call(twin->keyspace, 4, store, sizes));
+	keyspace_store_command(twin, last);
+	keyspace_store_command(twin, tell);
+}
+
+/* The server comes back with our timer (0), which the newer one had replaced, or with that (1). */
+static void timer_that_a_newer_version_has_replaced_stays_ended(void **state)
+{
+	(void)state;
+	for (int is_newer = 0; is_newer < 2; is_newer++) {
+		struct keyspace_store *twin = calloc(1, sizeof *twin);
+		struct keyspace *past;
+		dw_op *put;
+		size_t size;
+
+		set_up(twin);
+		put = done(twin, ask_put("it", DW_HOURS(1000), 0));
+		past = keyspace_copy(twin->keyspace);
+		put_newer(twin, put->head.generation);
+		if (is_newer) {
+			keyspace_free(past);
+			past = keyspace_copy(twin->keyspace);
+		}
+		ask_free(put);
+		read_page(twin, 1);
+		keyspace_set_back(twin->keyspace, past);
+		keyspace_free(past);
+		twin->store->type->submit(twin->store, ask_plain(DW_OP_LOSS));
+		keyspace_store_wait(twin, DW_SECONDS(4));
+		assert_int_equal(keyspace_value(twin->keyspace, "{twin:00}:h", "it", &size) != NULL,
+				 is_newer);
+		keyspace_store_close(twin);
+		free(twin);
+	}
 }
 
 /* A renewal, every 1.5 s, would find the rest. */
@@ -127,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(settled_timer_stays_ended_when_its_shard_is_set_back),
+	    cmocka_unit_test(timer_that_a_newer_version_has_replaced_stays_ended),
 	    cmocka_unit_test(pages_behind_the_first_of_the_inbox_need_no_renewal),
 	    cmocka_unit_test(claimed_timers_of_one_deadline_are_scanned_once_over_pages),
 	};
