@@ -1,8 +1,8 @@
 -- release: gives the owner's lease back.
 --
 -- An owner that gives a shard to another one passes the era, its last number and the last version
--- that it has read in the inbox. At this time nothing of the shard is claimed, and no command for
--- it is under way. If the shard is not as the owner knows it, the script does nothing.
+-- that it has read in the inbox. At this time no claim of the shard may start any more, and no
+-- command for it is under way. If the shard is not as the owner knows it, the script does nothing.
 --
 -- A peer that ends takes its mark out of the format: an older library may own the shard again.
 --
