@@ -410,7 +410,7 @@ static void reacquire_answered(struct redis_store *store, struct redis_request *
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state != REBUILD_ACQUIRING)
 		return;
 	if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK") &&
-	    token_take(&store->sets, shard, reply)) {
+	    token_take(store, shard, reply)) {
 		clock_learn(store, shard->node, reply_number(&reply->items[4]));
 		if (shard->number == 0)
 			layout_stands(store, &reply->items[7]);

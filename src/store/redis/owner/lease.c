@@ -271,7 +271,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? shard->node->scripts.refusal
 						  : "the server refuses");
-	} else if (reply_is(&reply->items[0], "OK") && token_take(&store->sets, shard, reply)) {
+	} else if (reply_is(&reply->items[0], "OK") && token_take(store, shard, reply)) {
 		clock_learn(store, shard->node, reply_number(&reply->items[4]));
 		token_extend(store, shard, request->sent);
 		next_shards(store, shard);

@@ -177,10 +177,19 @@ static void read_jump(struct shard_lease *lease, const char *words)
 	lease->step = *colon == ':' ? (uint32_t)strtoul(colon + 1, NULL, 10) : 1;
 }
 
-bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply *reply)
+/* forget_ended is called when this store takes a shard that it did not have. If the shard was
+ * emptied since it had it, its timers may have lower versions than those that ended before. */
+static void forget_ended(struct alloc *alloc, struct shard *shard, const struct reply *incarnation)
+{
+	if (!shard_is_ours(shard) && !reply_is(incarnation, shard->lease.incarnation))
+		tombstone_free_all(alloc, shard);
+}
+
+bool token_take(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	if (reply->items[1].size >= TOKEN_SIZE || reply->items[2].size >= INCARNATION_SIZE)
 		return false;
+	forget_ended(&store->alloc, shard, &reply->items[2]);
 	memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 	memcpy(shard->lease.incarnation, reply->items[2].bytes, reply->items[2].size + 1);
 	shard->lease.fence = strtoull(shard->lease.token, NULL, 10);
@@ -188,7 +197,7 @@ bool token_take(struct shard_sets *sets, struct shard *shard, const struct reply
 	if (shard->lease.told < shard->lease.fence)
 		shard->lease.told = shard->lease.fence;
 	shard->dead_count = (uint64_t)reply_number(&reply->items[6]);
-	shard_expect_news(sets, shard);
+	shard_expect_news(&store->sets, shard);
 	shard->inbox.seen = 0;
 	read_jump(&shard->lease, reply->items[8].bytes);
 	token_note_version(shard, (uint64_t)reply_number(&reply->items[3]));

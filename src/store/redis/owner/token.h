@@ -124,9 +124,9 @@ void token_ask_lost(struct shard *);
  * shard. */
 void token_incarnation(const struct names *, unsigned number, char *ret_incarnation);
 
-/* token_take reads the token out of the OK of an acquisition. Returns false if its size is
- * wrong. */
-bool token_take(struct shard_sets *, struct shard *, const struct reply *);
+/* token_take reads the token out of the OK of an acquisition. If the shard is new, and was not
+ * ours, its tombstones go. Returns false if the size of the token is wrong. */
+bool token_take(struct redis_store *, struct shard *, const struct reply *);
 
 /* token_note_version remembers a version that the shard has given, so that it is not given
  * again. */

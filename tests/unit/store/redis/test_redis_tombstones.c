@@ -8,6 +8,7 @@
 #include "support/cmocka.h"
 #include "support/newer.h"
 #include "keyspace/store.h"
+#include "store/redis/core.h"
 
 static dw_op *done(struct keyspace_store *twin, dw_op *op)
 {
@@ -66,6 +67,30 @@ static void read_page(struct keyspace_store *twin, size_t limit)
 	for (const dw_row *row = inbox->rows; row; row = row->next)
 		ask_free(done(twin, ask_about(DW_OP_ACK, row->id, row->head.generation, 0)));
 	ask_free(inbox);
+}
+
+/* Another owner of an emptied shard may give lower versions, if the server's clock is behind. What
+ * has ended in a shard that is as before (0) is still known. */
+static void timers_of_before_an_emptying_by_another_are_forgotten(void **state)
+{
+	(void)state;
+	for (int is_emptied = 0; is_emptied < 2; is_emptied++) {
+		struct keyspace_store *twin = calloc(1, sizeof *twin);
+		const struct redis_store *store;
+		struct keyspace *past;
+
+		set_up(twin);
+		store = (const struct redis_store *)twin->store;
+		settle_one(twin, &past);
+		keyspace_free(past);
+		ask_free(done(twin, ask_plain(DW_OP_DISOWN)));
+		if (is_emptied)
+			keyspace_empty(twin->keyspace, "{twin:00}:");
+		ask_free(done(twin, ask_plain(DW_OP_OWN)));
+		assert_int_equal(store->shards[0].tombstones.count, !is_emptied);
+		keyspace_store_close(twin);
+		free(twin);
+	}
 }
 
 /* put_newer: as a client of a newer version does it, one version after our timer's. */
@@ -177,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(settled_timer_stays_ended_when_its_shard_is_set_back),
+	    cmocka_unit_test(timers_of_before_an_emptying_by_another_are_forgotten),
 	    cmocka_unit_test(timer_that_a_newer_version_has_replaced_stays_ended),
 	    cmocka_unit_test(pages_behind_the_first_of_the_inbox_need_no_renewal),
 	    cmocka_unit_test(claimed_timers_of_one_deadline_are_scanned_once_over_pages),
