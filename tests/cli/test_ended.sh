@@ -21,8 +21,8 @@ is_told() {
 	grep -qx 'why  *exit status 100: card refused' out
 	grep -qx 'to requeue  *durawheel dead requeue dead' out
 	expect 3 durawheel show never
-	says '^durawheel: never: no such timer: it never was, or its end is not kept; '
-	says ' "durawheel topic set TOPIC --keep 7d" keeps ends$'
+	says '^durawheel: never: no such timer: it never was, or its end is not kept any more; '
+	says ' ends are kept of the topics t for 7d, and of timers with --keep$'
 	[ ! -s out ] || fail "a timer that never was has an end"
 	expect 3 durawheel show --json fired
 	sed 's/:[0-9]\{10,\}/:N/g; s/"by":".* pid [0-9]*"/"by":"P"/' out >plain

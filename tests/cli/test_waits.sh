@@ -177,6 +177,34 @@ is_message() {
 	durawheel why --json "$1" | grep -q '"waits":"message"'
 }
 
+# Of a message nothing is known by its id: why and show say where to look.
+test_waits_says_where_messages_are() {
+	expect 0 durawheel topic set jobs --queue
+	expect 0 durawheel topic set 'a queue' --queue
+	for command in why show; do
+		expect 3 durawheel $command p
+		lacks message err
+	done
+	expect 0 durawheel push --topic jobs --id p
+	expect 0 durawheel push --topic jobs --id p
+	for command in why show; do
+		expect 3 durawheel $command p
+		says 'p: no such timer: .*; or it is a message, .*: the queue jobs has 2; '
+		says 'durawheel topic show jobs counts them$'
+		expect 3 durawheel $command jobs/7/1
+		says 'jobs/7/1: that is the token of a message, .*: durawheel ack jobs/7/1 '
+		expect 3 durawheel $command jobs/7
+		says 'jobs/7: no such timer'
+		expect 3 durawheel $command mail/7/1
+		says 'mail/7/1: no such timer'
+	done
+	expect 0 durawheel topic set mail --keep 1d
+	expect 0 durawheel take --topic jobs
+	expect 0 durawheel push --topic 'a queue'
+	expect 3 durawheel show p
+	says "topics mail for 1d, .*: the queue a queue has 1, jobs has 2; .* topic show 'a queue' "
+}
+
 # The owner does not know the zone, and the one who asks does.
 test_waits_for_a_zone() {
 	mkdir zones none

@@ -13,6 +13,7 @@
 #include "cli/session.h"
 #include "cli/out/table.h"
 #include "cli/out/waiting.h"
+#include "cli/tool/absent.h"
 #include "durawheel/ended.h"
 
 /* The command reads the last end of the id first, because it prints the end together with the
@@ -90,15 +91,12 @@ static void show_why_answered(dw *d, int status, const dw_why *found, void *user
 		(void)line_add_waits(&show->line, dw_describe_waits(found->waits)->name);
 }
 
-/* print_absent prints how the timer ended, or complains that the id is unknown. Returns an exit
- * code. */
-static int print_absent(struct show *show)
+/* print_end prints how the timer ended. Returns an exit code. */
+static int print_end(struct show *show)
 {
 	struct line line = {0};
 	int code = EXIT_ABSENT;
 
-	if (!show->ending.is_known)
-		return complain(EXIT_ABSENT, "%.300s: " ENDING_ABSENT, show->id);
 	if (!show->json)
 		ending_print(&show->ending);
 	else if (line_of(&line, ending_take(&show->ending)))
@@ -109,6 +107,27 @@ static int print_absent(struct show *show)
 	return code;
 }
 
+/* show_topics_answered says of an id of which nothing is known where to look. */
+static void show_topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+				 void *user)
+{
+	struct show *show = user;
+	char words[ABSENT_SIZE];
+
+	(void)d;
+	absent_words(show->id, topics, status == DW_OK ? count : 0, words);
+	show->code = complain(EXIT_ABSENT, "%.300s: %s", show->id, words);
+}
+
+/* tell_absent prints how the timer ended, or asks where else the id may be. */
+static void tell_absent(dw *d, struct show *show)
+{
+	if (show->ending.is_known)
+		show->code = print_end(show);
+	else if (dw_topic_list(d, NULL, show_topics_answered, show) != DW_OK)
+		show_topics_answered(d, DW_ESTORE, NULL, 0, show);
+}
+
 /* show_letter_answered gets the dead letter of an id that has no timer. A kept end is printed even
  * if its letter cannot be read. */
 static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
@@ -116,12 +135,11 @@ static void show_letter_answered(dw *d, int status, const dw_dead *letter, size_
 {
 	struct show *show = user;
 
-	(void)d;
 	(void)next;
 	if (status == DW_OK && count > 0)
 		ending_keep_letter(&show->ending, letter);
 	if (status == DW_OK || status == DW_ENOENT || show->ending.is_known)
-		show->code = print_absent(show);
+		tell_absent(d, show);
 	else
 		show->code = complain(exit_of(status), "%.300s: %s", show->id, dw_strerror(status));
 }
@@ -134,7 +152,7 @@ static void look_at_absent(dw *d, struct show *show)
 	int status;
 
 	if (show->ending.is_known && show->ending.generation == 0) {
-		show->code = print_absent(show);
+		tell_absent(d, show);
 		return;
 	}
 	status = dw_dead_list(d, &letter, NULL, 1, show_letter_answered, show);

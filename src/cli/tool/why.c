@@ -14,6 +14,7 @@
 #include "cli/out/table.h"
 #include "cli/out/waiting.h"
 #include "cli/session.h"
+#include "cli/tool/absent.h"
 #include "durawheel/ended.h"
 #include "durawheel/why.h"
 
@@ -34,7 +35,7 @@ struct story {
 	json_t *waiting; /* NULL: it waits for nothing */
 	char waits_for[WAITING_SIZE], command[WAITING_COMMAND_SIZE];
 	const char *advice;
-	char keeps[WORDS_SIZE]; /* which topics keep ends */
+	char absent[ABSENT_SIZE]; /* where to look for an id of which nothing is known */
 };
 
 /* note adds an entry to the history. Without memory it is missing. at 0: the time is not known. */
@@ -170,25 +171,16 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 		     found->shard >= 0 ? ", of its shard" : "");
 }
 
-/* why_keeps_answered notes which topics keep ends, for an id of which nothing is known. */
-static void why_keeps_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
-			       void *user)
+/* why_topics_answered keeps what the topics may have to do with an id of which nothing is known. */
+static void why_topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
+				void *user)
 {
 	struct story *story = user;
-	size_t used = 0;
 
 	(void)d;
 	story->status = status;
-	for (size_t i = 0; i < count && used < 200; i++) {
-		char span[TEXT_SPAN_SIZE];
-
-		if (topics[i].settings.keep_us == 0)
-			continue;
-		text_span(topics[i].settings.keep_us, 2, span);
-		used +=
-		    (size_t)snprintf(story->keeps + used, sizeof story->keeps - used, "%s%s for %s",
-				     used > 0 ? ", " : "", topics[i].name, span); /* it fits */
-	}
+	if (status == DW_OK)
+		absent_words(story->id, topics, count, story->absent);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */
@@ -228,7 +220,7 @@ static bool ask_all(dw *d, struct story *story)
 		return false;
 	if (story->has_timer || story->has_end || story->has_letter || story->waiting)
 		return true;
-	return answered(d, story, dw_topic_list(d, NULL, why_keeps_answered, story));
+	return answered(d, story, dw_topic_list(d, NULL, why_topics_answered, story));
 }
 
 /* ---- Printing ------------------------------------------------------------------------------ */
@@ -300,17 +292,6 @@ static void print_json(struct story *story)
 	line_free(&line);
 }
 
-static int complain_unknown(const struct story *story)
-{
-	if (*story->keeps)
-		return complain(EXIT_ABSENT,
-				"%.300s: no such timer: it never was, or its end is not kept any "
-				"more; ends are kept of the topics %.300s, and of timers with "
-				"--keep",
-				story->id, story->keeps);
-	return complain(EXIT_ABSENT, "%.300s: " ENDING_ABSENT, story->id);
-}
-
 /* tell_story tells all of one id. Returns an exit code. */
 static int tell_story(dw *d, struct story *story)
 {
@@ -318,7 +299,7 @@ static int tell_story(dw *d, struct story *story)
 	if (!ask_all(d, story))
 		; /* the reason is reported */
 	else if (!story->has_timer && !story->has_end && !story->has_letter && !story->waiting)
-		story->code = complain_unknown(story);
+		story->code = complain(EXIT_ABSENT, "%.300s: %s", story->id, story->absent);
 	else {
 		story->code = story->waiting ? EXIT_DONE : EXIT_ABSENT;
 		if (story->json)
