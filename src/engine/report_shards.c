@@ -80,3 +80,32 @@ size_t report_shards(struct engine *engine, char *text, size_t used)
 	}
 	return used + (size_t)snprintf(text + used, REPORT_SIZE - used, "]"); /* always fits */
 }
+
+/* unescape reads the inside of a JSON string as escape() writes it. */
+static void unescape(const char *text, char *ret_words, size_t size)
+{
+	size_t used = 0;
+
+	for (; *text && *text != '"' && used + 1 < size; text++) {
+		if (*text == '\\' && text[1])
+			text++;
+		ret_words[used++] = *text;
+	}
+	ret_words[used] = '\0';
+}
+
+bool report_refuses(const char *report, unsigned shard, char *ret_words, size_t size)
+{
+	static const char list[] = ",\"refused\":[", words[] = ",\"why\":\"";
+	char entry[32];
+	const char *at = strstr(report, list);
+
+	/* Texts in a report have escaped quotes, so they have neither the list nor an entry. */
+	(void)snprintf(entry, sizeof entry, "{\"shard\":%u,", shard); /* it fits */
+	at = at ? strstr(at, entry) : NULL;
+	if (!at)
+		return false;
+	at = strstr(at, words);
+	unescape(at ? at + strlen(words) : "", ret_words, size);
+	return true;
+}

@@ -4,6 +4,7 @@
 #ifndef DW_ENGINE_REPORT_SHARDS_H
 #define DW_ENGINE_REPORT_SHARDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct engine;
@@ -11,5 +12,9 @@ struct engine;
 /* report_shards adds these fields to a report of so many bytes. Returns the size of the whole
  * text, which leaves room for its end. */
 size_t report_shards(struct engine *, char *text, size_t used);
+
+/* report_refuses reads such a report of any owner: returns true if the shard is refused to it, and
+ * writes the words of the server, which are cut if they are long. */
+bool report_refuses(const char *report, unsigned shard, char *ret_words, size_t size);
 
 #endif

@@ -11,6 +11,7 @@
 #include "engine/call/arguments.h"
 #include "engine/call/members.h"
 #include "engine/queue/topic_calls.h"
+#include "engine/report_shards.h"
 #include "engine/why.h"
 #include "handle/handle.h"
 
@@ -27,12 +28,14 @@ struct why_ask {
 	dw_info info;
 	bool is_zoneless; /* this machine does not know the zone of its rule */
 	bool has_topic;
+	bool is_refused; /* the server refuses its shard to the owner */
 	dw_topic_info numbers;
 	dw_usec owner_seen;
 	int shard;
 	char id[DW_ID_SIZE];
 	char topic[DW_TOPIC_MAX + 1];
 	char detail[DW_WHY_MAX + 1];
+	char refusal[DW_WHY_MAX + 1];
 	char who[WHO_SIZE];
 };
 
@@ -76,14 +79,15 @@ static bool is_started(const dw_info *info, const dw_topic_info *numbers)
 	       (first > 0 && compare(info, numbers->started_due, numbers->started_generation) <= 0);
 }
 
-/* of_numbers returns what the numbers of the topic say about a due timer. */
+/* of_numbers returns what the numbers of the topic say about a due timer. One of a queue has no
+ * handler: it is claimed each time that its owner looks for room in the queue. */
 static dw_waits of_numbers(const struct why_ask *question, dw_usec now)
 {
 	const dw_topic_info *numbers = &question->numbers;
 	const dw_info *info = &question->info;
 	dw_waits waits = (dw_waits)numbers->waits;
 
-	if (info->state == DW_CLAIMED && is_started(info, numbers))
+	if (info->state == DW_CLAIMED && !numbers->settings.queue && is_started(info, numbers))
 		return numbers->running > 0 ? DW_WAITS_RUNS : DW_WAITS_CLAIMED;
 	if (numbers->settings.paused & DW_PAUSE_DELIVERY)
 		return DW_WAITS_PAUSED;
@@ -109,6 +113,8 @@ static dw_waits of_stored(const struct why_ask *question, dw_usec now)
 		return DW_WAITS_OWNER;
 	if (question->owner_seen > 0 && usec_sub(now, question->owner_seen) > SILENT_AFTER)
 		return DW_WAITS_SILENT;
+	if (question->is_refused)
+		return DW_WAITS_REFUSED;
 	if (!question->has_topic)
 		return DW_WAITS_LOADS;
 	return question->numbers.is_counted ? of_numbers(question, now) : DW_WAITS_OWNER;
@@ -131,6 +137,8 @@ static void answer(struct why_ask *question)
 		why.until = why.due;
 	if (why.waits == DW_WAITS_RETRY)
 		why.detail = question->detail;
+	if (why.waits == DW_WAITS_REFUSED)
+		why.detail = question->refusal;
 	tell(question, DW_OK, &why);
 }
 
@@ -178,6 +186,10 @@ static void why_status(dw *d, int status, const dw_store_status *store, void *us
 	if (status == DW_OK) {
 		copy_text(question->who, sizeof question->who, store->owner);
 		question->owner_seen = store->owner_seen;
+		question->is_refused =
+		    question->shard >= 0 &&
+		    report_refuses(store->owner_report, (unsigned)question->shard,
+				   question->refusal, sizeof question->refusal);
 		if (question->shard < 0) {
 			answer(question);
 			return;

@@ -569,6 +569,7 @@ test_redis_newer_timer_is_left_alone() {
 	is_counted out 1
 	expect 0 durawheel show order:42
 	grep -q '^state  *newer$' out
+	tells order:42 newer stats
 	expect 6 durawheel cancel order:42
 	says '^durawheel: order:42: written by a newer durawheel: this version leaves it alone$'
 	expect 6 durawheel add --topic t --id order:42 --in 1h

@@ -85,6 +85,11 @@ test_redis_shard_that_only_the_owner_cannot_use() {
 	expect 0 durawheel stats
 	grep -q '^  shard 5  *2.*ago' out
 	grep -q '^  *the server refuses {durawheel:11}: NOPERM ' out
+	expect 0 durawheel add --topic t --id x6 --in 0s # it is in shard 5
+	await shows x6 refused
+	tells x6 refused check
+	grep -q '^waits for .*: the server refuses {durawheel:05}: NOPERM' out
+	expect 0 durawheel cancel x6
 	expect 0 durawheel stats --json
 	grep -q '"shards":16,"shards_owned":14,"shards_refused":2,"refused":\[{"shard":5,' out
 	expect 0 durawheel top --once

@@ -223,6 +223,84 @@ has_topic_of_zone() {
 	durawheel stats --json | grep -qF '"waits":[0,0,0,0,0,0,0,0,1]'
 }
 
+# A queue that is full, and refuses more.
+test_waits_for_room_in_a_queue() {
+	expect 0 durawheel topic set jobs --queue --max 1 --overflow refuse
+	for id in a b; do
+		expect 0 durawheel add --topic jobs --id $id --in 0s
+	done
+	start --topic other --exec true
+	all_say jobs b queue 'the queue is full'
+	tells b queue 'work --topic=jobs --exec CMD'
+	stop_owner
+}
+
+# waits_as WORD: with a timer that is made anew until its reason is the word; the others pass.
+waits_as() {
+	local id=0
+	until shows "x$id" "$1"; do
+		id=$((id + 1))
+		expect 0 durawheel add --topic mail --id x$id --in 0s
+	done
+	expect 0 durawheel why "x$id"
+}
+
+# An owner that does nothing: what it has not read, or has told nothing of.
+test_waits_for_an_owner_that_stands_still() {
+	local ahead=$build/tests/libclock_ahead.so
+	expect 0 durawheel add --topic mail --id later --in 1h
+	start --exec "$stays"
+	await has_topic mail
+	kill -STOP "$owner"
+	waits_as turn
+	grep -q '^command  *durawheel topic show mail$' out
+	expect 0 durawheel add --topic new --id n --in 0s
+	tells n loads stats
+	if ldd "$build/durawheel" | grep -qE 'lib[at]san' || [ ! -e "$ahead" ]; then
+		echo 'NOT TESTED: nothing can be preloaded'
+	else
+		export DW_CLOCK_AHEAD_S=3600
+		LD_PRELOAD=$ahead tells n silent stats
+	fi
+	kill -CONT "$owner"
+	touch go
+	await lacks_timer n
+	stop_owner
+}
+
+has_topic() {
+	durawheel topic show "$1" | grep -q '^pending  *[1-9]'
+}
+
+lacks_timer() {
+	! durawheel why "$1"
+}
+
+# What an owner has claimed, before it tells that it runs.
+test_waits_for_a_timer_that_was_claimed() {
+	expect 0 durawheel add --topic mail --id later --in 1h
+	start --exec 'exec sleep 0.5'
+	await has_topic mail
+	waits_as claimed
+	grep -q '^waits for  *its owner has claimed it' out
+	stop_owner
+}
+
+# The server closes the connection on the message of a timer.
+test_waits_for_a_larger_limit_of_redis() {
+	on_redis
+	text 1048576 >data
+	expect 0 durawheel topic set jobs --queue
+	expect 0 durawheel add --topic jobs --id large --in 1s --data-file data
+	redis CONFIG SET client-query-buffer-limit 1mb
+	redis CONFIG SET proto-max-bulk-len 1mb
+	start --topic other --exec true
+	all_say jobs large size 'the server closes the connection on a message of its size'
+	tells large size doctor
+	stop_owner
+	redis_stop
+}
+
 test_waits_in_redis() {
 	# shellcheck source=tests/support/redis_server.sh
 	. "$here/../support/redis_server.sh"
