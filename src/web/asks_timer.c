@@ -37,6 +37,18 @@ static int ask_letter(dw *d, struct ask *ask)
 	return dw_dead_list(d, &letter, NULL, 1, letter_told, ask);
 }
 
+/* message_told adds that the timer has become a message which still waits. */
+static void message_told(dw *d, int status, const dw_why *found, void *user)
+{
+	struct ask *ask = user;
+
+	(void)d;
+	if (status == DW_OK && ask->state != ASK_ANSWERED)
+		/* Without memory the key is missing. */
+		(void)json_object_set_new(ask->value, "waiting", waiting_object(found));
+	asks_answer(ask, DW_OK, ask->value);
+}
+
 /* end_told gets the last end of the id. If there is a timer, the end is added to it, and a failure
  * to read the end is ignored. If there is none, the end is the answer. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
@@ -44,7 +56,6 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	struct ask *ask = user;
 	json_t *timer = ask->value, *end = NULL;
 
-	(void)d;
 	if (ask->state == ASK_ANSWERED) {
 		asks_answer(ask, status, NULL); /* asks_fail() has already answered */
 		return;
@@ -60,6 +71,12 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 	}
 	if (end)
 		(void)json_object_set_new(end, "state", json_string(end_name(ended->end)));
+	if (end && ended->end == DW_END_DONE) {
+		ask->value = end;
+		if (dw_why_waiting(d, ask->question.name, message_told, ask) != DW_OK)
+			message_told(d, DW_ENOMEM, NULL, ask);
+		return;
+	}
 	if (end && ended->end == DW_END_DEAD) {
 		ask->value = end;
 		status = ask_letter(d, ask);

@@ -204,38 +204,6 @@ static void put_result(struct html *html, const json_t *end)
 	html_put(html, "</dd></div>\n");
 }
 
-/* put_end shows how a timer ended, in the words of `durawheel show`. */
-static void put_end(struct html *html, const struct web_page *page, const json_t *end)
-{
-	json_int_t attempt = page_integer(end, "attempt");
-
-	html_put(html, "<dl class=\"facts\">\n");
-	put_text_fact(html, "Id", page_string(end, "id"));
-	put_text_fact(html, "Topic", page_string(end, "topic"));
-	put_text_fact(html, "State", page_string(end, "end"));
-	put_time_fact(html, "Ended", page_integer(end, "at"), page->now);
-	if (*page_string(end, "by"))
-		put_text_fact(html, "By", page_string(end, "by"));
-	if (*page_string(end, "reason"))
-		put_text_fact(html, "Reason", page_string(end, "reason"));
-	put_time_fact(html, "Was due", page_integer(end, "due"), page->now);
-	put_lateness(html, end);
-	if (attempt > 0)
-		put_number_fact(html, "Attempts", attempt);
-	else
-		put_text_fact(html, "Attempts", "never started");
-	put_number_fact(html, "Retries", page_integer(end, "retries"));
-	if (page_integer(end, "until") > 0)
-		put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
-	if (*page_string(end, "why"))
-		put_text_fact(html, "Why it failed", page_string(end, "why"));
-	put_result(html, end);
-	html_put(html, "</dl>\n");
-	if (page_integer(end, "until") == 0 || json_object_get(end, "letter"))
-		put_hint(html, "It is a dead letter. To make a timer of it again:", "dead requeue",
-			 end);
-}
-
 /* put_waiting shows what the timer waits for, and what to do. */
 static void put_waiting(struct html *html, const struct web_page *page, const json_t *waiting)
 {
@@ -259,6 +227,39 @@ static void put_waiting(struct html *html, const struct web_page *page, const js
 	html_put(html, " <code>");
 	html_name(html, page_string(waiting, "command"));
 	html_put(html, "</code></dd></div>\n");
+}
+
+/* put_end shows how a timer ended, in the words of `durawheel show`. */
+static void put_end(struct html *html, const struct web_page *page, const json_t *end)
+{
+	json_int_t attempt = page_integer(end, "attempt");
+
+	html_put(html, "<dl class=\"facts\">\n");
+	put_text_fact(html, "Id", page_string(end, "id"));
+	put_text_fact(html, "Topic", page_string(end, "topic"));
+	put_text_fact(html, "State", page_string(end, "end"));
+	put_waiting(html, page, json_object_get(end, "waiting"));
+	put_time_fact(html, "Ended", page_integer(end, "at"), page->now);
+	if (*page_string(end, "by"))
+		put_text_fact(html, "By", page_string(end, "by"));
+	if (*page_string(end, "reason"))
+		put_text_fact(html, "Reason", page_string(end, "reason"));
+	put_time_fact(html, "Was due", page_integer(end, "due"), page->now);
+	put_lateness(html, end);
+	if (attempt > 0)
+		put_number_fact(html, "Attempts", attempt);
+	else
+		put_text_fact(html, "Attempts", "never started");
+	put_number_fact(html, "Retries", page_integer(end, "retries"));
+	if (page_integer(end, "until") > 0)
+		put_time_fact(html, "Kept until", page_integer(end, "until"), page->now);
+	if (*page_string(end, "why"))
+		put_text_fact(html, "Why it failed", page_string(end, "why"));
+	put_result(html, end);
+	html_put(html, "</dl>\n");
+	if (page_integer(end, "until") == 0 || json_object_get(end, "letter"))
+		put_hint(html, "It is a dead letter. To make a timer of it again:", "dead requeue",
+			 end);
 }
 
 static void put_timer(struct html *html, const struct web_page *page)
@@ -375,7 +376,8 @@ void page_show_timers(struct html *html, const struct web_page *page)
 		html_name(html, page->id);
 		html_put(html,
 			 "</bdi>: it never was, or its end is not kept. <code>durawheel topic "
-			 "set TOPIC --keep 7d</code> keeps the ends of timers.</p>\n");
+			 "set TOPIC --keep 7d</code> keeps the ends of timers. A message of a "
+			 "queue is not found by its id.</p>\n");
 	} else {
 		page_refused(html, page);
 	}

@@ -155,7 +155,8 @@ def ends_are_those_of_show(place):
     answer, page = server.ask("/api/v1/timers/never"), server.ask("/timers?id=never")
     assert answer.status == page.status == 404, (answer.status, page.status)
     words = "never: " + answer.json()["error"]
-    assert words in place.run("show", "never", code=3), words
+    common = words.partition(";")[0]  # the command also knows which topics keep ends
+    assert common in place.run("show", "never", code=3), words
     for text in words, page.body.decode():
         assert "it never was, or its end is not kept" in text, text
         assert "durawheel topic set TOPIC --keep 7d" in text, text
@@ -332,23 +333,33 @@ def test_redis_searches_look_at_some_thousand_timers(place):
     return searches_look_at_some_thousand_timers(place)
 
 
+def look_why(place, server, one, word, again=None):
+    """The API and the page say the same as `durawheel why`. Returns what they say. again: a topic, in
+    which the timer is added when it has ended."""
+    def same():
+        if again:
+            place.run("add", "--new", "--topic", again, "--id", one, "--in", "0", code=None)
+        told = place.run("why", one, "--json", code=None, output=True)
+        if not told:
+            return None
+        mine = json.loads(told)["waiting"]
+        got = server.get("/api/v1/timers/" + one).json()
+        body = html.unescape(server.get("/timers?id=" + one).body.decode())
+        shown = 'data-key="waits" data-value="%s"' % word in body
+        return mine["waits"] == word and got.get("waiting") == mine and shown and (mine, got, body)
+    mine, got, body = await_that(same, one + " waits for " + word)
+    assert ("waits" in got) == (word not in ("due", "retry", "message")), got
+    assert got.get("waits", word) == word, got
+    for text in mine["cause"], mine["advice"], mine["command"], mine.get("detail", ""):
+        assert text in body, (text, body)
+    return mine
+
+
 def waiting_is_that_of_why(place):
-    """What a timer waits for: the API and the page say the same as `durawheel why`."""
     server, plain = Server(place, *ANY, "--show-data"), Server(place, *ANY)
 
     def look(one, word):
-        def same():
-            mine = place.json("why", one)[0]["waiting"]
-            got = server.get("/api/v1/timers/" + one).json()
-            return mine["waits"] == word and got["waiting"] == mine and (mine, got)
-        mine, got = await_that(same, one + " waits for " + word)
-        assert ("waits" in got) == (word not in ("due", "retry")), got
-        assert got.get("waits", word) == word, got
-        body = html.unescape(server.get("/timers?id=" + one).body.decode())
-        for text in mine["cause"], mine["advice"], mine["command"], mine.get("detail", ""):
-            assert text in body, (text, body)
-        assert 'data-key="waits" data-value="%s"' % word in body, body
-        return mine
+        return look_why(place, server, one, word)
 
     place.run("add", "--topic", "mail", "--id", "coming", "--in", "1h")
     place.run("add", "--topic", "mail", "--id", "now", "--in", "0")
@@ -376,6 +387,75 @@ def test_waiting_is_that_of_why(place):
 def test_redis_has_the_waiting_of_why(place):
     place.use_redis()
     waiting_is_that_of_why(place)
+
+
+def what_runs_and_gathers_is_that_of_why(place):
+    server = Server(place, *ANY)
+    go = os.path.join(place.folder, "go")
+    config = place.file("run.conf", "[topic mail]\njobs = 1\n"
+                        "exec = sh -c 'until [ -e %s ]; do sleep 0.1; done'\n"
+                        "[topic batch]\nexec = true\nbatch = 10\nwait = 10s\n" % go)
+    place.run("topic", "set", "full", "--queue", "--max", "1", "--overflow", "refuse")
+    for one in "mail", "full":
+        for number in "12":
+            place.run("add", "--topic", one, "--id", one + number, "--in", "0")
+    place.run("add", "--topic", "batch", "--id", "zone", "--every", "1s", "--zone", "Mine")
+    place.environment["TZDIR"] = "/nonexistent"
+    owner = Process(place, "run", "--config", config)
+    look_why(place, server, "mail1", "runs")
+    look_why(place, server, "mail2", "workers")
+    look_why(place, server, "some", "batch", "batch")
+    look_why(place, server, "full2", "queue")
+    look_why(place, server, "zone", "zone")
+    place.file("go", "")
+    owner.end()
+
+
+def zone_of_its_own(place):
+    """Let the command know a zone that it does not know when TZDIR changes."""
+    folder = os.path.join(place.folder, "zones")
+    os.mkdir(folder)
+    shutil.copy("/usr/share/zoneinfo/UTC", os.path.join(folder, "Mine"))
+    place.environment["TZDIR"] = folder
+
+
+def test_what_runs_and_gathers_is_that_of_why(place):
+    zone_of_its_own(place)
+    what_runs_and_gathers_is_that_of_why(place)
+
+
+def test_redis_has_what_runs_and_gathers_of_why(place):
+    zone_of_its_own(place)
+    place.use_redis()
+    what_runs_and_gathers_is_that_of_why(place)
+
+
+def message_is_that_of_why(place):
+    """Of a message there is no timer, but the end of the timer that it was."""
+    server = Server(place, *ANY)
+    place.run("topic", "set", "jobs", "--queue", "--keep", "1d")
+    for one in "job", "gone":
+        place.run("add", "--topic", "jobs", "--id", one, "--in", "0")
+    owner = Process(place, "run", "--topic", "other", "--exec", "true")
+    mine = look_why(place, server, "job", "message")
+    assert mine["command"] == "durawheel work --topic=jobs --exec CMD", mine
+    look_why(place, server, "gone", "message")
+    owner.end()
+    token = json.loads(place.run("take", "--topic", "jobs", "--max", "1"))["token"]
+    assert "1 are taken" in look_why(place, server, "job", "message")["detail"]
+    place.run("ack", token)
+    place.run("ack", json.loads(place.run("take", "--topic", "jobs"))["token"])
+    await_that(lambda: "waiting" not in server.get("/api/v1/timers/job").json(), "its end")
+    assert server.get("/api/v1/timers/job").json()["end"] == "done"
+
+
+def test_message_is_that_of_why(place):
+    message_is_that_of_why(place)
+
+
+def test_redis_message_is_that_of_why(place):
+    place.use_redis()
+    message_is_that_of_why(place)
 
 
 def totals(text):
