@@ -4,9 +4,8 @@
  * its value. 3. The values without an entry. 4. The ends without a time, and the times without an
  * end. 5. The dead letters. 6. The length of the inbox. 7. The names of its topics, and then the
  * queue of each, and its messages. At the end, all shards are asked for the settings of the topics,
- * which must be intact and the same. The check only reads. Timers come and go meanwhile, but each
- * page shows one moment, so this never looks like a flaw; and settings that have just changed are
- * not compared. */
+ * which must be intact and the same. Timers come and go meanwhile, but each page shows one moment,
+ * so this never looks like a flaw; and settings that have just changed are not compared. */
 #include "store/redis/heal/check.h"
 
 #include <inttypes.h>
@@ -476,10 +475,12 @@ static void next_page(struct redis_store *store, struct store_check *check)
 	check->page = suspect_rows(store, PAGE);
 	add_question(store, check, shard, &room);
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
-	if (status != DW_OK && !shard->node->connection)
-		begin_anew(store, check);
-	else if (status != DW_OK)
+	if (status != DW_OK && (shard->node->connection || shard->cut.state == CUT_OFF)) {
 		end(store, check, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
+	} else if (status != DW_OK) { /* its node may be back in a moment */
+		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
+		begin_anew(store, check);
+	}
 }
 
 void check_begin(struct redis_store *store, dw_op *op)
