@@ -16,8 +16,13 @@ extern "C" {
  *	latency_us, clock_us       how long a command took; how far the wall clock of this handle is
  *	                           ahead of the server's; < 0: behind
  *	those of INFO              redis_version, used_memory, role, aof_enabled and so on
+ *	those of CLUSTER INFO      of a node of a cluster: cluster_state, cluster_size and so on
  *	config.NAME                a setting, as CONFIG GET says it: config.appendfsync and so on
- *	refused.COMMAND            the server has refused it; value: its words */
+ *	refused.COMMAND            the server has refused it; value: its words
+ *	sentinel.NAME              of a Sentinel: names, the server that it names; master, under
+ *	                           which name; knows, how many Sentinels; quorum; replicas, how
+ *	                           many; down_after_ms; tilt. Or only trouble: why it is no help
+ *	cluster.trouble            why a node of the cluster does not answer */
 typedef struct dw_fact {
 	const char *server; /* its address, without secrets */
 	const char *name;
@@ -27,7 +32,8 @@ typedef struct dw_fact {
 /* Called once. What it gets is valid until it returns. status is not DW_OK: facts is NULL. */
 typedef void (*dw_facts_fn)(dw *, int status, const dw_fact *facts, size_t count, void *user);
 
-/* dw_facts asks each server of the store that is connected. Any role. It changes nothing. The
+/* dw_facts asks each server of the store that is connected: of a cluster the masters. It adds what
+ * is known of the Sentinels, and of nodes that do not answer. Any role. It changes nothing. The
  * handle's thread. DW_EINVAL: the callback is NULL, or the store has no server. DW_ENOMEM,
  * DW_ELIMIT. In the answer DW_ESTORE: no server answers. */
 DW_API int dw_facts(dw *, dw_facts_fn, void *user);

@@ -73,9 +73,13 @@ test_doctor_finds_a_sick_server() {
 	redis_start "$PWD" --maxmemory 100mb --tcp-keepalive 0 --client-query-buffer-limit 1mb
 	export DURAWHEEL_STORE=redis://127.0.0.1:$redis_port
 	expect 0 durawheel add --topic mail --id a --in 1h
-	finds 1 sick persist 'keeps nothing on its disk' 'CONFIG SET appendonly yes'
+	finds 1 sick persist 'keeps nothing on its disk' \
+		"redis-cli -p $redis_port CONFIG SET appendonly yes"
+	DURAWHEEL_STORE=unix://$PWD/socket finds 1 sick persist 'keeps nothing on its disk' \
+		"redis-cli -s $PWD/socket CONFIG SET appendonly yes"
 	redis-cli -s socket config set maxmemory-policy allkeys-lru >reply
-	finds 6 sick store 'maxmemory-policy is allkeys-lru' 'maxmemory-policy noeviction'
+	finds 6 sick store 'maxmemory-policy is allkeys-lru' \
+		"redis-cli -p $redis_port CONFIG SET maxmemory-policy noeviction"
 	redis-cli -s socket config set maxmemory-policy noeviction >reply
 	finds 1 advice limits 'tcp-keepalive is 0' 'tcp-keepalive 300'
 	finds 1 advice limits 'client-query-buffer-limit is 1048576' 'limit 2097152'
@@ -92,6 +96,139 @@ test_doctor_finds_a_sick_server() {
 	redis-cli -s socket replicaof 127.0.0.1 1 >reply
 	finds 6 sick store 'is a replica' 'name the master'
 	redis_stop
+}
+
+# finds_in_time ARGUMENT...: as finds, of what the servers themselves must notice first.
+finds_in_time() {
+	await eval "durawheel doctor | grep -qE '^$2 +$3 +.*$4'"
+	finds "$@"
+}
+
+# evals SOCKET: how many scripts the server has run.
+evals() {
+	redis-cli -s "$1" info commandstats | tr -d '\r' |
+		awk -F '[=,]' '/^cmdstat_eval(sha)?:/ { sum += $2 } END { print sum + 0 }'
+}
+
+test_doctor_finds_sick_nodes_of_a_cluster() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	# shellcheck source=tests/support/redis_cluster.sh
+	. "$here/../support/redis_cluster.sh"
+	local ports number node word asked
+	trap 'cluster_kill; tidy' EXIT
+	mkdir cluster
+	cluster_options=(--appendonly yes)
+	cluster_start "$PWD/cluster" || fail "the cluster does not start"
+	cluster_options=()
+	ports=("${cluster_ports[@]}")
+	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${ports[0]},127.0.0.1:${ports[2]}
+	start
+	expect 0 durawheel add --topic t --in 1h --id later
+	is_healthy
+	for number in 0 1 2; do
+		node="redis://127.0.0.1:${ports[number]}/0 \\(cluster\\)"
+		for word in server persist replica cluster; do
+			grep -qE "^ok +$word +$node: " out || fail "no $word of $node: $(cat out)"
+		done
+	done
+	grep -q ': all slots have a master; masters: 3, nodes: 6$' out
+
+	node=":${ports[1]}/0 \\(cluster\\)"
+	redis-cli -s cluster/1/socket config set cluster-require-full-coverage yes >reply
+	redis-cli -s cluster/1/socket config set appendfsync no >reply
+	finds 0 advice cluster "$node: cluster-require-full-coverage is yes" \
+		"redis-cli -p ${ports[1]} CONFIG SET cluster-require-full-coverage no"
+	finds 0 advice persist "$node: appendfsync is no" \
+		"redis-cli -p ${ports[1]} CONFIG SET appendfsync everysec"
+	kill -STOP "${cluster_pids[4]}"
+	finds_in_time 0 advice replica "its replica 127.0.0.1:[0-9]+ has told nothing for" INFO
+	kill -CONT "${cluster_pids[4]}"
+	redis-cli -s cluster/1/socket config set cluster-require-full-coverage no >reply
+
+	# No shard has this slot.
+	redis-cli -s cluster/0/socket cluster delslots 100 >reply
+	finds_in_time 1 sick slots 'slots without a master: 1$' 'redis-cli .*--cluster fix'
+	redis-cli -s cluster/0/socket cluster addslots 100 >reply
+	finds_in_time 0 ok cluster "${ports[0]}/0 .*: all slots have a master"
+
+	# A master that no replica can replace.
+	for number in 3 4 5; do
+		cluster_end $number
+	done
+	finds_in_time 0 advice node ':[0-9]+/0 \(cluster\): no connection' 'CLUSTER FORGET'
+	finds_in_time 0 advice replica "$node: it has no replica" 'add a replica'
+	cluster_end 1
+	# A check is refused, and does not ask the others again and again meanwhile.
+	asked=$(evals cluster/0/socket)
+	expect 6 durawheel check
+	[ $(($(evals cluster/0/socket) - asked)) -lt 2000 ] || fail 'it asks without end'
+	# Whether the store can be opened without this master depends on who asks whom first.
+	await eval "durawheel doctor | grep -qE 'slots whose master is away: 546|is cut off: '"
+	durawheel doctor >out || true
+	grep -q '^ *change: .*FAILOVER TAKEOVER' out
+	stop_owner
+}
+
+# sentinels_start PORT: three of them watch the master there. sentinels has their pids, and its.
+sentinels_start() {
+	local number
+	for number in 0 1 2; do
+		mkdir "sentinel$number"
+		echo $((20000 + RANDOM % 20000)) >"sentinel$number/port"
+		printf '%s\n' "sentinel monitor orders 127.0.0.1 $1 2" \
+			'sentinel down-after-milliseconds orders 1000' >"sentinel$number/conf"
+		(redis_exec "$PWD/sentinel$number/conf" --sentinel --bind 127.0.0.1 \
+			--dir "$PWD/sentinel$number" --port "$(<"sentinel$number/port")") \
+			>"sentinel$number/log" 2>&1 </dev/null &
+		sentinels+=($!)
+	done
+}
+
+sentinels_end() {
+	kill -KILL "${sentinels[@]}" 2>/dev/null || true
+}
+
+sentinel() {
+	redis-cli -p "$(<"sentinel$1/port")" sentinel "${@:2}"
+}
+
+test_doctor_finds_sick_sentinels() {
+	# shellcheck source=tests/support/redis_server.sh
+	. "$here/../support/redis_server.sh"
+	local node
+	mkdir replica
+	redis_start "$PWD" --appendonly yes
+	sentinels=("$redis_pid")
+	trap 'sentinels_end; tidy' EXIT
+	sentinels_start "$redis_port"
+	redis_start "$PWD/replica" --appendonly yes --replicaof 127.0.0.1 "$redis_port"
+	DURAWHEEL_STORE=redis+sentinel://127.0.0.1:$(<sentinel0/port)/orders
+	await eval "durawheel doctor | grep -c '^ok *sentinel .*; quorum 2 of 3' | grep -qx 3"
+	expect 0 durawheel add --topic t --in 1h --id later
+	start
+	await eval '! durawheel doctor | grep "has no replica"' # a Sentinel looks each 10 s
+	is_healthy
+	grep -qE '^ok +replica +redis://127.0.0.1:[0-9]+/0 \(orders\): its replica .* follows' out
+	redis-cli -s socket config set appendfsync no >reply
+	finds 0 advice persist '' "redis-cli -p $(<port) CONFIG SET"
+
+	node="Sentinel 127.0.0.1:$(<sentinel1/port)"
+	sentinel 1 set orders quorum 4 >reply
+	sentinel 1 set orders down-after-milliseconds 60000 >reply
+	finds_in_time 1 sick sentinel "$node: its quorum is 4 of 3" \
+		"redis-cli -p $(<sentinel1/port) SENTINEL SET orders quorum 2"
+	finds 1 advice sentinel "$node: down-after-milliseconds is 60000" 'milliseconds 5000'
+	sentinel 1 set orders quorum 3 >reply
+	finds_in_time 0 advice sentinel "$node: its quorum is 3 of 3" 'quorum 2'
+	kill "${sentinels[3]}"
+	finds_in_time 0 advice sentinel "Sentinel 127.0.0.1:$(<sentinel2/port): no connection" \
+		'SENTINEL RESET'
+	stop_owner
+	kill "${sentinels[2]}"
+	await eval '! durawheel list'
+	finds 6 sick store 'no majority of the Sentinels names the server orders' \
+		'start the Sentinels that do not answer'
 }
 
 test_doctor_finds_a_clock_that_differs() {

@@ -5,49 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/doctor/facts.h"
+#include "cli/doctor/nodes.h"
 #include "cli/out/text.h"
 #include "cli/session.h"
 #include "durawheel/facts.h"
 
+#define CONNECTING DW_SECONDS(2)     /* so long a server may need until it answers */
 #define LEAST_BULK (2 * 1024 * 1024) /* a timer of 1 MiB needs it */
-
-/* The facts of one server. */
-struct server {
-	struct findings *findings;
-	const char *name;
-	const dw_fact *facts;
-	size_t count;
-};
-
-static const char *fact(const struct server *server, const char *name)
-{
-	for (size_t i = 0; i < server->count; i++)
-		if (strcmp(server->facts[i].name, name) == 0)
-			return server->facts[i].value;
-	return NULL;
-}
-
-static bool is(const struct server *server, const char *name, const char *value)
-{
-	const char *its = fact(server, name);
-
-	return its && strcmp(its, value) == 0;
-}
-
-static int64_t server_number(const struct server *server, const char *name)
-{
-	const char *value = fact(server, name);
-
-	return value ? strtoll(value, NULL, 10) : 0;
-}
 
 /* ---- Judgements ---------------------------------------------------------------------------- */
 
 static void judge_version(const struct server *server)
 {
 	const char *valkey = fact(server, "valkey_version"), *redis = fact(server, "redis_version");
-	dw_usec latency = server_number(server, "latency_us");
-	char span[TEXT_SPAN_SIZE];
+	dw_usec latency = fact_number(server, "latency_us");
+	char span[TEXT_SPAN_SIZE], slow[CHANGE_SIZE];
 
 	text_span(latency, 1, span);
 	find(server->findings,
@@ -56,7 +29,7 @@ static void judge_version(const struct server *server)
 							      : FINDING_OK,
 			      "server",
 			      latency > DW_MILLISECONDS(20)
-				  ? "look for slow commands with redis-cli SLOWLOG GET"
+				  ? server_change(server, slow, "SLOWLOG GET shows slow commands")
 				  : ""},
 	     "%s: %s %s answers in %s", server->name, valkey ? "Valkey" : "Redis",
 	     valkey  ? valkey
@@ -67,7 +40,7 @@ static void judge_version(const struct server *server)
 
 static void judge_clock(const struct server *server)
 {
-	dw_usec apart = server_number(server, "clock_us");
+	dw_usec apart = fact_number(server, "clock_us");
 	char span[TEXT_SPAN_SIZE];
 
 	if (!fact(server, "clock_us"))
@@ -89,7 +62,7 @@ static void judge_clock(const struct server *server)
 /* judge_loading needs not look for a replica: a store on one cannot be opened. */
 static void judge_loading(const struct server *server)
 {
-	if (is(server, "loading", "1"))
+	if (fact_is(server, "loading", "1"))
 		find(server->findings,
 		     (struct finding){FINDING_SICK, "server", "wait until it has loaded its data"},
 		     "%s: it still loads its data", server->name);
@@ -97,20 +70,24 @@ static void judge_loading(const struct server *server)
 
 static void judge_persistence(const struct server *server)
 {
-	bool has_log = is(server, "aof_enabled", "1") || is(server, "config.appendonly", "yes");
+	bool has_log =
+	    fact_is(server, "aof_enabled", "1") || fact_is(server, "config.appendonly", "yes");
 	const char *save = fact(server, "config.save");
+	char log[CHANGE_SIZE], sync[CHANGE_SIZE];
 
-	if (is(server, "aof_last_write_status", "err") ||
-	    is(server, "rdb_last_bgsave_status", "err"))
+	(void)server_change(server, log, "CONFIG SET appendonly yes, and the same in redis.conf");
+	if (fact_is(server, "aof_last_write_status", "err") ||
+	    fact_is(server, "rdb_last_bgsave_status", "err"))
 		find(
 		    server->findings,
 		    (struct finding){FINDING_SICK, "persist",
 				     "look into the log of the server, and free space on its disk"},
 		    "%s: it cannot write its data to the disk", server->name);
-	if (has_log && is(server, "config.appendfsync", "no"))
+	if (has_log && fact_is(server, "config.appendfsync", "no"))
 		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "persist",
-				      "redis-cli CONFIG SET appendfsync everysec"},
+		     (struct finding){
+			 FINDING_ADVICE, "persist",
+			 server_change(server, sync, "CONFIG SET appendfsync everysec")},
 		     "%s: appendfsync is no: a power cut loses what the system had not written",
 		     server->name);
 	else if (has_log)
@@ -119,16 +96,10 @@ static void judge_persistence(const struct server *server)
 		     fact(server, "config.appendfsync") ? fact(server, "config.appendfsync")
 							: "not shown");
 	else if (save && !*save)
-		find(server->findings,
-		     (struct finding){
-			 FINDING_SICK, "persist",
-			 "redis-cli CONFIG SET appendonly yes, and the same in redis.conf"},
+		find(server->findings, (struct finding){FINDING_SICK, "persist", log},
 		     "%s: it keeps nothing on its disk: a restart loses all timers", server->name);
 	else if (fact(server, "aof_enabled"))
-		find(server->findings,
-		     (struct finding){
-			 FINDING_ADVICE, "persist",
-			 "redis-cli CONFIG SET appendonly yes, and the same in redis.conf"},
+		find(server->findings, (struct finding){FINDING_ADVICE, "persist", log},
 		     "%s: it only saves snapshots (%s): a restart loses what came after the last",
 		     server->name, save ? save : "settings are not shown");
 }
@@ -137,18 +108,19 @@ static void judge_persistence(const struct server *server)
  * opened. */
 static void judge_memory(const struct server *server)
 {
-	int64_t most = server_number(server, "maxmemory"),
-		used = server_number(server, "used_memory");
+	int64_t most = fact_number(server, "maxmemory"), used = fact_number(server, "used_memory");
+	char change[CHANGE_SIZE];
 
-	if (server_number(server, "evicted_keys") > 0)
+	if (fact_number(server, "evicted_keys") > 0)
 		find(server->findings,
 		     (struct finding){FINDING_ADVICE, "memory", "durawheel check"},
 		     "%s: keys that it has deleted because it was full: %" PRId64, server->name,
-		     server_number(server, "evicted_keys"));
+		     fact_number(server, "evicted_keys"));
 	if (most > 0 && used > most / 100 * 80)
 		find(server->findings,
-		     (struct finding){used > most / 100 * 95 ? FINDING_SICK : FINDING_ADVICE,
-				      "memory", "redis-cli CONFIG SET maxmemory BYTES, with more"},
+		     (struct finding){
+			 used > most / 100 * 95 ? FINDING_SICK : FINDING_ADVICE, "memory",
+			 server_change(server, change, "CONFIG SET maxmemory BYTES, with more")},
 		     "%s: %" PRId64 " of %" PRId64 " MiB are used", server->name, used >> 20,
 		     most >> 20);
 	else if (fact(server, "used_memory") && most > 0)
@@ -163,13 +135,12 @@ static void judge_memory(const struct server *server)
 /* judge_least gives advice on a limit that is too small for the largest timer. */
 static void judge_least(const struct server *server, const char *name)
 {
-	char key[80], change[160];
+	char key[80], change[CHANGE_SIZE];
 
 	(void)snprintf(key, sizeof key, "config.%s", name); /* it fits */
-	if (!fact(server, key) || server_number(server, key) >= LEAST_BULK)
+	if (!fact(server, key) || fact_number(server, key) >= LEAST_BULK)
 		return;
-	(void)snprintf(change, sizeof change, "redis-cli CONFIG SET %s %d", name,
-		       LEAST_BULK); /* it fits */
+	(void)server_change(server, change, "CONFIG SET %s %d", name, LEAST_BULK);
 	find(server->findings, (struct finding){FINDING_ADVICE, "limits", change},
 	     "%s: %s is %s: timers of 1 MiB do not fit", server->name, name, fact(server, key));
 }
@@ -180,12 +151,14 @@ static void judge_output(const struct server *server)
 	const char *limits = fact(server, "config.client-output-buffer-limit");
 	const char *normal = limits ? strstr(limits, "normal ") : NULL;
 	int64_t hard = normal ? strtoll(normal + strlen("normal "), NULL, 10) : 0;
+	char change[CHANGE_SIZE];
 
 	if (hard > 0 && hard < LEAST_BULK)
 		find(server->findings,
 		     (struct finding){
 			 FINDING_ADVICE, "limits",
-			 "redis-cli CONFIG SET client-output-buffer-limit 'normal 0 0 0'"},
+			 server_change(server, change,
+				       "CONFIG SET client-output-buffer-limit 'normal 0 0 0'")},
 		     "%s: client-output-buffer-limit of normal clients is %" PRId64
 		     " bytes: large pages are cut off",
 		     server->name, hard);
@@ -193,44 +166,53 @@ static void judge_output(const struct server *server)
 
 static void judge_connections(const struct server *server)
 {
-	int64_t timeout = server_number(server, "config.timeout");
+	int64_t timeout = fact_number(server, "config.timeout");
+	char change[CHANGE_SIZE];
 
 	if (timeout > 0 && timeout < 10)
 		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "limits", "redis-cli CONFIG SET timeout 0"},
+		     (struct finding){FINDING_ADVICE, "limits",
+				      server_change(server, change, "CONFIG SET timeout 0")},
 		     "%s: it closes connections that are idle for %" PRId64 " s", server->name,
 		     timeout);
-	if (is(server, "config.tcp-keepalive", "0"))
-		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "limits",
-				      "redis-cli CONFIG SET tcp-keepalive 300"},
-		     "%s: tcp-keepalive is 0: it keeps connections of machines that are gone",
-		     server->name);
+	if (fact_is(server, "config.tcp-keepalive", "0"))
+		find(
+		    server->findings,
+		    (struct finding){FINDING_ADVICE, "limits",
+				     server_change(server, change, "CONFIG SET tcp-keepalive 300")},
+		    "%s: tcp-keepalive is 0: it keeps connections of machines that are gone",
+		    server->name);
 	judge_least(server, "client-query-buffer-limit");
 	judge_least(server, "proto-max-bulk-len");
 	judge_output(server);
 }
 
+static void judge_right(const struct server *server, const char *command, const char *lacks,
+			const char *rights)
+{
+	char name[40], change[CHANGE_SIZE];
+
+	(void)snprintf(name, sizeof name, "refused.%s", command); /* it fits */
+	if (fact(server, name))
+		find(server->findings,
+		     (struct finding){FINDING_ADVICE, "rights",
+				      server_change(server, change, "ACL SETUSER NAME %s", rights)},
+		     "%s: %s: %s", server->name, lacks, fact(server, name));
+}
+
 static void judge_rights(const struct server *server)
 {
-	if (fact(server, "refused.INFO"))
-		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +info"},
-		     "%s: it does not show INFO: %s", server->name, fact(server, "refused.INFO"));
-	if (fact(server, "refused.TIME"))
-		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +time"},
-		     "%s: it does not tell its time: %s", server->name,
-		     fact(server, "refused.TIME"));
-	if (fact(server, "refused.CONFIG"))
-		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "rights", "ACL SETUSER NAME +config|get"},
-		     "%s: it does not show its settings, so they were not judged: %s", server->name,
-		     fact(server, "refused.CONFIG"));
+	judge_right(server, "INFO", "it does not show INFO", "+info");
+	judge_right(server, "TIME", "it does not tell its time", "+time");
+	judge_right(server, "CONFIG", "it does not show its settings, so they were not judged",
+		    "'+config|get'");
+	judge_right(server, "CLUSTER", "it does not say how its cluster is", "'+cluster|info'");
 }
 
 static void judge(const struct server *server)
 {
+	if (nodes_judge(server))
+		return;
 	judge_version(server);
 	judge_clock(server);
 	judge_loading(server);
@@ -238,13 +220,16 @@ static void judge(const struct server *server)
 	judge_memory(server);
 	judge_connections(server);
 	judge_rights(server);
+	nodes_judge_replicas(server);
+	nodes_judge_cluster(server);
 }
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
 struct server_ask {
-	struct findings *findings;
+	struct findings *findings; /* NULL: nothing is judged yet */
 	int status;
+	bool has_trouble; /* a Sentinel or a node has not answered */
 };
 
 /* is_first returns true if no earlier fact is of the same server. */
@@ -256,17 +241,42 @@ static bool is_first(const dw_fact *facts, size_t number)
 	return true;
 }
 
+/* has_tls returns true if a server has TLS: then all have it, and the Sentinels, too. */
+static bool has_tls(const dw_fact *facts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(facts[i].server, "rediss:", 7) == 0)
+			return true;
+	return false;
+}
+
+/* has_trouble returns true if a server has not answered: it may do so in a moment. */
+static bool has_trouble(const dw_fact *facts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(facts[i].name, ".trouble"))
+			return true;
+	return false;
+}
+
 /* server_facts_answered judges each server. The facts of several servers may alternate. */
 static void server_facts_answered(dw *d, int status, const dw_fact *facts, size_t count, void *user)
 {
 	struct server_ask *ask = user;
-	dw_fact *its = malloc((count + 1) * sizeof *its);
+	dw_fact *its;
 
 	(void)d;
+	ask->status = status;
+	ask->has_trouble = has_trouble(facts, count);
+	if (!ask->findings)
+		return;
+	its = malloc((count + 1) * sizeof *its);
 	ask->status = status == DW_OK && !its ? DW_ENOMEM : status;
 	for (size_t i = 0; i < count && its; i++) {
-		struct server server = {
-		    .findings = ask->findings, .name = facts[i].server, .facts = its};
+		struct server server = {.findings = ask->findings,
+					.name = facts[i].server,
+					.is_tls = has_tls(facts, count),
+					.facts = its};
 
 		if (!is_first(facts, i))
 			continue;
@@ -278,12 +288,26 @@ static void server_facts_answered(dw *d, int status, const dw_fact *facts, size_
 	free(its);
 }
 
-int server_examine(struct findings *findings, dw *d)
+static int ask_servers(dw *d, struct server_ask *ask)
 {
-	struct server_ask ask = {.findings = findings, .status = DW_ESTORE};
-	int status = dw_facts(d, server_facts_answered, &ask);
+	int status = dw_facts(d, server_facts_answered, ask);
 
 	if (status == DW_OK)
 		status = dw_sync(d, SESSION_PATIENCE);
-	return status == DW_OK ? ask.status : status;
+	return status == DW_OK ? ask->status : status;
+}
+
+/* server_examine asks twice, because a handle that was opened a moment ago may not have reached all
+ * Sentinels and nodes yet. */
+int server_examine(struct findings *findings, dw *d)
+{
+	struct server_ask first = {.status = DW_ESTORE};
+	struct server_ask ask = {.findings = findings, .status = DW_ESTORE};
+	int status = ask_servers(d, &first);
+	dw_usec until = session_steady() + CONNECTING;
+
+	while (status == DW_OK && first.has_trouble && session_steady() < until &&
+	       session_turn(d, 100) != DW_ESYS)
+		;
+	return status == DW_OK ? ask_servers(d, &ask) : status;
 }

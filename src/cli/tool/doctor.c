@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/doctor/facts.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/machine.h"
 #include "cli/doctor/server.h"
@@ -50,13 +51,24 @@ static void examine_machine(struct findings *findings, const char *file, const c
 }
 
 /* change_of returns what would let the store be opened. Most messages say it themselves. */
-static const char *change_of(const char *message)
+static const char *change_of(const char *message, char room[CHANGE_SIZE])
 {
+	const struct server server = {.name = message,
+				      .is_tls = strncmp(message, "rediss:", 7) == 0};
+
 	if (strstr(message, "maxmemory-policy"))
-		return "redis-cli CONFIG SET maxmemory-policy noeviction, and the same in "
-		       "redis.conf";
+		return server_change(&server, room,
+				     "CONFIG SET maxmemory-policy noeviction, and the same in "
+				     "redis.conf");
 	if (strstr(message, "is a replica"))
 		return "name the master in --store, or use redis+sentinel://";
+	if (strstr(message, "no majority of the Sentinels"))
+		return "start the Sentinels that do not answer, and look whether they see the "
+		       "master: redis-cli -p 26379 SENTINEL CKQUORUM NAME";
+	if (strstr(message, "no majority of the masters") || strstr(message, "is cut off"))
+		return "start the masters that do not answer, or let a replica of each take over: "
+		       "CLUSTER FAILOVER TAKEOVER at the replica; redis-cli --cluster check "
+		       "HOST:PORT shows all";
 	if (strstr(message, "no connection"))
 		return "start the server, or name another one with --store";
 	return "do what this message says; durawheel(7) says more";
@@ -65,7 +77,7 @@ static const char *change_of(const char *message)
 int command_doctor(const struct options *options)
 {
 	struct findings findings = {.json = options->value[OPT_JSON] != NULL};
-	char path[SESSION_STORE_SIZE], message[DW_MESSAGE_SIZE];
+	char path[SESSION_STORE_SIZE], message[DW_MESSAGE_SIZE], room[CHANGE_SIZE];
 	const char *file;
 	int code = session_check(options), ended;
 	dw *d;
@@ -79,8 +91,8 @@ int command_doctor(const struct options *options)
 		examine_store(&findings, d, !file);
 		code = session_close(d, EXIT_DONE);
 	} else {
-		find(&findings, (struct finding){FINDING_SICK, "store", change_of(message)}, "%s",
-		     message);
+		find(&findings, (struct finding){FINDING_SICK, "store", change_of(message, room)},
+		     "%s", message);
 	}
 	ended = findings_end(&findings);
 	if (session_flush() != EXIT_DONE)

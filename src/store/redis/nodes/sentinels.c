@@ -151,6 +151,11 @@ static const char *field(const struct reply *fields, const char *name)
 	return "";
 }
 
+static unsigned count_of(const struct reply *fields, const char *name)
+{
+	return (unsigned)strtoul(field(fields, name), NULL, 10);
+}
+
 /* read_host reads host and port. Returns false if they cannot be those of a server. */
 static bool read_host(const struct reply *fields, struct redis_host *ret_host)
 {
@@ -225,7 +230,10 @@ static void take_vote(struct redis_store *store, unsigned number, const struct r
 	vote.epoch = strtoull(field(reply, "config-epoch"), NULL, 10);
 	vote_take(&store->nodes.sentinels->votes[number], &vote, store->now,
 		  sentinel->is_tilted ? 0 : usec_mul(age, 1000));
-	sentinel->knows = 1 + (unsigned)strtoul(field(reply, "num-other-sentinels"), NULL, 10);
+	sentinel->knows = 1 + count_of(reply, "num-other-sentinels");
+	sentinel->quorum = count_of(reply, "quorum");
+	sentinel->replicas = count_of(reply, "num-slaves");
+	sentinel->down_after_ms = count_of(reply, "down-after-milliseconds");
 	(void)snprintf(sentinel->words, sizeof sentinel->words, "it names %.200s:%s", host->host,
 		       host->port);
 }

@@ -31,6 +31,9 @@ struct sentinel {
 	bool is_strange;           /* its last answer was no use; `words` say why */
 	bool is_tilted;            /* the times that it tells are no use */
 	unsigned knows;            /* how many Sentinels it knows, itself too */
+	unsigned quorum;           /* how many must miss the master before it is replaced */
+	unsigned replicas;         /* of the master, as it says */
+	unsigned down_after_ms;    /* after how long a silent master is missed */
 	char words[DW_MESSAGE_SIZE];
 };
 

@@ -1,6 +1,7 @@
-/* Asks each connected server for its time, INFO, and some settings. A server may refuse any of
- * these; that is a fact, too. The settings are named one by one, because CONFIG GET with a wildcard
- * for all would tell the passwords. */
+/* Asks each connected server for its time, INFO, and some settings, and a node of a cluster for
+ * what it says of the cluster. A server may refuse any of these; that is a fact, too. The settings
+ * are named one by one, because CONFIG GET with a wildcard for all would tell the passwords. Adds
+ * what is known of the Sentinels, and of nodes that do not answer. */
 #include "store/redis/page/facts.h"
 
 #include <inttypes.h>
@@ -25,7 +26,12 @@ static const struct {
     {COMMAND_CONFIG, {"GET", "client-output-buffer-limit"}},
     {COMMAND_CONFIG, {"GET", "client-query-buffer-limit"}},
     {COMMAND_CONFIG, {"GET", "proto-max-bulk-len"}},
+    {COMMAND_CONFIG, {"GET", "cluster-*"}},
+    {COMMAND_CLUSTER, {"INFO", NULL}},
 };
+
+/* How many of them are for nodes of a cluster alone. */
+enum { OF_CLUSTERS = 2 };
 
 struct facts {
 	dw_op *op;
@@ -54,14 +60,12 @@ static const char *server_of(const struct redis_store *store, const struct redis
 {
 	const struct node *node = request->node;
 
-	return node && node->name ? node->name : store->url.name;
+	return node && node->name ? node->name : store->url.server;
 }
 
-static void add(struct redis_store *store, struct redis_request *request, const char *name,
-		const char *value)
+static void add_of(struct redis_store *store, struct facts *facts, const char *server,
+		   const char *name, const char *value)
 {
-	struct facts *facts = request->context;
-	const char *server = server_of(store, request);
 	size_t size = strlen(value) + 1, server_size = strlen(server) + 1;
 	dw_row *row;
 	char *room;
@@ -79,13 +83,25 @@ static void add(struct redis_store *store, struct redis_request *request, const 
 		facts->status = DW_ENOMEM;
 }
 
-static void add_number(struct redis_store *store, struct redis_request *request, const char *name,
-		       int64_t number)
+static void add(struct redis_store *store, struct redis_request *request, const char *name,
+		const char *value)
+{
+	add_of(store, request->context, server_of(store, request), name, value);
+}
+
+static void add_count(struct redis_store *store, struct facts *facts, const char *server,
+		      const char *name, int64_t count)
 {
 	char text[24];
 
-	(void)snprintf(text, sizeof text, "%" PRId64, number); /* it fits */
-	add(store, request, name, text);
+	(void)snprintf(text, sizeof text, "%" PRId64, count); /* it fits */
+	add_of(store, facts, server, name, text);
+}
+
+static void add_number(struct redis_store *store, struct redis_request *request, const char *name,
+		       int64_t number)
+{
+	add_count(store, request->context, server_of(store, request), name, number);
 }
 
 /* take_time compares the clocks at the middle of the way there and back. */
@@ -146,6 +162,68 @@ static void add_refusal(struct redis_store *store, struct redis_request *request
 	add(store, request, name, reply->bytes);
 }
 
+/* ---- What is known without a question ------------------------------------------------------- */
+
+/* trouble_of says why a Sentinel is no use; "": it is. */
+static const char *trouble_of(const struct sentinel *sentinel)
+{
+	bool fatal;
+	const char *trouble = link_trouble(sentinel->link, &fatal);
+
+	if (!sentinel->connection)
+		return *trouble ? trouble : "it does not answer";
+	if (sentinel->is_strange)
+		return sentinel->words;
+	return sentinel->words[0] ? "" : "it has not answered yet";
+}
+
+static void add_sentinel(struct redis_store *store, struct facts *facts, unsigned number)
+{
+	const struct sentinel *sentinel = store->nodes.sentinels->list[number];
+	const char *server = sentinel->url.server, *trouble = trouble_of(sentinel);
+
+	if (sentinel->is_double)
+		return;
+	if (*trouble) {
+		add_of(store, facts, server, "sentinel.trouble", trouble);
+		return;
+	}
+	add_of(store, facts, server, "sentinel.names",
+	       store->nodes.sentinels->votes[number].server);
+	add_of(store, facts, server, "sentinel.master", store->url.master);
+	add_count(store, facts, server, "sentinel.knows", sentinel->knows);
+	add_count(store, facts, server, "sentinel.quorum", sentinel->quorum);
+	add_count(store, facts, server, "sentinel.replicas", sentinel->replicas);
+	add_count(store, facts, server, "sentinel.down_after_ms", sentinel->down_after_ms);
+	add_count(store, facts, server, "sentinel.tilt", sentinel->is_tilted);
+}
+
+/* add_trouble tells of a node of a cluster that does not answer. */
+static void add_trouble(struct redis_store *store, struct facts *facts,
+			const struct member_node *member)
+{
+	bool fatal;
+	const char *trouble = link_trouble(member->voter, &fatal);
+
+	if (member->is_double || (member->connection && !member->words[0]))
+		return;
+	if (member->connection)
+		trouble = member->words;
+	add_of(store, facts, member->url.server, "cluster.trouble",
+	       *trouble ? trouble : "it does not answer");
+}
+
+static void add_known(struct redis_store *store, struct facts *facts)
+{
+	const struct sentinels *sentinels = store->nodes.sentinels;
+	const struct cluster *cluster = store->nodes.cluster;
+
+	for (unsigned i = 0; sentinels && i < sentinels->count; i++)
+		add_sentinel(store, facts, i);
+	for (unsigned i = 0; cluster && i < cluster->count; i++)
+		add_trouble(store, facts, cluster->list[i]);
+}
+
 /* ---- Asking -------------------------------------------------------------------------------- */
 
 static void facts_answered(struct redis_store *store, struct redis_request *request,
@@ -158,7 +236,7 @@ static void facts_answered(struct redis_store *store, struct redis_request *requ
 		add_refusal(store, request, reply);
 	else if (request->shape == shape_of(COMMAND_TIME))
 		take_time(store, request, reply);
-	else if (request->shape == shape_of(COMMAND_INFO))
+	else if (request->shape != shape_of(COMMAND_CONFIG))
 		take_info(store, request, reply);
 	else
 		take_settings(store, request, reply);
@@ -176,7 +254,9 @@ static void facts_lost(struct redis_store *store, struct redis_request *request)
 
 static void ask_node(struct redis_store *store, struct node *node, struct facts *facts)
 {
-	for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+	size_t count = sizeof questions / sizeof *questions;
+
+	for (size_t i = 0; i < (store->nodes.cluster ? count : count - OF_CLUSTERS); i++) {
 		int status;
 
 		command_begin(&store->draft, questions[i].command);
@@ -202,6 +282,7 @@ void facts_begin(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*facts = (struct facts){.op = op, .tail = &op->rows, .left = 1};
+	add_known(store, facts);
 	for (unsigned i = 0; i < store->nodes.count; i++)
 		if (store->nodes.list[i]->connection)
 			ask_node(store, store->nodes.list[i], facts);

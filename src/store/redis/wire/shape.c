@@ -24,6 +24,7 @@
 static const struct shape shapes[COMMAND_COUNT] = {
     [COMMAND_EVAL] = {"EVAL", "=i"},
     [COMMAND_EVALSHA] = {"EVALSHA", "=i"},
+    [COMMAND_CLUSTER] = {"CLUSTER", "=b"},
     [COMMAND_CONFIG] = {"CONFIG", ":/b"},
     [COMMAND_INFO] = {"INFO", "=b"},
     [COMMAND_TIME] = {"TIME", ":bb"},
