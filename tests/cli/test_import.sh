@@ -99,8 +99,8 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","rule":"every 1h","occurrence":-1}' '"occurrence" is not after 1970'
 	refused '{"topic":"t","rule":"every 1h","occurrence":2,"rule_end":1}' \
 		'"rule_end" is before "occurrence"$'
-	refused '{"topic":"t","every":"1h","occurrence":1}' 'has a "every": .* are for "rule", as'
-	refused '{"topic":"t","cron":"@daily","due":1}' 'has a "cron": .* are for "rule", as'
+	refused '{"topic":"t","every":"1h","occurrence":1}' 'has "every": .* are for "rule", as'
+	refused '{"topic":"t","cron":"@daily","due":1}' 'has "cron": .* are for "rule", as'
 	refused '{"topic":"t","in":"1h","in":"2h"}' 'duplicate'
 	refused '{"topic":"t","in":"1h","data":"","data_base64":""}' 'both'
 	refused '{"topic":"t","in":"1h","data_base64":"a"}' 'base 64'
@@ -124,7 +124,7 @@ bad_rule() {
 }
 
 test_import_names_a_bad_rule() {
-	bad_rule '"every":"1h","in":"1h"' 'has a "every": it needs no "at" and no "in"$'
+	bad_rule '"every":"1h","in":"1h"' 'has "every": it needs no "at" and no "in"$'
 	bad_rule '"rule":"every 1h","zone":"UTC"' 'has both "rule" and "zone"$'
 	bad_rule '"every":"1h","cron":"@daily"' 'has both "every" and "cron": write one of them$'
 	bad_rule '"every":"soon"' '"every":"soon" is not a duration'

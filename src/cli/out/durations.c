@@ -96,12 +96,11 @@ static dw_usec take_unit(const char **text)
 	return 0;
 }
 
-/* take_part reads a number with its unit, which must be smaller than *size, and the blanks before a
- * next part. It adds the part to *sum. */
+/* take_part reads a number with its unit, which must be smaller than *size, and the blanks behind
+ * it. It adds the part to *sum. */
 static bool take_part(const char **text, dw_usec *size, dw_usec *sum, bool *overflows)
 {
 	dw_usec whole, parts, of, unit, part;
-	size_t blanks;
 
 	if (!take_whole(text, &whole, overflows) || !take_fraction(text, &parts, &of))
 		return false;
@@ -112,9 +111,8 @@ static bool take_part(const char **text, dw_usec *size, dw_usec *sum, bool *over
 	*overflows |= __builtin_mul_overflow(whole, unit, &part) ||
 		      __builtin_add_overflow(part, (parts * unit + of - 1) / of, &part) ||
 		      __builtin_add_overflow(*sum, part, sum);
-	blanks = strspn(*text, " ");
-	*text += blanks;
-	return blanks == 0 || **text;
+	*text += strspn(*text, " ");
+	return true;
 }
 
 int duration_of(const char *text, dw_usec *ret_duration)
@@ -122,7 +120,8 @@ int duration_of(const char *text, dw_usec *ret_duration)
 	dw_usec sum = 0, size = INT64_MAX;
 	bool overflows = false;
 
-	if (strcmp(text, "0") == 0) {
+	text += strspn(text, " ");
+	if (text[0] == '0' && strspn(text + 1, " ") == strlen(text + 1)) {
 		*ret_duration = 0;
 		return DW_OK;
 	}

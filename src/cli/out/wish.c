@@ -258,13 +258,13 @@ static bool read_due(struct wish *wish, const json_t **values, const struct time
 	if (rule && !part && values[OPT_ZONE])
 		part = options_key(OPT_ZONE);
 	if ((rule || part) && (values[OPT_AT] || values[OPT_IN]))
-		return refuse(wish, "has a \"%s\": it needs no \"at\" and no \"in\"",
+		return refuse(wish, "has \"%s\": it needs no \"at\" and no \"in\"",
 			      rule ? "rule" : part);
 	if (rule && part)
 		return refuse(wish, "has both \"rule\" and \"%s\"", part);
 	if (part && (values[KEY_DUE] || goes_on(values)))
 		return refuse(wish,
-			      "has a \"%s\": \"due\", \"occurrence\", \"rule_end\" and "
+			      "has \"%s\": \"due\", \"occurrence\", \"rule_end\" and "
 			      "\"missed_count\" are for \"rule\", as list --json writes it",
 			      part);
 	if (part)
