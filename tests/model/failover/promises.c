@@ -79,7 +79,7 @@ enum promise promises_effect(struct state *state, uint8_t server)
 		return PROMISE_FALSE;
 	if (config != state->effect)
 		for (unsigned i = 1; i < GENERATIONS; i++)
-			if (!(state->history[i].has >> server & 1u))
+			if (!((unsigned)state->history[i].has >> server & 1u))
 				state->history[i].over = 0;
 	state->effect = config;
 	return PROMISE_KEPT;
@@ -89,8 +89,9 @@ void promises_copy(struct state *state, uint8_t server, uint8_t source)
 {
 	for (unsigned i = 1; i < GENERATIONS; i++) {
 		uint8_t *has = &state->history[i].has;
+		unsigned bit = (unsigned)*has >> source & 1u;
 
-		*has = (uint8_t)((*has & ~(1u << server)) | (*has >> source & 1u) << server);
+		*has = (uint8_t)((*has & ~(1u << server)) | bit << server);
 	}
 }
 

@@ -6,7 +6,7 @@ unsigned share_count(uint8_t set)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < SHARDS; i++)
-		count += set >> i & 1u;
+		count += (unsigned)set >> i & 1u;
 	return count;
 }
 
@@ -101,7 +101,7 @@ static uint8_t part_of(uint8_t set, unsigned first, unsigned count)
 	unsigned place = 0;
 
 	for (unsigned i = 0; i < SHARDS; i++) {
-		if (!(set >> i & 1u))
+		if (!((unsigned)set >> i & 1u))
 			continue;
 		if (place >= first && place < first + count)
 			part |= (uint8_t)(1u << i);
