@@ -53,7 +53,8 @@ def is_even(picture):
     gaps = {i for begin, end in picture["gaps"] for i in range(begin, end)}
     assert gaps == {i for i, (_, words) in enumerate(picture["rows"]) if words == "not known"}, gaps
     assert all(width > 1 and height > 1 for width, height in picture["drawn"]), picture["drawn"]
-    assert picture["peak"] == "{:,}".format(most) if most else not re.search("[0-9]", picture["peak"])
+    peak = picture["peak"]
+    assert peak == "{:,}".format(most) if most else not re.search("[0-9]", peak), peak
 
 
 def pictures(web, server, path="/"):
@@ -65,25 +66,39 @@ def pictures(web, server, path="/"):
     return found
 
 
+FAR = [{"id": "%s %d" % (at, i), "topic": "far", "in": at}
+       for at, count in (("115s", 5), ("1855s", 3), ("19855s", 7), ("86000s", 1200), ("90000s", 2))
+       for i in range(count)]
+
+
+def see_far(place, web):
+    """Opens the page soon after the timers were put: 55 s later they are in another minute. The
+    server is new, because it counts them only every 10 s. False: the machine is too busy."""
+    began = time.monotonic()
+    place.run("import", lines=FAR)
+    server = Server(place, *ANY)
+    found = pictures(web, server)
+    minutes, hours = numbers(found["next_minutes"]), numbers(found["next_hours"])
+    totals = [web.number_of(key) for key in ("next_minute", "next_hour", "next_day")]
+    if time.monotonic() - began > 50:
+        return False
+    assert [minutes[1], minutes[30], sum(minutes)] == [5, 3, 8], minutes
+    assert [hours[0], hours[5], hours[23], sum(hours)] == [8, 7, 1200, 1215], hours
+    assert totals == [0, 8, 1215], totals
+    return server
+
+
 def test_pictures_are_the_numbers_of_their_tables(place):
-    place.run("import", lines=[
-        {"id": "%s %d" % (at, i), "topic": "far", "in": at}
-        for at, count in (("90s", 5), ("1830s", 3), ("19830s", 7), ("86000s", 1200), ("90000s", 2))
-        for i in range(count)])
     place.run("import", lines=[{"id": "now %d" % i, "topic": "near", "in": "0"} for i in range(40)])
     place.run("topic", "set", "near", "--retries", "1")
     place.owner("--topic", "near", "--exec", "test \"$DW_ID\" != 'now 7' && sleep 0.01")
-    server = Server(place, *ANY)
     await_that(lambda: place.json("stats")[0]["owner_report"]["settled"] >= 39, "39 done")
     with Browser() as web:
+        server = await_that(lambda: see_far(place, web), "a page within 50 s")
+
         def same():
             found = pictures(web, server)
             report = place.json("stats")[0]["owner_report"]
-            minutes, hours = numbers(found["next_minutes"]), numbers(found["next_hours"])
-            assert [minutes[1], minutes[30], sum(minutes)] == [5, 3, 8], minutes
-            assert [hours[0], hours[5], hours[23], sum(hours)] == [8, 7, 1200, 1215], hours
-            assert [web.number_of("next_minute"), web.number_of("next_hour"),
-                    web.number_of("next_day")] == [0, 8, 1215]
             return (numbers(found["late"]) == report["lateness_buckets"] and
                     numbers(found["took"]) == report["handler_buckets"] and
                     web.number_of("lateness_max_us") == report["lateness_max_us"])
