@@ -8,6 +8,7 @@
 #define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* time for the processes to start */
 #define LEAST DW_MILLISECONDS(200)                       /* from put to deadline */
 #define NEAR DW_MILLISECONDS(20)
+#define EARLIER 5 /* one of so many cancels is earlier */
 
 static void make(struct plan *plan, struct faults *faults, size_t count)
 {
@@ -55,22 +56,25 @@ void plan_mixed(struct plan *plan, struct faults *faults, const struct plan_size
 	}
 }
 
-void plan_cancels(struct plan *plan, struct faults *faults, size_t count, dw_usec each,
-		  dw_usec around)
+void plan_cancels(struct plan *plan, struct faults *faults, const struct plan_race *race)
 {
 	dw_usec began = faults_now() + BEGIN;
+	dw_usec first = began + DW_SECONDS(1) * faults_slowness() + race->ahead;
 
-	make(plan, faults, count);
-	for (size_t i = 0; i < count; i++) {
+	make(plan, faults, race->count);
+	for (size_t i = 0; i < race->count; i++) {
 		struct plan_item *item = &plan->items[i];
+		bool is_earlier = i % EARLIER == 0;
 
 		item->put_at = began;
 		item->put_by = PLAN_OWNER;
-		item->due = began + DW_SECONDS(1) * faults_slowness() + (dw_usec)i * each;
+		item->due = first + (dw_usec)i * race->each;
 		item->act = PLAN_CANCEL;
 		item->act_by = i % 2 ? PLAN_CLIENT : PLAN_THIRD;
-		item->act_at = item->due + faults_between(faults, -around, around);
-		stretch(plan, item->due + around);
+		item->act_at =
+		    item->due + (is_earlier ? faults_between(faults, -race->ahead, -race->around)
+					    : faults_between(faults, -race->around, race->around));
+		stretch(plan, item->due + race->around);
 	}
 }
 

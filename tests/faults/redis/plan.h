@@ -42,9 +42,15 @@ struct plan_size {
  * by either. */
 void plan_mixed(struct plan *, struct faults *, const struct plan_size *);
 
-/* plan_cancels: deadlines follow each other, `each` apart. The owner puts every timer, and one of
- * two other actors cancels it within `around` of its deadline. */
-void plan_cancels(struct plan *, struct faults *, size_t count, dw_usec each, dw_usec around);
+struct plan_race {
+	size_t count;
+	dw_usec each;   /* from one deadline to the next */
+	dw_usec around; /* a cancel comes at most so long before or after its deadline */
+	dw_usec ahead;  /* one of five comes earlier than that, by up to this time */
+};
+
+/* plan_cancels: the owner puts every timer, and one of two other actors cancels it. */
+void plan_cancels(struct plan *, struct faults *, const struct plan_race *);
 
 void plan_free(struct plan *);
 
