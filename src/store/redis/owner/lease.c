@@ -401,7 +401,11 @@ static void renew_shard(struct redis_store *store, struct shard *shard)
 		shard_take(store, shard);
 	if (!shard_is_ours(shard) && shard_is_shared(store))
 		return; /* it has a handshake when it is needed */
-	if (shard->channel.handshake == HANDSHAKE_NONE)
+	if (shard->channel.handshake == HANDSHAKE_NONE && store->now < shard->channel.pause_until)
+		/* Its handshake comes when the pause ends, and not with the next renewal. */
+		store->ownership.renew_at =
+		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
+	else if (shard->channel.handshake == HANDSHAKE_NONE)
 		handshake_begin(store, shard);
 	else if (shard_is_ours(shard) && shard->channel.handshake == HANDSHAKE_DONE)
 		lease_renew(store, shard);
