@@ -27,12 +27,14 @@ struct lane {
 
 static struct lane lanes[LANES];
 
-static void lane_open(struct lane *lane, unsigned number, long byte)
+/* lane_open: no namespace is used twice. If the machine is so busy that a lane is closed without a
+ * connection, its lease lasts. */
+static void lane_open(struct lane *lane, unsigned number, enum relay_way way, long byte)
 {
 	char text[32];
 
 	lane->byte = byte;
-	(void)snprintf(lane->name, sizeof lane->name, "n%ld", byte);
+	(void)snprintf(lane->name, sizeof lane->name, "n%u.%ld", (unsigned)way, byte);
 	(void)snprintf(text, sizeof text, "relay%u", number);
 	relay_start(&lane->relay, temp_file(lane->path, journaled_folder, text),
 		    journaled_server.path);
@@ -162,7 +164,7 @@ static long wave(enum relay_way way, long byte, long step)
 	unsigned count = 0;
 
 	for (; count < LANES && byte <= LAST; byte += step)
-		lane_open(&lanes[count], count, byte), count++;
+		lane_open(&lanes[count], count, way, byte), count++;
 	for (unsigned i = 0; i < count; i++)
 		begin(&lanes[i], way);
 	turn_all(count, is_away);
