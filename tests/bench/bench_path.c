@@ -27,6 +27,7 @@
 #define TOPIC "order.timeout"
 #define FAR DW_HOURS(1)
 #define SOON DW_SECONDS(4) /* until then the timers are stored */
+#define SOON_MAX DW_MINUTES(5)
 #define IDLE DW_SECONDS(9) /* five renewals of each lease */
 
 enum { MANY = 256 }; /* timers of a dw_put_many(), and calls before a turn */
@@ -248,17 +249,30 @@ static uint64_t settled(const struct path *path)
 	return stats.settled;
 }
 
-/* fire: all timers come due within 0.1 s, as on a busy day. */
+static void await_settled(struct path *path, uint64_t count)
+{
+	while (settled(path) < count)
+		bench_wait(path->d);
+}
+
+/* fire: all timers come due within 0.1 s, as on a busy day. If the machine is so busy that they
+ * come due before all are stored, they are put again with more time. */
 static void fire(struct path *path)
 {
-	dw_usec due = dw_now(path->d) + SOON;
+	for (dw_usec soon = SOON; soon < SOON_MAX; soon *= 2) {
+		dw_usec due = dw_now(path->d) + soon;
+		uint64_t before = settled(path);
 
-	bench_put_all(path->d, TOPIC, path->n, due, DW_MILLISECONDS(100));
-	bench_require(settled(path) == 0 && dw_now(path->d) < due, "the timers are stored in time");
-	begin(path);
-	while (settled(path) < path->n)
-		bench_wait(path->d);
-	end(path, "fire", (double)path->n);
+		bench_put_all(path->d, TOPIC, path->n, due, DW_MILLISECONDS(100));
+		if (settled(path) == before && dw_now(path->d) < due) {
+			begin(path);
+			await_settled(path, before + path->n);
+			end(path, "fire", (double)path->n);
+			return;
+		}
+		await_settled(path, before + path->n);
+	}
+	bench_require(false, "the timers are stored in time");
 }
 
 /* renew: an owner that has nothing else to do. */
