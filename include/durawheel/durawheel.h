@@ -303,7 +303,8 @@ DW_API int dw_open(dw **ret_dw, const dw_options *options, char *ret_message);
  * most patience for the accepted calls, also of other threads. Then unanswered operations are
  * answered DW_ECLOSED (never sent) or DW_EUNKNOWN (sent), and functions of dw_post() run. The
  * handle is freed whatever it returns, unless that is DW_EBUSY; do not use it again. NULL is
- * accepted.
+ * accepted. An owner without a connection to Redis waits up to 1 s for one, to give the ownership
+ * back; otherwise its lease must run out.
  *  DW_EBUSY      called from inside a callback: nothing is done, the handle stays open
  *  DW_ETIMEOUT   the store did not finish in time; pending operations complete later or not at all.
  *                Its thread keeps the file until the disk answers or the process ends. Until then a

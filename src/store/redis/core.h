@@ -25,7 +25,8 @@
  *	cut_off.c    the server refuses a shard
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
- *	lease.c      the leases: acquired, renewed, given back
+ *	release.c    gives leases back
+ *	lease.c      the leases: acquired, renewed, lost
  *	member.c, quota.c  the record of a peer, and how many shards each should have
  *	member_list.c  the list of the peers
  *	member_numbers.c  the numbers that peers tell

@@ -7,12 +7,16 @@
 
 #include "store/redis/queue/consumers.h"
 #include "store/redis/core.h"
+#include "store/redis/owner/release.h"
 #include "store/redis/timer/submit.h"
 #include "store/redis/nodes/shown.h"
 #include "store/redis/wire/replicas.h"
 
 /* A refusal of the last second explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
+
+/* So long an owner that stops without a connection waits for one, to give its leases back. */
+#define GIVE_BACK DW_SECONDS(1)
 
 static struct redis_store *redis_of(dw_store *store)
 {
@@ -400,23 +404,26 @@ static void end_unsent(struct redis_store *store)
 static int redis_stop(dw_store *base, dw_usec patience)
 {
 	struct redis_store *store = redis_of(base);
-	dw_usec until;
+	dw_usec until, given_until;
+	bool is_left;
 
 	store->now = steady(store);
 	until = usec_add(store->now, patience);
+	given_until = usec_min(until, usec_add(store->now, GIVE_BACK));
 	store->stopped = true;
 	store->completion.in_turn = true; /* nobody has to be woken by an answer */
 	end_unsent(store);
 	members_leave(store);
-	if (store->ownership.role == DW_OWNER)
-		lease_give_back(store);
+	is_left = release_all(store);
 	session_end(store);
 	redis_wire(store);
-	while (nodes_have_work(store)) {
-		if (!redis_wait(store, until))
+	while (nodes_have_work(store) || is_left) {
+		if (!redis_wait(store, nodes_have_work(store) ? until : given_until))
 			break;
 		redis_work(store);
 		end_unsent(store); /* refused operations would be sent again; answer them instead */
+		is_left = release_all(store);
+		redis_wire(store);
 	}
 	replicas_end(store, &store->node);
 	end_unsent(store);

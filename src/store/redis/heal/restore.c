@@ -479,6 +479,10 @@ void restore_take(struct redis_store *store, struct shard *shard)
 	struct token_seen seen = {.token = shard_is_ours(shard) ? shard->lease.token : "",
 				  .fence = shard->lease.fence};
 
+	if (store->stopped) {
+		token_forget(shard); /* there is no lease to give back */
+		return;
+	}
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state == REBUILD_ACQUIRING ||
 	    shard->rebuild.state == REBUILD_HELD || shard->give.op)
 		return;

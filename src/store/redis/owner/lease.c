@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/redis/core.h"
+#include "store/redis/owner/release.h"
 #include "timer/record.h"
 
 static void acquire_shard(struct redis_store *, struct shard *, const struct token_seen *);
@@ -32,39 +33,6 @@ static void set_owner(struct redis_store *store)
 	}
 }
 
-static void release_lost(struct redis_store *store, struct redis_request *request)
-{
-	request_free(&store->alloc, request);
-}
-
-static void release_answered(struct redis_store *store, struct redis_request *request,
-			     const struct reply *reply)
-{
-	(void)call_failed(store, request, reply);
-	request_free(&store->alloc, request);
-}
-
-/* release gives a lease back. If the command fails, the lease runs out by itself. */
-static void release(struct redis_store *store, struct shard *shard)
-{
-	if (shard->lease.fence == 0)
-		return;
-	call_begin_rare(&store->draft, SCRIPT_RELEASE, shard);
-	command_text(&store->draft.words, shard->lease.token);
-	if (shard->lease.newer)
-		command_unsigned(&store->draft.words, shard->lease.newer);
-	else
-		command_text(&store->draft.words, "");
-	command_text(&store->draft.words, "");
-	command_text(&store->draft.words, "");
-	command_text(&store->draft.words, "");
-	command_text(&store->draft.words, store->names.free);
-	(void)request_post(store, shard, release_answered, release_lost, NULL);
-	shard->lease.fence = 0;
-	shard->lease.until = shard->lease.away = shard->lease.asked.until = 0;
-	shard->lease.newer = 0;
-}
-
 static void acquisition_ended(struct redis_store *store)
 {
 	struct acquisition *acquisition = &store->ownership.acquisition;
@@ -76,7 +44,7 @@ static void acquisition_ended(struct redis_store *store)
 		set_owner(store);
 	} else {
 		for (unsigned i = 0; i < store->shard_count; i++)
-			release(store, &store->shards[i]);
+			release_lease(store, &store->shards[i]);
 	}
 	if (op)
 		answer(store, op, acquisition->status);
@@ -430,22 +398,15 @@ void lease_mended(struct redis_store *store, struct shard *shard)
 		cut_off_end(store, shard);
 }
 
-/* ---- Losing and giving back ------------------------------------------------------------------ */
+/* ---- Losing ---------------------------------------------------------------------------------- */
 
 void lease_lose(struct redis_store *store, struct shard *shard)
 {
 	shard->lease.is_ours = false;
 	refuse_fenced_all(store, shard);
 	if (shard->node->connection && shard->channel.handshake == HANDSHAKE_DONE)
-		release(store, shard);
+		release_lease(store, shard);
 	token_forget(shard);
 	channel_forget(&shard->channel);
 	shard->channel.acked = 0;
-}
-
-void lease_give_back(struct redis_store *store)
-{
-	for (unsigned i = 0; i < store->shard_count; i++)
-		if (store->shards[i].node->connection)
-			release(store, &store->shards[i]);
 }

@@ -55,9 +55,8 @@ void lease_work(struct redis_store *);
  * renews its lease; for a client the shard is in use again. */
 void lease_mended(struct redis_store *, struct shard *);
 
-/* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives its lease back.
- * lease_give_back only gives all leases back. */
+/* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives the lease
+ * back. */
 void lease_lose(struct redis_store *, struct shard *);
-void lease_give_back(struct redis_store *);
 
 #endif

@@ -229,6 +229,8 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	    store->now < shard->channel.pause_until || shard->cut.state == CUT_OFF ||
 	    shard->give.op || shard_take(store, shard))
 		return;
+	if (store->stopped && shard->lease.fence == 0)
+		return; /* nothing is sent to it any more */
 	if (owner && token_is_forgotten(store, shard)) {
 		shard_mark(store, shard, SHARD_FENCED);
 		return;

@@ -56,15 +56,14 @@ struct shard_lease {
 	/* Nobody could use the server for this long since the lease was confirmed. */
 	dw_usec away;
 	char server[48]; /* run_id of the server that has confirmed the lease last, or "" */
-	/* The voters have named another server since the lease was confirmed. */
-	bool is_moved;
+	bool is_moved;   /* the voters have named another server since it was confirmed */
 	bool is_renewing;
-	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
+	bool is_giving;   /* it is being given back */
+	unsigned refused; /* so often it was not, because the server has another token */
+	uint64_t jump;    /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
-	uint64_t high; /* the highest version that the server has told */
-	/* the format version of a timer that is too new for us, so that the lease is given back; 0:
-	 * none */
-	unsigned newer;
+	uint64_t high;  /* the highest version that the server has told */
+	unsigned newer; /* format of a timer too new for us: the lease is given back; 0: none */
 };
 
 /* clock_learn takes the server's time from a reply. */

@@ -1,0 +1,18 @@
+/* Gives leases back. */
+#ifndef DW_STORE_REDIS_RELEASE_H
+#define DW_STORE_REDIS_RELEASE_H
+
+#include <stdbool.h>
+
+struct redis_store;
+struct shard;
+
+/* release_lease gives the lease of a shard back. If the command fails, the lease runs out by
+ * itself. */
+void release_lease(struct redis_store *, struct shard *);
+
+/* release_all is called when the store stops, and again whenever something has arrived. It gives
+ * back the leases of all shards whose node is connected. It returns true while leases are left. */
+bool release_all(struct redis_store *);
+
+#endif
