@@ -1,5 +1,6 @@
 #include "support/relay.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -73,6 +74,8 @@ static void let_in(struct relay *relay)
 {
 	int pair[RELAY_WAYS] = {accept4(relay->listener, NULL, NULL, SOCK_CLOEXEC), -1};
 
+	if (pair[RELAY_REQUESTS] < 0)
+		return; /* it has gone again */
 	if (!atomic_load(&relay->cut))
 		pair[RELAY_REPLIES] =
 		    relay->server ? dial(relay->server) : dial_port(relay->server_port);
@@ -115,8 +118,11 @@ static bool carry(struct relay *relay, int pair[RELAY_WAYS], enum relay_way way)
 	char bytes[65536];
 	long left = atomic_load(&relay->left[way]);
 	int piece = atomic_load(&relay->piece);
-	ssize_t size = recv(pair[way], bytes, piece > 0 ? (size_t)piece : sizeof bytes, 0);
+	ssize_t size =
+	    recv(pair[way], bytes, piece > 0 ? (size_t)piece : sizeof bytes, MSG_DONTWAIT);
 
+	if (size < 0 && errno == EAGAIN)
+		return true;
 	if (size <= 0)
 		return false;
 	if (way == RELAY_REQUESTS && is_poisoned(relay, bytes, (size_t)size))
@@ -171,7 +177,8 @@ static void prepare(struct relay *relay, int family)
 	memset(relay, 0, sizeof *relay);
 	memset(relay->pairs, -1, sizeof relay->pairs);
 	relay_open(relay);
-	relay->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* Whoever connects may be gone when it is accepted: the thread must not wait for the next. */
+	relay->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_true(relay->listener >= 0);
 }
 
