@@ -15,9 +15,6 @@
 /* A refusal of the last second explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
 
-/* So long an owner that stops without a connection waits for one, to give its leases back. */
-#define GIVE_BACK DW_SECONDS(1)
-
 static struct redis_store *redis_of(dw_store *store)
 {
 	return (struct redis_store *)store;

@@ -4,8 +4,13 @@
 
 #include <stdbool.h>
 
+#include "base/usec.h"
+
 struct redis_store;
 struct shard;
+
+/* So long an owner that stops without a connection waits for one, to give its leases back. */
+#define GIVE_BACK DW_SECONDS(1)
 
 /* release_lease gives the lease of a shard back. If the command fails, the lease runs out by
  * itself. */
