@@ -11,6 +11,7 @@
 
 static void release_lost(struct redis_store *store, struct redis_request *request)
 {
+	token_ask_lost(request->shard);
 	request_free(&store->alloc, request);
 }
 
@@ -47,8 +48,10 @@ void release_lease(struct redis_store *store, struct shard *shard)
 	if (shard->lease.fence == 0)
 		return;
 	write_release(store, shard);
-	(void)request_post(store, shard, release_answered, release_lost, NULL);
 	forget(shard);
+	/* The server may still have the lease: this store knows it again if it acquires the shard. */
+	if (request_post(store, shard, release_answered, release_lost, NULL) != DW_OK)
+		token_ask_lost(shard);
 }
 
 /* ---- When the store stops -------------------------------------------------------------------- */

@@ -1,5 +1,8 @@
 /* An owner that stops gives its leases back, whatever its connection is doing: the next owner need
  * not wait until they run out. */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +13,7 @@
 #include "support/ask.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
+#include "support/relay.h"
 
 enum { SHARDS = 16, TRIES = 8 };
 
@@ -19,7 +23,7 @@ static struct redis_server server;
 static dw_usec clock_now = DW_SECONDS(1700000000);
 static uint64_t openings;
 
-static int try_open(struct ask *ask, char *message)
+static int try_open(struct ask *ask, const char *path, char *message)
 {
 	char url[TEMP_SIZE + 16];
 
@@ -27,7 +31,7 @@ static int try_open(struct ask *ask, char *message)
 	ask->env.name = "n";
 	ask->env.shards = SHARDS;
 	ask->env.lease = LONG;
-	(void)snprintf(url, sizeof url, "unix://%s", server.path);
+	(void)snprintf(url, sizeof url, "unix://%s", path);
 	return redis_store_open(&ask->store, url, &ask->env, message);
 }
 
@@ -35,7 +39,7 @@ static void open_owner(struct ask *ask)
 {
 	char message[DW_MESSAGE_SIZE] = "";
 
-	if (try_open(ask, message) != DW_OK)
+	if (try_open(ask, server.path, message) != DW_OK)
 		fail_msg("%s", message);
 }
 
@@ -231,6 +235,42 @@ static void owner_whose_server_is_away_ends(void **state)
 	redis_server_end(&server);
 }
 
+/* ---- The opening ----------------------------------------------------------------------------- */
+
+static void *end_poison(void *user)
+{
+	struct relay *relay = user;
+
+	while (atomic_load(&relay->poisoned) == 0)
+		(void)poll(NULL, 0, 1);
+	atomic_store(&relay->poison, NULL);
+	return NULL;
+}
+
+/* The connection is closed when the first shard is acquired, and the others are not. The owner that
+ * is being opened acquires the first one again. */
+static void owner_that_is_cut_while_it_opens_knows_its_lease(void **state)
+{
+	struct relay relay;
+	char path[TEMP_SIZE + 8], message[DW_MESSAGE_SIZE] = "";
+	pthread_t thread;
+	struct ask ask;
+
+	(void)state;
+	redis_server_start(&server, false, NULL);
+	(void)snprintf(path, sizeof path, "%s/relay", server.folder);
+	relay_start(&relay, path, server.path);
+	atomic_store(&relay.poison, "{n:07}:l");
+	assert_int_equal(pthread_create(&thread, NULL, end_poison, &relay), 0);
+	if (try_open(&ask, path, message) != DW_OK)
+		fail_msg("%s", message);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(atomic_load(&relay.poisoned), 1);
+	ask_end(&ask);
+	relay_end(&relay);
+	redis_server_end(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +281,7 @@ int main(void)
 	    cmocka_unit_test(owner_in_a_handshake_gives_back_the_new_token),
 	    cmocka_unit_test(owner_that_was_cut_off_in_a_handshake_gives_back),
 	    cmocka_unit_test(owner_whose_server_is_away_ends),
+	    cmocka_unit_test(owner_that_is_cut_while_it_opens_knows_its_lease),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
