@@ -205,7 +205,7 @@ static bool is_wish(const struct call *call)
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
-/* is_replaced: a server of the timer was replaced in this time, and what it did then may be lost. */
+/* is_replaced: a server of the timer was replaced in this time: what it did then may be lost. */
 static bool is_replaced(const struct history *history, size_t number, dw_usec from, dw_usec until)
 {
 	for (size_t i = 0; i < history->replaced_count; i++)

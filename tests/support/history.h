@@ -79,8 +79,8 @@ void history_divide(struct history *, unsigned (*part_of)(size_t number));
 void history_fault_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 
 /* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so
- * what a confirmation did then is unknown, unless it is safe. Call it when all events are added. Returns how many
- * confirmations that are. */
+ * what a confirmation did then is unknown, unless it is safe. Call it when all events are added.
+ * Returns how many confirmations that are. */
 size_t history_replaced(struct history *, dw_usec from, dw_usec until);
 size_t history_replaced_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 

@@ -177,7 +177,7 @@ static void prepare(struct relay *relay, int family)
 	memset(relay, 0, sizeof *relay);
 	memset(relay->pairs, -1, sizeof relay->pairs);
 	relay_open(relay);
-	/* Whoever connects may be gone when it is accepted: the thread must not wait for the next. */
+	/* Whoever connects may be gone when it is accepted: the thread must not wait for more. */
 	relay->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_true(relay->listener >= 0);
 }

@@ -55,37 +55,40 @@ static struct packet *new_packet(struct network *network, struct route *route,
 
 	packet->kind = kind;
 	packet->route = route;
-	packet->serial = route->serial;
+	packet->serial = route ? route->serial : 0;
 	return packet;
 }
 
 /* copy_words: the words and their bytes in one block. */
-static void copy_words(struct network *network, int total, const char *const *words,
-		       const size_t *sizes, const char ***ret_words, size_t **ret_sizes)
+static void copy_words(struct network *network, struct packet *packet, const char *const *words,
+		       const size_t *sizes)
 {
 	struct alloc alloc = alloc_of(network);
-	size_t count = (size_t)total;
+	size_t count = (size_t)packet->count;
 	size_t size = count * sizeof(char *);
 	char *at;
 
 	for (size_t i = 0; i < count; i++)
 		size += sizes[i] + 1;
-	*ret_words = alloc_new(&alloc, size);
-	*ret_sizes = alloc_new(&alloc, count * sizeof **ret_sizes);
-	at = (char *)(*ret_words + count);
+	packet->words = alloc_new(&alloc, size);
+	packet->sizes = alloc_new(&alloc, count * sizeof *sizes);
+	at = (char *)(packet->words + count);
 	for (size_t i = 0; i < count; i++) {
-		(*ret_words)[i] = at;
+		packet->words[i] = at;
 		if (sizes[i] > 0) /* an empty word may be NULL */
 			memcpy(at, words[i], sizes[i]);
-		(*ret_sizes)[i] = sizes[i];
+		packet->sizes[i] = sizes[i];
 		at += sizes[i] + 1;
 	}
 }
 
-void packet_copy(struct network *network, const struct packet *packet, const char ***ret_words,
-		 size_t **ret_sizes)
+struct packet *network_copy(struct network *network, const struct packet *packet)
 {
-	copy_words(network, packet->count, packet->words, packet->sizes, ret_words, ret_sizes);
+	struct packet *copy = new_packet(network, packet->route, packet->kind);
+
+	copy->count = packet->count;
+	copy_words(network, copy, packet->words, packet->sizes);
+	return copy;
 }
 
 void network_send(struct network *network, struct route *route, int count, const char *const *words,
@@ -95,7 +98,7 @@ void network_send(struct network *network, struct route *route, int count, const
 	dw_usec at = network->sim->clocks.steady + delay(network->sim);
 
 	packet->count = count;
-	copy_words(network, count, words, sizes, &packet->words, &packet->sizes);
+	copy_words(network, packet, words, sizes);
 	route->sent_until = usec_max(usec_max(at, route->sent_until), network->halted_until);
 	packet->at = route->sent_until;
 	post(network, packet);

@@ -58,9 +58,8 @@ void network_free_packet(struct network *, struct packet *);
 /* packet_shard: the shard of the request's first key; -1: it has none in a shard. */
 int packet_shard(const struct packet *, bool is_script);
 
-/* packet_copy: the words of the request, in two blocks of the network's allocator. */
-void packet_copy(struct network *, const struct packet *, const char ***ret_words,
-		 size_t **ret_sizes);
+/* network_copy: a request that is on no way; network_free_packet frees it. */
+struct packet *network_copy(struct network *, const struct packet *);
 
 /* network_cut: the connection is lost. Some of its requests arrive late, or none. */
 void network_cut(struct network *, const struct route *, bool nothing_left);

@@ -13,8 +13,8 @@
  *	run.c      steps and the end of a seed
  *	outages.c  the faults
  *
- * The world of servers/ has the same processes without journals, and other servers: a scene says what
- * differs. */
+ * The world of servers/ has the same processes without journals, and other servers: a scene says
+ * what differs. */
 #ifndef SIM_OUTAGES_OUTAGES_H
 #define SIM_OUTAGES_OUTAGES_H
 

@@ -282,8 +282,8 @@ void bus_move(struct servers *servers, unsigned shard, unsigned to)
 	trace(sim, "moves", "", shard, to);
 }
 
-/* are_together: all nodes reach each other. Who moves a slot tells all of them; a node that does not
- * know of it might give the slot to its last node later. */
+/* are_together: all nodes reach each other. Who moves a slot tells all of them; a node that does
+ * not know of it might give the slot to its last node later. */
 static bool are_together(const struct servers *servers)
 {
 	for (unsigned i = 0; i < servers->site_count; i++)

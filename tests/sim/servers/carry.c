@@ -15,36 +15,6 @@ static struct reply *text_reply(struct servers *servers, enum reply_kind kind, c
 	return reply;
 }
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-/* publish: a node of a cluster tells all others, as far as it reaches them. */
-static unsigned publish(void *user, struct bytes channel, struct bytes text)
-{
-	struct site *site = user;
-	struct servers *servers = site->servers;
-	unsigned count = 0;
-
-	if (site->follows)
-		return 0; /* the write of its master */
-	for (struct wire *wire = servers->wires; wire; wire = wire->next) {
-		const struct site *at = wire->end < SITES_MAX ? &servers->sites[wire->end] : NULL;
-		bool reached = at == site || (servers->is_cluster && at && site_is_reached(site) &&
-					      site_is_reached(at));
-
-		if (!reached || !wire_hears(wire, channel.at, channel.size))
-			continue;
-		network_reply(wire->connection.network, &wire->connection.route,
-			      requests_message(servers->sim, channel, text));
-		count++;
-	}
-	return count;
-}
-
-void carry_listen(struct site *site)
-{
-	keyspace_listen(site->server.keyspace, publish, site);
-}
-
 /* ---- Commands of replication ----------------------------------------------------------------- */
 
 static struct reply *info(const struct site *site)

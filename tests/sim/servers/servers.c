@@ -50,12 +50,6 @@ static dw_store *open_store(struct member *member, dw_store_env *env)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-struct network *servers_end(struct servers *servers, unsigned end)
-{
-	return end < SITES_MAX ? &servers->sites[end].network
-			       : &servers->tellers[end - SITES_MAX].network;
-}
-
 static bool is_end(const struct servers *servers, unsigned end)
 {
 	return end < servers->site_count || (end >= SITES_MAX && !servers->is_cluster);

@@ -5,8 +5,8 @@
  * The processes are those of outages/, without journals. The library's own code asks the simulated
  * Sentinels and nodes, and follows them. The history judges what the programs see.
  *
- *	site.c     a server: what it has, and what its replicas have of that
  *	wire.c     the library's links, each to the server that its URL names
+ *	site.c     a server: what it has, and what its replicas have of that
  *	gaps.c     the times in which a confirmation may be lost
  *	tellers.c  the Sentinels
  *	bus.c      the nodes of a cluster: who is the master, and who has which slot
@@ -59,13 +59,27 @@ static inline struct servers *servers_of(struct outages *outages)
 }
 
 /* servers_end: the network of an end. */
-struct network *servers_end(struct servers *, unsigned end);
+static inline struct network *servers_end(struct servers *servers, unsigned end)
+{
+	return end < SITES_MAX ? &servers->sites[end].network
+			       : &servers->tellers[end - SITES_MAX].network;
+}
+
+/* site_is_up: its process runs. site_is_reached: others reach it, too. */
+static inline bool site_is_up(const struct site *site)
+{
+	dw_usec now = site->servers->sim->clocks.steady;
+
+	return now >= site->dead_until && now >= site->network.halted_until;
+}
+
+static inline bool site_is_reached(const struct site *site)
+{
+	return site_is_up(site) && site->servers->sim->clocks.steady >= site->apart_until;
+}
 
 /* ---- carry.c ---- */
 void carry_arrived(struct servers *, unsigned end, struct packet *);
-
-/* carry_listen: what is published at the site reaches the subscribers. */
-void carry_listen(struct site *);
 
 /* ---- unrest.c ---- */
 void unrest_choose(struct servers *);

@@ -12,9 +12,7 @@ struct written {
 	dw_usec clock; /* the master's */
 	bool missing[SITES_MAX];
 	dw_usec arrives[SITES_MAX];
-	int count;
-	const char **words;
-	size_t *sizes;
+	struct packet *packet;
 };
 
 static struct alloc alloc_of(const struct site *site)
@@ -34,7 +32,7 @@ static void has_data(struct site *site, struct keyspace *data)
 		keyspace_free(site->server.keyspace);
 	site->server.keyspace = data;
 	keyspace_load(data);
-	carry_listen(site);
+	wires_listen(site);
 }
 
 void site_init(struct site *site, struct servers *servers, unsigned number)
@@ -54,24 +52,13 @@ void site_init(struct site *site, struct servers *servers, unsigned number)
 	has_data(site, keyspace_new(&alloc));
 }
 
-bool site_is_up(const struct site *site)
-{
-	return now_of(site) >= site->dead_until && now_of(site) >= site->network.halted_until;
-}
-
-bool site_is_reached(const struct site *site)
-{
-	return site_is_up(site) && now_of(site) >= site->apart_until;
-}
-
 /* ---- Writes ---------------------------------------------------------------------------------- */
 
 static void free_written(struct site *master, struct written *written)
 {
 	struct alloc alloc = alloc_of(master);
 
-	alloc_free(&alloc, written->words);
-	alloc_free(&alloc, written->sizes);
+	network_free_packet(&master->network, written->packet);
 	alloc_free(&alloc, written);
 }
 
@@ -146,8 +133,7 @@ void site_wrote(struct site *master, const struct packet *packet)
 	written = alloc_new(&alloc, sizeof *written);
 	written->at = now_of(master);
 	written->clock = server_now(&master->server);
-	written->count = packet->count;
-	packet_copy(&master->network, packet, &written->words, &written->sizes);
+	written->packet = network_copy(&master->network, packet);
 	for (unsigned i = 0; i < master->servers->site_count; i++)
 		reach(master, &master->servers->sites[i], written);
 	if (master->first)
@@ -171,8 +157,8 @@ void site_catch_up(struct site *replica, dw_usec until)
 			break;
 		each->missing[number] = false;
 		keyspace_set_time(replica->server.keyspace, each->clock);
-		reply_free(
-		    keyspace_call(replica->server.keyspace, each->count, each->words, each->sizes));
+		reply_free(keyspace_call(replica->server.keyspace, each->packet->count,
+					 each->packet->words, each->packet->sizes));
 	}
 	drop_old(master);
 }

@@ -1,6 +1,6 @@
 /* A server with its data, and its place among the servers: a master, or a replica, which follows a
- * master. The writes of a master go to its replicas as they were called, and each replica has them a
- * while later. */
+ * master. The writes of a master go to its replicas as they were called, and each replica has them
+ * a while later. */
 #ifndef SIM_SERVERS_SITE_H
 #define SIM_SERVERS_SITE_H
 
@@ -30,10 +30,6 @@ struct site {
 
 void site_init(struct site *, struct servers *, unsigned number);
 void site_free(struct site *);
-
-/* site_is_up: its process runs. site_is_reached: others reach it, too. */
-bool site_is_up(const struct site *);
-bool site_is_reached(const struct site *);
 
 /* site_wrote: the master has carried out the request, which the replicas get. */
 void site_wrote(struct site *, const struct packet *);

@@ -1,6 +1,6 @@
 /* The Sentinels of one master. Each knows by itself which server is named, and hears of a newer
- * epoch from the others a while later. A majority that does not reach the master lets a replica take
- * its place. */
+ * epoch from the others a while later. A majority that does not reach the master lets a replica
+ * take its place. */
 #ifndef SIM_SERVERS_TELLERS_H
 #define SIM_SERVERS_TELLERS_H
 

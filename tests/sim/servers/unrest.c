@@ -1,5 +1,5 @@
-/* The faults: servers and Sentinels die, stand still or are cut off; a person lets a replica lead, or
- * moves a slot. */
+/* The faults: servers and Sentinels die, stand still or are cut off; a person lets a replica lead,
+ * or moves a slot. */
 #include "sim/servers/servers.h"
 
 /* Of 10,000 events. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "redis/connection.h"
+#include "sim/fleet/requests.h"
 #include "sim/servers/servers.h"
 
 #define RETRY_MIN 60000 /* us between two attempts to connect, and as much again at random */
@@ -143,7 +144,8 @@ void wires_cut(struct servers *servers, unsigned end, bool nothing_left)
 			connection_cut(&wire->connection, nothing_left);
 }
 
-bool wire_hears(const struct wire *wire, const char *channel, size_t size)
+/* wire_hears: it is up and subscribed to the channel. */
+static bool wire_hears(const struct wire *wire, const char *channel, size_t size)
 {
 	const char *at = wire->channels;
 
@@ -153,4 +155,34 @@ bool wire_hears(const struct wire *wire, const char *channel, size_t size)
 		if (strcspn(at, "\n") == size && memcmp(at, channel, size) == 0)
 			return true;
 	return false;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* publish: a node of a cluster tells all others, as far as it reaches them. */
+static unsigned publish(void *user, struct bytes channel, struct bytes text)
+{
+	struct site *site = user;
+	struct servers *servers = site->servers;
+	unsigned count = 0;
+
+	if (site->follows)
+		return 0; /* the write of its master */
+	for (struct wire *wire = servers->wires; wire; wire = wire->next) {
+		const struct site *at = wire->end < SITES_MAX ? &servers->sites[wire->end] : NULL;
+		bool reached = at == site || (servers->is_cluster && at && site_is_reached(site) &&
+					      site_is_reached(at));
+
+		if (!reached || !wire_hears(wire, channel.at, channel.size))
+			continue;
+		network_reply(wire->connection.network, &wire->connection.route,
+			      requests_message(servers->sim, channel, text));
+		count++;
+	}
+	return count;
+}
+
+void wires_listen(struct site *site)
+{
+	keyspace_listen(site->server.keyspace, publish, site);
 }

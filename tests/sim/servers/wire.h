@@ -6,6 +6,7 @@
 #include "sim/fleet/connection.h"
 
 struct servers;
+struct site;
 
 struct wire {
 	struct connection connection; /* first */
@@ -23,7 +24,7 @@ void wires_begin(struct servers *);
 /* wires_cut: all that lead to that end. nothing_left: what is on its way is lost. */
 void wires_cut(struct servers *, unsigned end, bool nothing_left);
 
-/* wire_hears: it is up and subscribed to the channel. */
-bool wire_hears(const struct wire *, const char *channel, size_t size);
+/* wires_listen: what is published at the site reaches the subscribers. */
+void wires_listen(struct site *);
 
 #endif

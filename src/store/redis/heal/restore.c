@@ -13,8 +13,7 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* Time between two attempts to acquire a shard that another process has. */
-#define TAKE_EVERY DW_SECONDS(1)
+#define TAKE_EVERY DW_SECONDS(1) /* between two attempts to acquire a shard that another one has */
 
 /* delete_again deletes the timers that have a tombstone, before the engine writes other timers. A
  * timer that became a dead letter is not deleted, because its letter may be lost, too. */
@@ -367,13 +366,6 @@ static void stay_foreign(struct redis_store *store, struct shard *shard, enum fa
 	stay_client(store, shard);
 }
 
-/* goes_on returns true if an owner before us may have its shard again. A server that has taken the
- * place of another one lacks our acquisition, and both of us come there as the last owner. */
-static bool goes_on(const struct shard *shard, const struct reply *reply)
-{
-	return shard->lease.is_moved && reply->items[1].size > 0;
-}
-
 /* is_held is called when another token has the shard, or when the shard's last fence is another
  * one. If that fence is lower than ours, the server was set back to before our acquisition. Then
  * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
@@ -389,7 +381,7 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 		stay_client(store, shard);
 	else if (shard_is_ours(shard) &&
 		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard) ||
-		  (goes_on(shard, reply) && !proves_nothing)))
+		  (token_goes_on(shard, reply) && !proves_nothing)))
 		lose(store, shard); /* the other owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
 		reacquire(store, shard, &seen);
@@ -503,7 +495,6 @@ void restore_take(struct redis_store *store, struct shard *shard)
 	shard->channel.acked = 0;
 	if (store->ownership.doubted_at != 0)
 		store->ownership.doubted_at = store->now; /* what was whole may be lost now */
-	store->ownership.renew_at =
-	    store->now; /* other shards probably lost data too; a renewal shows which */
+	store->ownership.renew_at = store->now; /* shows which other shards lost data, too */
 	reacquire(store, shard, &seen);
 }

@@ -49,7 +49,7 @@ void release_lease(struct redis_store *store, struct shard *shard)
 		return;
 	write_release(store, shard);
 	forget(shard);
-	/* The server may still have the lease: this store knows it again if it acquires the shard. */
+	/* The server may still have the lease: this store knows it again if it takes the shard. */
 	if (request_post(store, shard, release_answered, release_lost, NULL) != DW_OK)
 		token_ask_lost(shard);
 }

@@ -124,8 +124,7 @@ void shard_add(struct shard_set *, unsigned number);
 void shard_remove(struct shard_set *, unsigned number);
 bool shard_has_queue(const struct shard *);
 
-/* shard_is_ours returns true if this store is the owner of the shard. In any other shard it is a
- * client. */
+/* shard_is_ours returns true if this store owns the shard. In any other shard it is a client. */
 static inline bool shard_is_ours(const struct shard *shard)
 {
 	return shard->lease.is_ours;

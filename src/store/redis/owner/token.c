@@ -294,6 +294,11 @@ bool token_is_succeeded(const struct redis_store *store, const struct shard *sha
 	       reply_is(incarnation, shard->lease.incarnation);
 }
 
+bool token_goes_on(const struct shard *shard, const struct reply *reply)
+{
+	return shard->lease.is_moved && reply->items[1].size > 0;
+}
+
 bool token_went_back(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[1]) < shard->channel.acked ||

@@ -24,10 +24,9 @@ struct names {
 	 * link, and a renewal with a lower number is refused. */
 	uint64_t connections;
 	char holder[256];
-	unsigned incarnations;  /* how many incarnations this store has named so far */
-	char token[TOKEN_SIZE]; /* room for the token in the command that is being made */
-	char incarnation
-	    [INCARNATION_SIZE]; /* room for the incarnation in the command that is being made */
+	unsigned incarnations; /* how many incarnations this store has named so far */
+	/* Room for those in the command that is being made. */
+	char token[TOKEN_SIZE], incarnation[INCARNATION_SIZE];
 };
 
 /* An acquisition: the number of its incarnation, and when the lease that it asks for ends at the
@@ -46,9 +45,7 @@ struct shard_lease {
 	/* The acquisition that is under way, and the last one whose reply was lost. */
 	struct token_ask asking;
 	struct token_ask asked;
-	/* An owner that has lost this shard, or could not acquire it, tries again then (steady
-	 * clock). */
-	dw_usec again_at;
+	dw_usec again_at; /* an owner without this shard tries to acquire it then (steady clock) */
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until;    /* the lease is ours until then (steady clock) */
@@ -142,6 +139,10 @@ bool token_is_dead(const struct reply *held);
  * another owner of the same incarnation with a higher fence. Any other refusal means that the shard
  * lost data: a lower fence was given before ours, so the shard was set back to that time. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
+
+/* token_goes_on returns true if an owner before us may have its shard again, because a server has
+ * taken the place of another one, and lacks our acquisition. */
+bool token_goes_on(const struct shard *, const struct reply *);
 
 /* token_went_back returns true if the reply to a renewal or handshake shows an older state. */
 bool token_went_back(const struct shard *, const struct reply *);

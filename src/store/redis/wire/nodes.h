@@ -40,8 +40,8 @@ uint64_t nodes_connection(const struct shard *);
 /* nodes_moved is called when a server says that a slot is at another node. */
 void nodes_moved(struct redis_store *);
 
-/* nodes_rest is called when a node refuses something that another one, or the same one, will do in a
- * moment. What can be asked again at once waits until then. */
+/* nodes_rest is called when a node refuses something that it, or another one, will do in a moment.
+ * What can be asked again at once waits until then. */
 void nodes_rest(struct redis_store *);
 
 /* nodes_new returns a node that others leave to its last owner for a while; NULL: there is none. */
