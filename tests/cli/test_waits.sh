@@ -250,7 +250,7 @@ test_waits_for_an_owner_that_stands_still() {
 	local ahead=$build/tests/libclock_ahead.so
 	expect 0 durawheel add --topic mail --id later --in 1h
 	start --exec "$stays"
-	await has_topic mail
+	await has_pending mail
 	kill -STOP "$owner"
 	waits_as turn
 	grep -q '^command  *durawheel topic show mail$' out
@@ -268,7 +268,7 @@ test_waits_for_an_owner_that_stands_still() {
 	stop_owner
 }
 
-has_topic() {
+has_pending() {
 	durawheel topic show "$1" | grep -q '^pending  *[1-9]'
 }
 
@@ -280,7 +280,7 @@ lacks_timer() {
 test_waits_for_a_timer_that_was_claimed() {
 	expect 0 durawheel add --topic mail --id later --in 1h
 	start --exec 'exec sleep 0.5'
-	await has_topic mail
+	await has_pending mail
 	waits_as claimed
 	grep -q '^waits for  *its owner has claimed it' out
 	stop_owner
