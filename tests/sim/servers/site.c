@@ -209,6 +209,8 @@ static dw_usec detach(struct site *replica)
 	}
 	drop_old(master);
 	replica->is_attached = false;
+	if (since < now_of(replica)) /* a WAIT may count on it */
+		wires_cut_waiting(replica->servers, master->number);
 	return since;
 }
 

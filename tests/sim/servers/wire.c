@@ -144,6 +144,14 @@ void wires_cut(struct servers *servers, unsigned end, bool nothing_left)
 			connection_cut(&wire->connection, nothing_left);
 }
 
+void wires_cut_waiting(struct servers *servers, unsigned end)
+{
+	for (struct wire *wire = servers->wires; wire; wire = wire->next)
+		if (wire->end == end &&
+		    wire->connection.route.reply_until > servers->sim->clocks.steady)
+			connection_cut(&wire->connection, true);
+}
+
 /* wire_hears: it is up and subscribed to the channel. */
 static bool wire_hears(const struct wire *wire, const char *channel, size_t size)
 {

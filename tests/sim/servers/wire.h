@@ -24,6 +24,9 @@ void wires_begin(struct servers *);
 /* wires_cut: all that lead to that end. nothing_left: what is on its way is lost. */
 void wires_cut(struct servers *, unsigned end, bool nothing_left);
 
+/* wires_cut_waiting: only those on which a reply is still to come, as that to a WAIT. */
+void wires_cut_waiting(struct servers *, unsigned end);
+
 /* wires_listen: what is published at the site reaches the subscribers. */
 void wires_listen(struct site *);
 
