@@ -1,4 +1,4 @@
-/* What one timer waits for now, and what to do about it.
+/* What one timer waits for, and what to do about it.
  *
  *	static void told(dw *d, int status, const dw_why *why, void *user)
  *	{

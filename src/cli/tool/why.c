@@ -1,4 +1,4 @@
-/* durawheel why: all that is known of a timer in the order of time, what it waits for now, and what
+/* durawheel why: all that is known of a timer in the order of time, what it waits for, and what
  * to do. */
 #include "cli/commands.h"
 

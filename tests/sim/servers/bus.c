@@ -32,11 +32,6 @@ static bool has_slots(const struct servers *servers, const struct view *view, un
 	return false;
 }
 
-bool bus_is_master(const struct servers *servers, unsigned site)
-{
-	return !servers->sites[site].follows;
-}
-
 struct site *bus_master(struct servers *servers, unsigned shard)
 {
 	unsigned best = servers->site_count;
@@ -228,7 +223,6 @@ static void take_slots(struct servers *servers, struct site *site, const struct 
 	}
 	view->epochs[site->number] = ++servers->bus.epoch;
 	view->elected_at = view->lost_at = view->down_until = 0;
-	servers->failovers++;
 	gaps_begin(servers, site, shards, site_lead(site));
 }
 
@@ -314,7 +308,6 @@ static void arrive(struct servers *servers, unsigned shard)
 		if (site != to)
 			hear(servers, i, to->number);
 	}
-	servers->moves++;
 	trace(servers->sim, "moved", "", shard, to->number);
 }
 

@@ -56,6 +56,5 @@ struct reply *bus_nodes(struct servers *, const struct site *);
 
 /* bus_master: the node that has the shard, by the newest epoch. */
 struct site *bus_master(struct servers *, unsigned shard);
-bool bus_is_master(const struct servers *, unsigned site);
 
 #endif

@@ -45,8 +45,7 @@ struct servers {
 	struct network nowhere;          /* of links whose URL names no server yet */
 	dw_usec hidden[PROCESSES][ENDS]; /* steady: that end is away from the process until then */
 	dw_usec tick_at;                 /* steady: servers and Sentinels talk to each other */
-	uint32_t failovers, moves;
-	unsigned histories; /* replication ids that were given */
+	unsigned histories;              /* replication ids that were given */
 };
 
 /* Both run a seed. */

@@ -171,7 +171,6 @@ static void finish(struct servers *servers)
 	if (!site_is_reached(site) || !is_up(servers, &servers->tellers[town->leader]))
 		return;
 	gaps_begin(servers, site, HISTORY_ALL, site_lead(site));
-	servers->failovers++;
 	name(servers, town->leader, site->number, ++town->epoch);
 }
 

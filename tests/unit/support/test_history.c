@@ -474,6 +474,47 @@ static void call_may_be_made_again_at_the_next_server(void **state)
 	history_free(history);
 }
 
+/* started_by_two_puts: its put has no answer, and was done at two servers. */
+static struct history *started_by_two_puts(dw_usec replaced_until)
+{
+	struct history *history = history_new();
+	struct history_event again = event(HISTORY_START, 0, DUE + 90);
+
+	add(history, HISTORY_PUT, 0, 10);
+	add(history, HISTORY_START, 0, DUE + 60);
+	again.generation = 9;
+	history_add(history, &again);
+	history_fault(history, DUE, DUE + 80);
+	(void)history_replaced(history, 0, replaced_until);
+	return history;
+}
+
+static void put_may_be_done_by_its_owner_and_its_caller(void **state)
+{
+	(void)state;
+	finds_nothing(started_by_two_puts(DUE));
+	finds(started_by_two_puts(5), HISTORY_ATTEMPT);
+}
+
+/* renumbered: it starts with a later generation than its put was answered. */
+static struct history *renumbered(dw_usec replaced_from)
+{
+	struct history *history = with_put();
+	struct history_event started = event(HISTORY_START, 0, DUE + 10);
+
+	started.generation = 9;
+	history_add(history, &started);
+	(void)history_replaced(history, replaced_from, DUE + 50);
+	return history;
+}
+
+static void new_owner_may_give_other_numbers_at_a_new_server(void **state)
+{
+	(void)state;
+	finds_nothing(renumbered(30));
+	finds(renumbered(DUE + 20), HISTORY_DEADLINE);
+}
+
 static void figures_of_a_part_are_those_of_its_timers(void **state)
 {
 	struct history *history = with_put();
@@ -545,6 +586,8 @@ int main(void)
 	    cmocka_unit_test(what_all_servers_have_must_not_be_lost),
 	    cmocka_unit_test(claim_may_be_lost_with_its_server),
 	    cmocka_unit_test(call_may_be_made_again_at_the_next_server),
+	    cmocka_unit_test(put_may_be_done_by_its_owner_and_its_caller),
+	    cmocka_unit_test(new_owner_may_give_other_numbers_at_a_new_server),
 	    cmocka_unit_test(figures_of_a_part_are_those_of_its_timers),
 	    cmocka_unit_test(changes_of_the_process_are_counted_for_each_part),
 	};

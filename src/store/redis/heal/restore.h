@@ -52,7 +52,7 @@ void restore_work(struct redis_store *);
  * confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
-/* restore_take acquires a shard that is not ours. The server has lost nothing. */
+/* restore_take acquires a shard that is not ours, and of which the server has lost nothing. */
 void restore_take(struct redis_store *, struct shard *);
 
 /* restore_is_sure is called when the shard is known to be still ours, and has lost nothing. */

@@ -32,11 +32,12 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
  * change, a caller's read waits for nothing. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
-	if (!cut_off_settled(store) || store->now < store->nodes.pause_until ||
-	    store->ownership.acquisition.active)
+	if (!cut_off_settled(store) || store->ownership.acquisition.active)
 		return false;
 	if (op->asked && reads_only(op) && node_refuses(store->nodes.home))
 		return true;
+	if (store->now < store->nodes.pause_until)
+		return false;
 	if (later_is_barrier(op) &&
 	    has_older(&store->completion.suspects.aside, place_of_const(op)->order))
 		return false;

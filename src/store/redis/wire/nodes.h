@@ -40,7 +40,7 @@ uint64_t nodes_connection(const struct shard *);
 /* nodes_moved is called when a server says that a slot is at another node. */
 void nodes_moved(struct redis_store *);
 
-/* nodes_rest is called when a node refuses something that it, or another one, will do in a moment.
+/* nodes_rest is called when a node of a cluster refuses what it, or another one, does in a moment.
  * What can be asked again at once waits until then. */
 void nodes_rest(struct redis_store *);
 

@@ -199,7 +199,8 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	}
 	complain_of(store, request->node, "the server refuses: %s", reply->bytes);
 	if (call_passes(store, reply)) {
-		nodes_rest(store);
+		if (store->nodes.cluster)
+			nodes_rest(store);
 		pause_shard(store, request->shard);
 		return reply_fails(reply, "MISCONF") ? FAILURE_FULL : FAILURE_AGAIN;
 	}
