@@ -305,7 +305,7 @@ def test_keyboard_and_names(place):
         web.value("document.getElementById('pause').focus()")
         web.press("Enter", 13)
         web.wait("document.getElementById('pause').textContent === 'Go on'")
-        assert web.text("#live").startswith("Paused at ")
+        assert web.text("#live").startswith("Paused at "), web.text("#live")
         for view in VIEWS:
             web.open(server, view)
             nodes = web.call("Accessibility.getFullAXTree")["nodes"]
@@ -317,6 +317,33 @@ def test_keyboard_and_names(place):
             assert roles.count("main") == 1 and roles.count("status") >= 2, roles
             assert web.value("document.documentElement.lang + document.querySelectorAll('h1').length "
                              "+ document.querySelectorAll('[aria-current=page]').length") == "en11"
+
+
+LATE = """(() => {
+  const send = window.fetch;
+  window.fetch = async (...given) => {
+    window.fetch = send;
+    const answer = await send(...given);
+    await new Promise((done) => { window.letCome = done; });
+    return answer; }; })()"""
+
+
+def test_paused_page_does_not_change(place):
+    """An answer that was on its way when the page was paused changes nothing."""
+    place.add(5)
+    server = Server(place, *ANY)
+    with Browser() as web:
+        web.open(server, "/timers")
+        web.value(LATE)
+        web.wait("window.letCome !== undefined")
+        rows = web.value(ROWS)
+        place.run("cancel", "mail:000")
+        web.value("document.getElementById('pause').click(); window.letCome()")
+        time.sleep(1)
+        assert web.text("#live").startswith("Paused at "), web.text("#live")
+        assert web.value(ROWS) == rows, web.value(ROWS)
+        web.value("document.getElementById('pause').click()")
+        web.wait("%s !== '%s'" % (ROWS, rows))
 
 
 CARDS = """(() => {

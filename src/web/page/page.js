@@ -113,6 +113,14 @@
       lose();
   }
 
+  function show(fresh) {
+    syncMain(fresh.getElementById("main"));
+    document.title = fresh.title;
+    heard = new Date();
+    say("Updated every 2 s", false);
+  }
+
+  // tick leaves the page as it is if it was paused while the answer was on its way.
   async function tick() {
     if (paused || busy || document.hidden)
       return;
@@ -122,15 +130,13 @@
       const answer = await fetch(location.href, {
         cache: "no-store", signal: AbortSignal.timeout(patience)});
       const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const main = fresh.getElementById("main");
-      if (!main)
+      if (!fresh.getElementById("main"))
         throw new Error("not the page");
-      syncMain(main);
-      document.title = fresh.title;
-      heard = new Date();
-      say("Updated every 2 s", false);
+      if (!paused)
+        show(fresh);
     } catch (fault) {
-      lose();
+      if (!paused)
+        lose();
     }
     busy = false;
   }
