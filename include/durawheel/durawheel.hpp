@@ -1360,6 +1360,13 @@ class handle
 		return dw_owns(get(), detail::id_string(id).text()) == 1;
 	}
 
+	/* leave gives all shards of a peer to the others, as soon as their deliveries have ended,
+	 * and starts no more timers. Its own thread only. */
+	std::error_code leave()
+	{
+		return to_error(dw_leave(get()));
+	}
+
 	std::error_code stats(dw_stats &ret_stats) const
 	{
 		ret_stats.size = sizeof ret_stats;

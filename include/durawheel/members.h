@@ -10,8 +10,9 @@
  * owned by one peer at a time, which starts its timers. When a peer joins or leaves, shards move
  * until each peer has its share: of S shards and M peers S / M, or one more. A shard moves in a
  * quiet moment: none of its timers is claimed or being delivered. So a move loses and doubles no
- * start. It makes due timers late by some milliseconds. While deliveries last long in all shards of
- * a peer, it gives none; then a shard is kept from starting timers for at most 30 s, now and then.
+ * start. It makes due timers late by some milliseconds. If deliveries run in all shards of a peer,
+ * up to four shards start no timers for at most 6 s; if that is too short, one of them for at most
+ * 30 s, now and then.
  *
  * Every peer takes calls about every id. In a shard of another peer it is a client, so a cancel
  * shortly before the deadline may be DW_ELATE. Every peer registers a handler for each topic: a due
@@ -19,7 +20,8 @@
  * within a shard, and over the shards of one peer.
  *
  * A peer that dies on this machine is replaced within a second, another one when its lease and its
- * heartbeat have ended (5 s, unless dw_options.lease_us says more). dw_close gives all shards away.
+ * heartbeat have ended (5 s, unless dw_options.lease_us says more). dw_close gives all shards away,
+ * quiet ones at once, the others when their deliveries have ended.
  * A DW_OWNER owns all shards or none: it is refused with DW_EOWNED while peers live, and peers wait
  * while it lives. A peer keeps no journal. Only a peer that has all shards may dw_purge() the
  * store. dw_pause() pauses this peer, whose shards stay its own. */
@@ -32,7 +34,7 @@
 extern "C" {
 #endif
 
-#define DW_MEMBERS_MAX 50 /* peers of a namespace */
+#define DW_MEMBERS_MAX 50 /* peers of a namespace; another one stands by (DW_EVENT_LIMIT) */
 
 typedef struct dw_member {
 	size_t size;
@@ -51,6 +53,10 @@ typedef struct dw_member {
 	 * "orders (20 s), mail (3 s)"; 0 and "": nothing is in the way. */
 	size_t busy_count;
 	const char *busy_topics;
+	int is_leaving; /* it gives all its shards away: dw_leave() or dw_close() */
+	/* How many due timers of its shards have no handler there: "orders (5), mail (2)". */
+	uint64_t unhandled;
+	const char *unhandled_topics;
 } dw_member;
 
 typedef struct dw_member_list {
@@ -71,6 +77,13 @@ DW_API int dw_members(dw *, dw_members_fn, void *user);
  * calls by it: those of an id are fastest at its owner. It may change at any turn
  * (DW_EVENT_SHARDS). Its own thread only. DW_EINVAL: the id is not valid. */
 DW_API int dw_owns(dw *, const char *id);
+
+/* dw_leave prepares the end of a peer. From now on it takes no shard and starts no timer; calls and
+ * deliveries that have started go on. It gives each of its shards to the other peers as soon as the
+ * deliveries of that shard have ended, quiet ones at once. dw_close() begins with it. A program
+ * that waits for its own work before it closes calls dw_leave() first, or its due timers wait, too.
+ * Its own thread only. DW_EROLE: the handle is no peer. */
+DW_API int dw_leave(dw *);
 
 #define DW_NODE_NAME_SIZE 160 /* bytes of dw_node.name, with the NUL */
 #define DW_NODE_SHARDS 256    /* a namespace has no more shards */

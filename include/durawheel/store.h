@@ -21,8 +21,7 @@
  * The store keeps the last end of an id (durawheel/ended.h), if the stored timer's own keep_us or
  * its topic's says so, and decides that by itself: a cancel does not know the topic. It is written
  * in the step of the SETTLE, BURY, NEXT or CANCEL, which does not fail because of it. An end that
- * has expired counts as gone; a few go with each end that is written, and with REPORT.
- */
+ * has expired counts as gone; a few go with each end that is written, and with REPORT. */
 #ifndef DURAWHEEL_STORE_H
 #define DURAWHEEL_STORE_H
 
@@ -409,20 +408,21 @@ typedef struct dw_member_row {
 	char zones[16];     /* of its time zone data, or "" */
 	int is_self;        /* this handle */
 	int is_dead;        /* a process of this machine that has ended */
+	int is_leaving;     /* it gives all its shards away, and takes none */
 	unsigned share;     /* how many shards it should have, as it was told last */
 	unsigned busy;  /* in how many of its shards deliveries run, if it has too many shards */
 	char runs[160]; /* topics of these deliveries, in words; or "" */
+	uint64_t unhandled; /* due timers that wait there for a handler */
+	char lacks[160];    /* their topics, in words; or "" */
 } dw_member_row;
 
 /* What a peer knows of all peers. 0: nothing, or nothing at present. */
 typedef struct dw_sharing {
 	unsigned members; /* how many there are, this one included */
 	unsigned share;   /* how many shards this one should have */
-	/* How many shards have had no owner for longer than a move or the end of an owner takes,
-	 * and the first of them. */
-	unsigned unowned, first_unowned;
-	/* How far the wall clock is ahead of the server's, at least; < 0: behind. */
-	dw_usec clock;
+	unsigned unowned; /* shards that have had no owner for too long */
+	unsigned first_unowned;
+	dw_usec clock; /* how far the wall clock is ahead of the server's, at least; < 0: behind */
 	int has_newer_zones; /* 1: another one has newer time zone data */
 } dw_sharing;
 
@@ -540,10 +540,11 @@ typedef struct dw_store_class {
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
 	/* How many of its shards a peer should give to others now. The engine does so with GIVE
 	 * when they are quiet. After OWN a peer has any number of shards. take_shard tells which
-	 * it gains, and which it loses otherwise. sharing: what it knows of all peers. Absent: the
-	 * store has no peers. */
+	 * it gains, and which it loses otherwise. sharing: what it knows of all peers. leave: it
+	 * is about to end, so it should have none, and takes none. Absent: there are no peers. */
 	unsigned (*surplus)(const dw_store *);
 	void (*sharing)(const dw_store *, dw_sharing *ret_sharing);
+	void (*leave)(dw_store *);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *
 	 * recall: the store gives up all that it has not begun, and what may be repeated, with

@@ -14,10 +14,10 @@
 -- ARGV      1 'in': enter a member; 'out': remove it; '': only read
 --           2 the member, or ''   3 its record, or ''
 -- returns   {'OK', now (us), 1 if the member was not in the list before or else 0, then for each
---           member its name, its end (us) and its record}. A list of 64 members takes no new member
+--           member its name, its end (us) and its record}. A list of 50 members takes no new member
 -- cost      O(N) members, and the bytes of their numbers when one comes or goes. The script works
 --           over maxmemory, because its first write needs no memory
-local STAYS, MOST, GONE_MOST = 5000000, 64, 16
+local STAYS, MOST, GONE_MOST = 5000000, 50, 16
 
 local all = call('ZRANGE', MEMBERS, 0, -1, 'WITHSCORES')
 local over, stay, ends, is_new = {''}, {}, {}, true

@@ -213,6 +213,12 @@ static int exit_of_open(int status)
 	return status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status);
 }
 
+/* has_peers returns true if the message is about a namespace in Redis. Processes may share it. */
+static bool has_peers(const char *message)
+{
+	return strstr(message, "the namespace ") == message;
+}
+
 static int open_store(const char *store, dw_options base, dw **ret_dw)
 {
 	char message[DW_MESSAGE_SIZE];
@@ -227,7 +233,9 @@ static int open_store(const char *store, dw_options base, dw **ret_dw)
 	if (stop)
 		*stop = '\0';
 	if (status == DW_EOWNED && !instead[0])
-		instead = "; stop that first, or wait with run --standby";
+		instead = has_peers(message) ? "; stop it, and its peers if it has any (durawheel "
+					       "members), or wait with run --standby"
+					     : "; stop that first, or wait with run --standby";
 	return complain(exit_of_open(status), "%s%s", message, instead);
 }
 

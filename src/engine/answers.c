@@ -10,12 +10,12 @@
 #include "engine/queue/registry.h"
 #include "engine/queue/takes.h"
 
-/* is_failure returns true if the store was not able to do the operation. A refusal by a full queue
- * is a result, not a failure. */
+/* is_failure returns true if the store was not able to do the operation. A refusal by a full queue,
+ * or a full list of peers, is a result and not a failure. */
 static bool is_failure(const dw_op *op)
 {
 	return answers_failed(op->status) && op->status != DW_ECLOSED &&
-	       !(op->kind == DW_OP_PUSH && op->status == DW_ELIMIT);
+	       !((op->kind == DW_OP_PUSH || op->kind == DW_OP_OWN) && op->status == DW_ELIMIT);
 }
 
 /* account counts the answer, and reports that the store fails or works again. */

@@ -150,10 +150,8 @@ static void look_at(struct timer *timer, void *user)
 	sums->suspended += timer->place == PLACE_SUSPENDED;
 	sums->of_shards[timer->shard] += timer->place == PLACE_SUSPENDED;
 	sums->overdue += timer->place == PLACE_OVERDUE;
-	sums->shards[timer->shard].claimed += timer->state == TIMER_CLAIMED;
-	sums->shards[timer->shard].running += timer->state == TIMER_FIRING ||
-					      timer->state == TIMER_HELD ||
-					      timer->state == TIMER_VERDICT;
+	sums->shards[timer->shard].unstarted += timer->state == TIMER_CLAIMED || timer->unstarted;
+	sums->shards[timer->shard].running += timer_is_running(timer);
 	sums->shards[timer->shard].busy += timer->busy;
 	for (const struct call *call = timer->calls; call; call = call->next)
 		sums->calls++;
@@ -175,7 +173,7 @@ static bool shards_count(const struct shards *shards, const struct sums *sums)
 		const struct engine_shard *shard = &shards->all[i], *found = &sums->shards[i];
 
 		if (!list_counts(&shard->suspended, sums->of_shards[i]) ||
-		    shard->claimed != found->claimed || shard->running != found->running ||
+		    shard->unstarted != found->unstarted || shard->running != found->running ||
 		    shard->busy != found->busy)
 			return false;
 	}

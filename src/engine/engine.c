@@ -97,6 +97,8 @@ void engine_begin_close(struct engine *engine)
 	if (engine->drive.closing)
 		return;
 	engine->drive.closing = true;
+	if (engine->env.is_peer)
+		giving_leave(engine);
 	takes_close(engine);
 	walk_finish(engine);
 	walk_begin(&engine->walk, &closer);

@@ -74,6 +74,8 @@ static enum health standby_health(const struct ownership *ownership)
 		return HEALTH_STANDBY;
 	case DW_ENEWER:
 		return HEALTH_NEWER;
+	case DW_ELIMIT:
+		return HEALTH_FULL;
 	default:
 		return HEALTH_ASKS;
 	}
@@ -262,10 +264,11 @@ void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 }
 
 /* report_is_wanted returns false for a client, which has no report, and for a store that no other
- * process sees. */
+ * process sees. A peer that closes tells which deliveries keep it. */
 static bool report_is_wanted(const struct engine *engine)
 {
-	return engine->ownership.role == DW_OWNER && !engine->drive.closing && !engine->env.unseen;
+	return engine->ownership.role == DW_OWNER && !engine->env.unseen &&
+	       (!engine->drive.closing || engine->env.is_peer);
 }
 
 dw_usec report_wake(const struct engine *engine)

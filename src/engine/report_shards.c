@@ -43,19 +43,24 @@ static size_t add_refused(const struct engine *engine, unsigned number, char *te
 	return used + size;
 }
 
-/* add_sharing adds what a peer says of all peers, and why it gives no shard away. */
+/* add_sharing adds what a peer says of all peers, why it gives no shard away, and which topics it
+ * has no handler for. */
 static size_t add_sharing(struct engine *engine, char *text, size_t used)
 {
 	const dw_sharing *sharing = &engine->ownership.sharing.last;
-	char topics[SHARING_WORDS], words[2 * WORDS_MAX];
+	char topics[SHARING_WORDS], runs[2 * WORDS_MAX], lacks[2 * WORDS_MAX];
 	unsigned busy = sharing_busy(engine, topics);
+	uint64_t unhandled;
 
-	escape(topics, words);
+	escape(topics, runs);
+	unhandled = sharing_lacks(engine, topics);
+	escape(topics, lacks);
 	return used + (size_t)snprintf(text + used, REPORT_SIZE - used,
 				       ",\"share\":%u,\"unowned\":%u,\"busy_shards\":%u"
-				       ",\"busy_topics\":\"%s\"",
-				       sharing->share, sharing->unowned, busy,
-				       words); /* always fits */
+				       ",\"busy_topics\":\"%s\",\"lacks\":%" PRIu64
+				       ",\"lacks_topics\":\"%s\"",
+				       sharing->share, sharing->unowned, busy, runs, unhandled,
+				       lacks); /* always fits */
 }
 
 size_t report_shards(struct engine *engine, char *text, size_t used)

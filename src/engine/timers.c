@@ -93,16 +93,10 @@ static bool counts(const struct timer *timer)
 	return timer->state != TIMER_ABSENT;
 }
 
-static bool is_running(const struct timer *timer)
+bool timer_is_running(const struct timer *timer)
 {
 	return timer->state == TIMER_FIRING || timer->state == TIMER_VERDICT ||
 	       (timer->state == TIMER_HELD && !timer->unstarted);
-}
-
-static bool is_delivered(const struct timer *timer)
-{
-	return timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
-	       timer->state == TIMER_VERDICT;
 }
 
 /* count_in_shard adds the timer to the numbers of its shard, or with -1 takes it away. */
@@ -110,9 +104,9 @@ static void count_in_shard(struct engine *engine, const struct timer *timer, int
 {
 	struct engine_shard *shard = &engine->shards.all[timer->shard];
 
-	if (timer->state == TIMER_CLAIMED)
-		shard->claimed += (uint32_t)by;
-	else if (is_delivered(timer))
+	if (timer->state == TIMER_CLAIMED || timer->unstarted)
+		shard->unstarted += (uint32_t)by;
+	else if (timer_is_running(timer))
 		shard->running += (uint32_t)by;
 }
 
@@ -129,7 +123,7 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 	engine->timers.claimed -= timer->state == TIMER_CLAIMED;
 	engine->stats.held -= timer->state == TIMER_HELD;
 	if (timer->topic)
-		timer->topic->running -= is_running(timer);
+		timer->topic->running -= timer_is_running(timer);
 	if (state != TIMER_CLAIMED)
 		topic_unready(timer);
 	if (state == TIMER_PENDING || state == TIMER_ABSENT)
@@ -141,21 +135,25 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;
 	if (timer->topic)
-		timer->topic->running += is_running(timer);
+		timer->topic->running += timer_is_running(timer);
 }
 
-void timer_unstart(struct timer *timer)
+void timer_unstart(struct engine *engine, struct timer *timer)
 {
-	timer->topic->running -= is_running(timer);
+	count_in_shard(engine, timer, -1);
+	timer->topic->running -= timer_is_running(timer);
 	timer->unstarted = true;
 	topic_ready(timer);
+	count_in_shard(engine, timer, 1);
 }
 
-void timer_start(struct timer *timer)
+void timer_start(struct engine *engine, struct timer *timer)
 {
+	count_in_shard(engine, timer, -1);
 	topic_unready(timer);
 	timer->unstarted = false;
-	timer->topic->running += is_running(timer);
+	timer->topic->running += timer_is_running(timer);
+	count_in_shard(engine, timer, 1);
 }
 
 void timer_release(struct engine *engine, struct timer *timer)

@@ -66,9 +66,10 @@ void timer_arm_fire(struct timers *, struct timer *, dw_usec at);
 void timer_disarm(struct engine *, struct timer *);
 
 /* timer_unstart notes that the handler's work on a held delivery has not begun. timer_start notes
- * that it has. */
-void timer_unstart(struct timer *);
-void timer_start(struct timer *);
+ * that it has. timer_is_running returns true while a delivery that has begun is not settled. */
+void timer_unstart(struct engine *, struct timer *);
+void timer_start(struct engine *, struct timer *);
+bool timer_is_running(const struct timer *);
 
 /* timer_came_out is called when a schedule has given the timer out. */
 void timer_came_out(struct timer *);

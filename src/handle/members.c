@@ -33,6 +33,13 @@ int dw_owns(dw *d, const char *id)
 	return status == DW_OK ? engine_owns(d->engine, id) : status;
 }
 
+int dw_leave(dw *d)
+{
+	int status = handle_admit(d);
+
+	return status == DW_OK ? engine_leave(d->engine) : status;
+}
+
 int dw_facts(dw *d, dw_facts_fn fn, void *user)
 {
 	int status = handle_admit(d);

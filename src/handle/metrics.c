@@ -217,6 +217,7 @@ static const struct {
     [HEALTH_LOADS] = {DW_EBUSY, "loading: not every stored timer is in memory yet"},
     [HEALTH_ASKS] = {DW_EBUSY, "waiting for the store: it has not said yet who has it"},
     [HEALTH_STANDBY] = {DW_EOWNED, "standby: another process has the store"},
+    [HEALTH_FULL] = {DW_ELIMIT, "standby: 50 processes share the store, and more cannot"},
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
     [HEALTH_LEASE] = {DW_ESTORE, "the lease is over: due timers wait until it is renewed"},
     [HEALTH_REFUSED] = {DW_ESTORE, "the server refuses a shard: its timers wait, all others fire"},

@@ -70,6 +70,12 @@ unsigned driven_surplus(const dw_store *store)
 	return HAS(store, surplus) ? store->type->surplus(store) : 0;
 }
 
+void driven_leave(dw_store *store)
+{
+	if (HAS(store, leave))
+		store->type->leave(store);
+}
+
 void driven_sharing(const dw_store *store, dw_sharing *ret_sharing)
 {
 	*ret_sharing = (dw_sharing){0};

@@ -30,13 +30,14 @@ bool driven_owns(const dw_store *);
 bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
 /* driven_has_members returns true if several processes may share the store. driven_surplus returns
- * how many of its shards a peer should give to others now. driven_sharing gets what it knows of all
- * peers. */
+ * how many of its shards a peer should give to others now. driven_leave says that a peer is about
+ * to end. driven_sharing gets what it knows of all peers. */
 bool driven_has_members(const dw_store *);
 
 /* driven_tells_facts returns true if the store knows FACTS. */
 bool driven_tells_facts(const dw_store *);
 unsigned driven_surplus(const dw_store *);
+void driven_leave(dw_store *);
 void driven_sharing(const dw_store *, dw_sharing *ret_sharing);
 
 /* driven_window returns how many ordinary operations may be under way. */

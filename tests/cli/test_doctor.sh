@@ -125,6 +125,7 @@ test_doctor_finds_sick_nodes_of_a_cluster() {
 	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${ports[0]},127.0.0.1:${ports[2]}
 	start
 	expect 0 durawheel add --topic t --in 1h --id later
+	await eval "! durawheel doctor | grep -v ' clock ' | grep -q '^advice '"
 	is_healthy
 	for number in 0 1 2; do
 		node="redis://127.0.0.1:${ports[number]}/0 \\(cluster\\)"

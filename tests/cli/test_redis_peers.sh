@@ -87,8 +87,8 @@ test_redis_peers_share_a_namespace() {
 	[ "$(redis HGET '{durawheel:00}:m' format)" = 2p ]
 	stop_peer two
 	[ "$(redis HGET '{durawheel:00}:m' format)" = 2 ]
-	expect 0 durawheel members
-	prints 'no peers share this namespace'
+	expect 1 durawheel members
+	prints 'no peers share this namespace, and no process owns it'
 	expect 0 durawheel stats
 	grep -q '^owner  *none' out
 }
@@ -146,7 +146,7 @@ list_peer() {
 	now=$(redis TIME | tr '\n' ' ' | awk '{ printf "%s%06d", $1, $2 }')
 	redis ZADD '{durawheel:00}:o' $((now + 4000000)) far >/dev/null
 	redis HSET '{durawheel:00}:O' far \
-		"$now $1 9 -2500000 9.1.2 - elsewhere, pid 7, durawheel 9.1.2|x" >/dev/null
+		"$now $1 9 -2500000 9.1.2 - - elsewhere, pid 7, durawheel 9.1.2|x" >/dev/null
 }
 
 # misses_shards COMMAND...: it exits with 1.
@@ -184,7 +184,7 @@ shows_busy() {
 	grep -qE '; holds [0-9]+, should hold 8: in [0-9]+ of them deliveries run: slow \(' out ||
 		return
 	durawheel members --json >out 2>err || true
-	grep -qE '"share":8,"busy_shards":[0-9]+,"busy_topics":"slow \([0-9]+ s\)"\}' out
+	grep -qE '"share":8,"busy_shards":[0-9]+,"busy_topics":"slow \([0-9]+ s\)",' out
 }
 
 # Deliveries run in most shards of the first peer while the second one joins.
@@ -203,6 +203,117 @@ test_redis_members_shows_what_is_in_the_way() {
 	await has_shards 8 8
 	stop_peer one
 	stop_peer two
+}
+
+# is_stopping: the first peer has the one shard in which a delivery runs, and the list says so.
+is_stopping() {
+	has_shards 1 15 || return
+	durawheel members >out 2>err || true
+	grep -qE ' 1: [0-9]+; is stopping: in 1 of them deliveries run: slow \([0-9]+ s\)$' out
+}
+
+# quiet_ones_fired: of 32 ids, those that are not in the shard of the delivery.
+quiet_ones_fired() {
+	[ "$(grep -c '^{"id":"quiet' two.fired)" -ge 24 ]
+}
+
+# A peer that is stopped while a delivery of a minute runs keeps only the shard of that one.
+test_redis_peer_that_stops_gives_quiet_shards_at_once() {
+	local i
+	on_redis
+	peer one --stop-patience 10m --exec 'until [ -e end ]; do sleep 0.1; done'
+	await has_shards 16
+	expect 0 durawheel add --topic slow --id slow --in 0s
+	await has_count held 1
+	peer two
+	await has_shards 8 8
+	kill -TERM "${peers[one]}"
+	await is_stopping
+	for ((i = 0; i < 32; i++)); do
+		echo "{\"id\":\"quiet$i\",\"topic\":\"t\",\"in\":\"0s\"}"
+	done | expect 0 durawheel import
+	await quiet_ones_fired
+	: >end
+	owner=${peers[one]}
+	unset "peers[one]"
+	ended 0
+	await has_shards 16
+	await all_fired 33
+	stop_peer two
+}
+
+# shows_no_handler: the list says which topic has no handler at the peer that has its timers.
+shows_no_handler() {
+	durawheel members >out 2>err || true
+	grep "^$(hostname), pid ${peers[two]} " out >row &&
+		grep -qE '; [0-9]+ due without a handler there: only_one \([0-9]+\)$' row
+}
+
+test_redis_members_shows_which_handler_is_missing() {
+	local i
+	on_redis
+	peer one --topic only_one
+	await has_shards 16
+	peer two --topic other
+	await has_shards 8 8
+	for ((i = 0; i < 32; i++)); do
+		echo "{\"id\":\"$i\",\"topic\":\"only_one\",\"in\":\"0s\"}"
+	done | expect 0 durawheel import
+	await shows_no_handler
+	stop_peer two
+	await all_fired 32
+	stop_peer one
+}
+
+# A peer has begun one command, and more wait for it. A second peer comes to help.
+test_redis_what_waits_for_a_job_goes_to_another_peer() {
+	local i
+	on_redis
+	printf '#!/bin/sh\nuntil [ -e end ]; do sleep 0.1; done\n' >job
+	chmod +x job
+	printf '[run]\npeer = yes\n[topic t]\nexec = %s/job\njobs = 1\n' "$PWD" >run.conf
+	peer one --config run.conf
+	await has_shards 16
+	for ((i = 0; i < 64; i++)); do
+		echo "{\"id\":\"$i\",\"topic\":\"t\",\"in\":\"0s\"}"
+	done | expect 0 durawheel import
+	await has_count held 64
+	peer two --config run.conf
+	await has_shards 8 8
+	: >end
+	await all_fired 64
+	stop_peer one
+	stop_peer two
+	[ "$(cat ./*.fired | sed 's/^{"id":"\([0-9]*\)".*/\1/' | sort -u | wc -l)" = 64 ]
+}
+
+# fill_list: 50 other peers are in the list for some seconds.
+fill_list() {
+	# shellcheck disable=SC2016 # Lua
+	redis EVAL 'local time = redis.call("TIME")
+		local now = time[1] * 1000000 + time[2]
+		local over = string.format("%.0f", now + 4900000)
+		for k = 1, 50 do
+			local record = "5 0 16 0 0.1.0 - - other, pid " .. k
+			redis.call("ZADD", KEYS[1], over, "other" .. k)
+			redis.call("HSET", KEYS[2], "other" .. k, record)
+		end' 2 '{durawheel:00}:o' '{durawheel:00}:O' >reply
+}
+
+test_redis_peer_of_a_full_list_stands_by() {
+	on_redis
+	expect 0 durawheel add --topic t --id t --in 0s # the namespace is made
+	fill_list
+	while [ ! -e end ]; do
+		fill_list
+		sleep 0.5
+	done &
+	peer one
+	await grep -q '50 processes share the store already, and more cannot' one.log
+	: >end
+	await has_shards 16
+	await all_fired 1
+	stop_peer one
 }
 
 # A shard that no process can take is told when a move would be over.
@@ -241,7 +352,7 @@ test_redis_owner_beside_peers_of_a_newer_library() {
 test_redis_shard_without_an_owner_is_told() {
 	on_redis
 	expect 0 durawheel add --topic t --in 1h
-	expect 0 durawheel members
+	expect 1 durawheel members
 	await shows_unowned
 	await shows_unowned_as_json
 	await stats_shows_unowned

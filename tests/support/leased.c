@@ -150,7 +150,7 @@ static void give(struct leased *leased, dw_op *op)
 {
 	if (leased->gives == DW_OK) {
 		leased->shards[op->limit].foreign = true;
-		leased->surplus--;
+		leased->surplus -= leased->surplus > 0;
 	}
 	leased_say(leased, op, leased->gives);
 }
@@ -256,7 +256,17 @@ static int take_shard(dw_store *store, dw_shard_news *ret_news)
 
 static unsigned surplus(const dw_store *store)
 {
-	return ((const struct leased *)store)->surplus;
+	const struct leased *leased = (const struct leased *)store;
+	unsigned held = 0;
+
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		held += !leased->shards[i].foreign;
+	return leased->leaves ? held : leased->surplus;
+}
+
+static void leave(dw_store *store)
+{
+	((struct leased *)store)->leaves = true;
 }
 
 static void sharing(const dw_store *store, dw_sharing *ret_sharing)
@@ -317,6 +327,7 @@ static void divide(struct leased *leased)
 	leased->type.take_shard = take_shard;
 	leased->type.surplus = surplus;
 	leased->type.sharing = sharing;
+	leased->type.leave = leave;
 	leased->store.type = &leased->type;
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
 		leased->shards[i].lease = DW_NEVER;

@@ -45,6 +45,7 @@ struct leased {
 	dw_store_class type;
 	struct leased_shard shards[LEASED_SHARDS];
 	unsigned surplus; /* how many shards a peer should give */
+	bool leaves;      /* it should give all */
 	dw_sharing sharing;
 	int gives;        /* the status with which a GIVE is answered */
 	unsigned scanned; /* a bit for each shard that the last SCAN was about */

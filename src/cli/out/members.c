@@ -21,13 +21,14 @@ static json_t *object_of_member(const dw_member *member)
 		json_decref(shards);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:I, s:s}", "who",
-			 member->who, "version", member->version, "since",
-			 (json_int_t)member->since, "until", (json_int_t)member->until, "clock_us",
-			 (json_int_t)member->clock_us, "shards", shards, "room",
-			 (json_int_t)member->room, "dead", member->is_dead, "share",
-			 (json_int_t)member->share, "busy_shards", (json_int_t)member->busy_count,
-			 "busy_topics", member->busy_topics);
+	return json_pack(
+	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:I, s:b, s:I, s:I, s:s, s:b, s:I, s:s}", "who",
+	    member->who, "version", member->version, "since", (json_int_t)member->since, "until",
+	    (json_int_t)member->until, "clock_us", (json_int_t)member->clock_us, "shards", shards,
+	    "room", (json_int_t)member->room, "dead", member->is_dead, "share",
+	    (json_int_t)member->share, "busy_shards", (json_int_t)member->busy_count, "busy_topics",
+	    member->busy_topics, "leaving", member->is_leaving, "unhandled",
+	    (json_int_t)member->unhandled, "unhandled_topics", member->unhandled_topics);
 }
 
 static bool has_shard(const dw_member *member, size_t shard)
@@ -43,7 +44,7 @@ static bool is_owned(const dw_member_list *list, size_t shard)
 	for (size_t i = 0; i < list->count; i++)
 		if (!list->members[i].is_dead && has_shard(&list->members[i], shard))
 			return true;
-	return list->count == 0;
+	return false;
 }
 
 json_t *members_object(const dw_member_list *list)
@@ -103,24 +104,54 @@ void members_shards(const json_t *numbers, char ret_text[MEMBERS_SHARDS_SIZE])
 	}
 }
 
-void members_state(const json_t *member, json_int_t shard_count, char ret_text[MEMBERS_STATE_SIZE])
+static json_int_t number_of(const json_t *member, const char *key)
 {
-	json_int_t held = (json_int_t)json_array_size(json_object_get(member, "shards"));
-	json_int_t share = json_integer_value(json_object_get(member, "share"));
-	json_int_t busy = json_integer_value(json_object_get(member, "busy_shards"));
-	const char *topics = json_string_value(json_object_get(member, "busy_topics"));
+	return json_integer_value(json_object_get(member, key));
+}
+
+static const char *words_of(const json_t *member, const char *key)
+{
+	const char *words = json_string_value(json_object_get(member, key));
+
+	return words ? words : "";
+}
+
+/* write_part writes what is not as it should be with the shards of a member, or "". */
+static void write_part(const json_t *member, json_int_t shard_count,
+		       char ret_text[MEMBERS_STATE_SIZE])
+{
+	long long held = (long long)json_array_size(json_object_get(member, "shards"));
+	long long share = number_of(member, "share"), busy = number_of(member, "busy_shards");
+	const char *topics = words_of(member, "busy_topics");
 
 	ret_text[0] = '\0';
 	if (json_is_true(json_object_get(member, "dead")))
 		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
 			       "dead: the process on this machine has ended");
-	else if (json_integer_value(json_object_get(member, "room")) < shard_count)
+	else if (json_is_true(json_object_get(member, "leaving")) && held > 0 && busy > 0)
+		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
+			       "is stopping: in %lld of them deliveries run: %s", busy, topics);
+	else if (json_is_true(json_object_get(member, "leaving")))
+		(void)snprintf(ret_text, MEMBERS_STATE_SIZE, "is stopping");
+	else if (number_of(member, "room") < shard_count)
 		(void)snprintf(ret_text, MEMBERS_STATE_SIZE, "Redis refuses it others");
 	else if (busy > 0 && held > share)
 		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
 			       "holds %lld, should hold %lld: in %lld of them deliveries run: %s",
-			       (long long)held, (long long)share, (long long)busy,
-			       topics ? topics : ""); /* fits */
+			       held, share, busy, topics); /* fits */
+}
+
+void members_state(const json_t *member, json_int_t shard_count, char ret_text[MEMBERS_STATE_SIZE])
+{
+	long long unhandled = number_of(member, "unhandled");
+	size_t used;
+
+	write_part(member, shard_count, ret_text);
+	used = strlen(ret_text);
+	if (unhandled > 0)
+		(void)snprintf(ret_text + used, MEMBERS_STATE_SIZE - used,
+			       "%s%lld due without a handler there: %s", used > 0 ? "; " : "",
+			       unhandled, words_of(member, "unhandled_topics")); /* fits */
 }
 
 void members_who(const json_t *member, char ret_text[MEMBERS_WHO_SIZE])

@@ -10,10 +10,10 @@
 /* The longest text of the numbers of shards: "0, 2, 4" and so on to 254. */
 #define MEMBERS_SHARDS_SIZE 1024
 #define MEMBERS_WHO_SIZE 256
-#define MEMBERS_STATE_SIZE 320
+#define MEMBERS_STATE_SIZE 640
 
 /* members_object returns {"members":[...], "shard_count", "unowned":[...]}, or NULL if out of
- * memory. "unowned" has the shards that no member has; it is empty if there is no member. */
+ * memory. "unowned" has the shards that no member has. */
 json_t *members_object(const dw_member_list *);
 
 /* members_note_owner notes that one owner has the whole namespace, and the peers wait for its end:

@@ -5,6 +5,7 @@
 
 #include "cli/out/errors.h"
 #include "cli/run/run_core.h"
+#include "durawheel/members.h"
 #include "cli/session.h"
 #include "cli/run/supervisor.h"
 #include "cli/out/text.h"
@@ -56,6 +57,7 @@ void run_stop(struct runner *runner, int code)
 	service_stopping(&runner->service,
 			 runner->stop_patience + 2 * SUPERVISOR_GRACE + SESSION_PATIENCE);
 	remove_handlers(runner);
+	(void)dw_leave(runner->d); /* of an owner: it keeps all until the end */
 	text_span(runner->stop_patience, 2, patience);
 	if (runner->jobs.count > 0)
 		(void)complain(EXIT_DONE, "stopping: waiting for %zu running, at most %s",

@@ -82,7 +82,8 @@ static void print_table(const json_t *object)
 	size_t i, width = who_width(members);
 
 	if (json_array_size(members) == 0) {
-		(void)puts("no peers share this namespace");
+		(void)printf("no peers share this namespace%s\n",
+			     json_array_size(unowned) > 0 ? ", and no process owns it" : "");
 		return;
 	}
 	(void)printf("%-*s %-*s %-*s %-*s %-*s SHARDS\n", (int)width, "WHO", VERSION_WIDTH,

@@ -43,7 +43,10 @@ static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 				  .is_dead = member->is_dead,
 				  .share = member->share,
 				  .busy_count = member->busy,
-				  .busy_topics = member->runs};
+				  .busy_topics = member->runs,
+				  .is_leaving = member->is_leaving,
+				  .unhandled = member->unhandled,
+				  .unhandled_topics = member->lacks};
 	return count;
 }
 
@@ -116,5 +119,14 @@ int engine_node(const struct engine *engine, size_t number, dw_node *ret_node)
 	memset(ret_node, 0, size);
 	memcpy(ret_node, &node, size < sizeof node ? size : sizeof node);
 	ret_node->size = size;
+	return DW_OK;
+}
+
+int engine_leave(struct engine *engine)
+{
+	if (!engine->env.is_peer)
+		return engine_fail(engine, DW_EROLE,
+				   "only a peer gives its shards to others: open as DW_PEER");
+	giving_leave(engine);
 	return DW_OK;
 }

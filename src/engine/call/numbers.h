@@ -23,6 +23,7 @@ enum health {
 	HEALTH_LOADS,   /* an owner that does not know all timers yet */
 	HEALTH_ASKS,    /* a standby that does not know whether another process has the store */
 	HEALTH_STANDBY, /* another process has it */
+	HEALTH_FULL,    /* as many processes share it as can */
 	HEALTH_NEWER,   /* a standby; the store has timers that only a newer durawheel may own */
 	HEALTH_LEASE,   /* an owner whose lease of a shard is over */
 	HEALTH_REFUSED, /* the server refuses a shard */

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
+#include "engine/due/urgent.h"
 #include "engine/rule/occurrences.h"
 #include "port/driven.h"
 
@@ -144,7 +145,7 @@ static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 	engine->delivery.is_busy = engine->delivery.paused;
 	if (unstarted) {
 		uncount_start(engine, timer);
-		timer_unstart(timer);
+		timer_unstart(engine, timer);
 	} else {
 		topic_runs(timer);
 	}
@@ -302,6 +303,13 @@ int engine_started(struct engine *engine, const dw_token *token)
 	    timer->head.attempt != token->attempt)
 		return engine_fail(engine, DW_ESTALE,
 				   "no delivery of this token waits for its start");
+	if (engine->shards.all[timer->shard].giving != GIVING_NOT) {
+		if (!timer->busy)
+			urgent_give_back(engine, timer);
+		return engine_fail(engine, DW_ESTALE,
+				   "the delivery may not start: its shard goes to another peer, "
+				   "which delivers it again");
+	}
 	if (!may_begin(engine, timer))
 		return engine_fail(
 		    engine, DW_ESTALE,
@@ -313,7 +321,7 @@ int engine_started(struct engine *engine, const dw_token *token)
 				   timer->topic->name);
 	timer->started = engine_now(engine);
 	count_start(engine, timer);
-	timer_start(timer);
+	timer_start(engine, timer);
 	topic_runs(timer);
 	return DW_OK;
 }

@@ -4,199 +4,319 @@
 #include "engine/due/urgent.h"
 #include "port/driven.h"
 
-#define DRAIN DW_MILLISECONDS(50)   /* a shard is kept from starting timers for this long */
-#define FREEZE DW_MILLISECONDS(50)  /* calls of its ids wait for this long */
-#define AGAIN DW_MILLISECONDS(100)  /* time between two attempts */
-#define AGAIN_BUSY DW_SECONDS(1)    /* the same, if deliveries run in each shard */
-#define FAILING_LONG DW_SECONDS(10) /* after this time without success a shard drains for long */
+#define DRAIN DW_MILLISECONDS(50)  /* a shard is kept from starting timers for this long */
+#define FREEZE DW_MILLISECONDS(50) /* calls of its ids wait for this long */
+#define AGAIN DW_MILLISECONDS(100) /* time between two attempts */
+#define AGAIN_BUSY DW_SECONDS(1)   /* the same, if deliveries run in each shard */
+
+/* After this time without success, shards drain for as long as a usual delivery takes; if that does
+ * not help, one drains for long. */
+#define FAILING DW_SECONDS(2)
+#define DRAIN_USUAL DW_SECONDS(6)
+#define FAILING_LONG DW_SECONDS(10)
 #define DRAIN_LONG DW_SECONDS(30)
-#define LONG_PAUSE DW_MINUTES(5) /* between two such attempts; each time twice as long */
+#define LONG_PAUSE DW_MINUTES(5) /* between two long ones; each time twice as long */
 #define LONG_PAUSE_MAX DW_HOURS(1)
 
-/* ---- Which shard --------------------------------------------------------------------------- */
+/* ---- Which shards -------------------------------------------------------------------------- */
 
 static bool may_give(const struct engine_shard *shard)
 {
 	return shard->owned && !shard->refused && !shard->drops;
 }
 
-/* choose returns the shard with the fewest deliveries, or -1. Of several it is the next one after
- * the last attempt. */
-static int choose(const struct engine *engine)
+/* choose returns the shard with the fewest deliveries that does not drain yet, or NULL. Of several
+ * it is the next one after the last attempt. */
+static struct engine_shard *choose(struct engine *engine)
 {
-	const struct shards *shards = &engine->shards;
-	int best = -1;
+	struct shards *shards = &engine->shards;
+	struct giving *giving = &engine->ownership.giving;
+	struct engine_shard *best = NULL;
 
-	for (unsigned i = 1; i <= shards->count; i++) {
-		unsigned number = (engine->ownership.giving.shard + i) % shards->count;
+	for (unsigned i = 0; i < shards->count; i++) {
+		struct engine_shard *shard = &shards->all[(giving->next + i) % shards->count];
 
-		if (may_give(&shards->all[number]) &&
-		    (best < 0 || shards->all[number].running < shards->all[best].running))
-			best = (int)number;
+		if (may_give(shard) && shard->giving == GIVING_NOT &&
+		    (!best || shard->running < best->running))
+			best = shard;
 	}
+	if (best)
+		giving->next = (unsigned)(best - shards->all) + 1;
 	return best;
 }
 
-/* drain_time returns for how long the shard may drain. If no shard was quiet for long, one waits
- * for its deliveries, now and then. */
-static dw_usec drain_time(struct giving *giving, dw_usec steady)
+/* ---- For how long -------------------------------------------------------------------------- */
+
+/* choose_patience returns for how long the next attempt drains. */
+static dw_usec choose_patience(const struct giving *giving, dw_usec steady)
 {
-	if (giving->failing == 0 || steady < usec_add(giving->failing, FAILING_LONG) ||
-	    steady < giving->long_at)
+	if (giving->is_leaving)
+		return DW_NEVER;
+	if (giving->failing == 0 || steady < usec_add(giving->failing, FAILING))
 		return DRAIN;
-	giving->long_pause =
-	    giving->long_pause ? usec_min(2 * giving->long_pause, LONG_PAUSE_MAX) : LONG_PAUSE;
-	giving->long_at = usec_add(steady, giving->long_pause);
+	if (!giving->needs_long)
+		return DRAIN_USUAL;
+	if (steady < usec_add(giving->failing, FAILING_LONG) || steady < giving->long_at)
+		return DRAIN;
 	return DRAIN_LONG;
 }
+
+/* note_end learns from an attempt for the next ones. */
+static void note_end(struct giving *giving, dw_usec steady)
+{
+	if (giving->patience == DRAIN_LONG) {
+		giving->long_pause = giving->long_pause
+					 ? usec_min(2 * giving->long_pause, LONG_PAUSE_MAX)
+					 : LONG_PAUSE;
+		giving->long_at = usec_add(steady, giving->long_pause);
+	} else if (giving->has_given) {
+		giving->needs_long = false;
+	} else if (giving->patience == DRAIN_USUAL && steady >= giving->until) {
+		giving->needs_long = true;
+	}
+}
+
+/* ---- An attempt ---------------------------------------------------------------------------- */
 
 static void begin(struct engine *engine, dw_usec steady)
 {
 	struct giving *giving = &engine->ownership.giving;
-	int number = choose(engine);
+	struct engine_shard *shard;
+	bool is_alone;
+	unsigned count;
 
-	if (number < 0) {
+	giving->patience = choose_patience(giving, steady);
+	giving->until = usec_add(steady, giving->patience);
+	giving->has_given = false;
+	is_alone = giving->patience == DRAIN || giving->patience == DRAIN_LONG;
+	count = is_alone ? 1 : driven_surplus(engine->store);
+	while (giving->draining < count && (shard = choose(engine))) {
+		shard->giving = GIVING_DRAINS;
+		giving->draining++;
+	}
+	if (giving->draining == 0)
 		giving->at = usec_add(steady, AGAIN);
+}
+
+/* end is called when no shard drains, and each GIVE is answered. */
+static void end(struct engine *engine, bool is_busy)
+{
+	struct giving *giving = &engine->ownership.giving;
+	dw_usec steady = engine_steady(engine);
+
+	note_end(giving, steady);
+	if (giving->has_given) {
+		/* The next shards are probably as busy as these were. */
+		if (giving->patience != DRAIN_USUAL || driven_surplus(engine->store) == 0)
+			giving->failing = 0;
+		giving->at = steady;
 		return;
 	}
-	giving->active = true;
-	giving->shard = (unsigned)number;
-	giving->until = usec_add(steady, drain_time(giving, steady));
-	engine->shards.all[number].giving = GIVING_DRAINS;
+	if (giving->failing == 0)
+		giving->failing = steady;
+	giving->at = usec_add(steady, is_busy ? AGAIN_BUSY : AGAIN);
+}
+
+/* leave_out lets a shard go on. The turn looks at the timers in its list again. */
+static void leave_out(struct engine *engine, struct engine_shard *shard)
+{
+	shard->giving = GIVING_NOT;
+	engine->shards.more = true;
 }
 
 /* ---- Draining ------------------------------------------------------------------------------ */
 
-/* give_back_of gives back the claims of the list that are of the shard. A put with DW_NEW may be
- * under way for a timer that stays in its list. If the store has failed, the timer waits for a
- * later attempt. */
-static void give_back_of(struct engine *engine, struct timer *first)
+/* may_return returns true if the timer has not started, and nothing of it is under way. A put with
+ * DW_NEW may be under way for a timer that stays in its list. If the store has failed, the timer
+ * waits for a later attempt. */
+static bool may_return(const struct timer *timer)
+{
+	return (timer->state == TIMER_CLAIMED || timer->unstarted) && !timer->busy &&
+	       !timer->calls && timer->failures == 0;
+}
+
+static void return_each(struct engine *engine, struct timer *first)
 {
 	for (struct timer *timer = first, *next; timer; timer = next) {
+		const struct engine_shard *shard = &engine->shards.all[timer->shard];
+
 		next = timer->next;
-		if (timer->shard == engine->ownership.giving.shard &&
-		    timer->state == TIMER_CLAIMED && !timer->busy && !timer->calls &&
-		    timer->failures == 0)
+		if (shard->giving == GIVING_DRAINS && shard->running == 0 && may_return(timer))
 			urgent_give_back(engine, timer);
 	}
 }
 
-static void give_back_of_topic(struct topic *topic, void *user)
+static void return_each_of_topic(struct topic *topic, void *user)
 {
-	give_back_of(user, topic->ready);
-	give_back_of(user, topic->gathered);
+	return_each(user, topic->ready);
+	return_each(user, topic->gathered);
 }
 
-/* give_back gives back what is claimed: due timers wait in the list of the shard, and others in
- * those of their topics. */
-static void give_back(struct engine *engine, const struct engine_shard *shard)
+/* has_unstarted returns true if claims or holds must be given back before the shard can be given. A
+ * delivery that runs comes first. */
+static bool has_unstarted(const struct engine_shard *shard)
 {
-	if (shard->claimed == 0)
-		return;
-	give_back_of(engine, shard->suspended.first);
-	topics_each(&engine->topics, give_back_of_topic, engine);
+	return shard->giving == GIVING_DRAINS && shard->running == 0 && shard->unstarted > 0;
 }
 
-static bool is_quiet(const struct engine_shard *shard)
+/* give_back gives back what has not started in the shards that drain: due timers wait in the list
+ * of their shard, and others in those of their topics. */
+static void give_back(struct engine *engine)
 {
-	return shard->running == 0 && shard->claimed == 0;
+	struct shards *shards = &engine->shards;
+	bool any = false;
+
+	for (unsigned i = 0; i < shards->count; i++) {
+		if (!has_unstarted(&shards->all[i]))
+			continue;
+		return_each(engine, shards->all[i].suspended.first);
+		any = true;
+	}
+	if (any)
+		topics_each(&engine->topics, return_each_of_topic, engine);
 }
 
-/* end lets the shard go on. The turn looks at the timers in its list again. */
-static void end(struct engine *engine)
-{
-	engine->shards.all[engine->ownership.giving.shard].giving = GIVING_NOT;
-	engine->shards.more = true;
-	engine->ownership.giving.active = engine->ownership.giving.asked = false;
-}
-
-static void give_up(struct engine *engine, dw_usec steady)
+static void ask(struct engine *engine, unsigned number, dw_usec steady)
 {
 	struct giving *giving = &engine->ownership.giving;
-	bool is_busy = engine->shards.all[giving->shard].running > 0;
-
-	if (giving->failing == 0)
-		giving->failing = steady;
-	giving->at = usec_add(steady, is_busy ? AGAIN_BUSY : AGAIN);
-	end(engine);
-}
-
-static void ask(struct engine *engine)
-{
 	dw_op *op = op_new(&engine->alloc, DW_OP_GIVE, NULL, NULL, 0);
 
-	if (!op)
-		return; /* asked in the next turn */
-	op->limit = engine->ownership.giving.shard;
-	engine->ownership.giving.asked = true;
+	if (!op) {
+		giving->at = usec_add(steady, AGAIN);
+		return;
+	}
+	op->limit = number;
+	engine->shards.all[number].giving = GIVING_ASKED;
+	giving->draining--;
+	giving->asked++;
 	submit_push(&engine->submit, op, true);
 }
 
-static void go_on(struct engine *engine, dw_usec steady)
+/* is_given_up returns true if the shard stays with this peer: it had no quiet moment, or the peer
+ * should have it now. */
+static bool is_given_up(const struct engine *engine, const struct engine_shard *shard,
+			dw_usec steady)
+{
+	const struct giving *giving = &engine->ownership.giving;
+
+	if (giving->is_leaving || !may_give(shard))
+		return !may_give(shard);
+	return steady >= giving->until || giving->draining > driven_surplus(engine->store) ||
+	       (shard->giving == GIVING_WAITS && steady >= shard->give_until);
+}
+
+static void go_on(struct engine *engine, unsigned number, dw_usec steady)
 {
 	struct giving *giving = &engine->ownership.giving;
-	struct engine_shard *shard = &engine->shards.all[giving->shard];
+	struct engine_shard *shard = &engine->shards.all[number];
 
-	if (giving->asked)
-		return;
-	if (!may_give(shard) || engine->drive.closing || steady >= giving->until) {
-		give_up(engine, steady);
+	if (is_given_up(engine, shard, steady)) {
+		giving->draining--;
+		leave_out(engine, shard);
 		return;
 	}
-	give_back(engine, shard);
-	if (!is_quiet(shard))
+	if (shard->running > 0 || shard->unstarted > 0 || steady < giving->at)
 		return;
 	if (shard->giving == GIVING_DRAINS) {
 		shard->giving = GIVING_WAITS;
-		giving->until = usec_add(steady, FREEZE);
+		shard->give_until = usec_add(steady, FREEZE);
 	}
 	if (shard->busy == 0)
-		ask(engine);
+		ask(engine, number, steady);
+}
+
+static void go_on_with_each(struct engine *engine, dw_usec steady)
+{
+	struct giving *giving = &engine->ownership.giving;
+	struct shards *shards = &engine->shards;
+	bool is_busy = false;
+
+	give_back(engine);
+	for (unsigned i = 0; giving->draining > 0 && i < shards->count; i++) {
+		if (shards->all[i].giving != GIVING_DRAINS && shards->all[i].giving != GIVING_WAITS)
+			continue;
+		is_busy |= shards->all[i].running > 0;
+		go_on(engine, i, steady);
+	}
+	if (giving->draining + giving->asked == 0)
+		end(engine, is_busy);
 }
 
 /* ---- The turn ------------------------------------------------------------------------------ */
 
-/* wants_to_begin returns true if a shard should be given as soon as the last attempt is past. */
+/* wants_to_begin returns true if shards should be given as soon as the last attempt is past. */
 static bool wants_to_begin(const struct engine *engine)
 {
+	const struct giving *giving = &engine->ownership.giving;
+
 	return engine->env.is_peer && engine->ownership.role == DW_OWNER &&
-	       !engine->drive.closing && !engine->ownership.giving.active &&
-	       driven_surplus(engine->store) > 0;
+	       giving->draining + giving->asked == 0 && driven_surplus(engine->store) > 0;
 }
 
 void giving_round(struct engine *engine)
 {
 	struct giving *giving = &engine->ownership.giving;
 	bool wants = wants_to_begin(engine);
-	dw_usec steady = wants || giving->active ? engine_steady(engine) : 0;
+	dw_usec steady = wants || giving->draining > 0 ? engine_steady(engine) : 0;
 
 	if (wants && steady >= giving->at)
 		begin(engine, steady);
-	if (giving->active)
-		go_on(engine, steady);
+	if (giving->draining > 0)
+		go_on_with_each(engine, steady);
+}
+
+/* end_of_drain returns when the shards that drain are looked at again; steady. */
+static dw_usec end_of_drain(const struct engine *engine, dw_usec steady)
+{
+	const struct giving *giving = &engine->ownership.giving;
+	dw_usec at = giving->until;
+
+	if (giving->at > steady)
+		at = usec_min(at, giving->at);
+	for (unsigned i = 0; !giving->is_leaving && i < engine->shards.count; i++)
+		if (engine->shards.all[i].giving == GIVING_WAITS)
+			at = usec_min(at, engine->shards.all[i].give_until);
+	return at;
 }
 
 dw_usec giving_wake(const struct engine *engine, dw_usec now)
 {
 	const struct giving *giving = &engine->ownership.giving;
-	dw_usec at = giving->active ? giving->until : giving->at;
+	bool drains = giving->draining > 0;
+	dw_usec steady, at;
 
-	if (giving->asked || (!giving->active && !wants_to_begin(engine)))
+	if (!drains && !wants_to_begin(engine))
 		return DW_NEVER;
-	return usec_add(now, usec_max(usec_sub(at, engine_steady(engine)), 0));
+	steady = engine_steady(engine);
+	at = drains ? end_of_drain(engine, steady) : giving->at;
+	return at == DW_NEVER ? at : usec_add(now, usec_max(usec_sub(at, steady), 0));
 }
 
+/* A shard of a peer that leaves drains on, so it starts nothing more. */
 void giving_answered(struct engine *engine, const dw_op *op)
 {
 	struct giving *giving = &engine->ownership.giving;
-	dw_usec steady = engine_steady(engine);
+	struct engine_shard *shard = &engine->shards.all[op->limit];
 
-	if (op->status != DW_OK) {
-		give_up(engine, steady);
-		return;
+	giving->asked--;
+	if (op->status == DW_OK) {
+		leave_out(engine, shard);
+		shards_lose(engine, (unsigned)op->limit);
+		giving->has_given = true;
+	} else if (giving->is_leaving) {
+		shard->giving = GIVING_DRAINS;
+		giving->draining++;
+		giving->at = usec_add(engine_steady(engine), AGAIN);
+	} else {
+		leave_out(engine, shard);
 	}
-	end(engine);
-	shards_lose(engine, giving->shard);
-	giving->failing = 0;
-	giving->at = steady;
+	if (giving->draining + giving->asked == 0)
+		end(engine, false);
+}
+
+void giving_leave(struct engine *engine)
+{
+	engine->ownership.giving.is_leaving = true;
+	driven_leave(engine->store);
+	engine_touch(engine);
 }

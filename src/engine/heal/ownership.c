@@ -1,5 +1,6 @@
 #include "engine/heal/ownership.h"
 
+#include "durawheel/members.h"
 #include "engine/core.h"
 #include "engine/heal/loss.h"
 #include "port/driven.h"
@@ -143,10 +144,24 @@ dw_usec ownership_wake(const struct engine *engine)
 	return asks ? engine->ownership.at : DW_NEVER;
 }
 
+static void tell_full(struct engine *engine)
+{
+	dw_event event = {.kind = DW_EVENT_LIMIT, .status = DW_ELIMIT, .count = DW_MEMBERS_MAX};
+
+	if (engine->ownership.refused_by != DW_ELIMIT)
+		event_raise(engine, &event,
+			    "%d processes share the store already, and more cannot: this one "
+			    "stands by until one of them ends",
+			    DW_MEMBERS_MAX);
+}
+
 /* note_refusal keeps why the ownership was refused. A store that is away refuses nothing. */
 static void note_refusal(struct engine *engine, int status)
 {
-	bool is_refused = status == DW_EOWNED || status == DW_ENEWER;
+	bool is_refused = status == DW_EOWNED || status == DW_ENEWER || status == DW_ELIMIT;
+
+	if (status == DW_ELIMIT)
+		tell_full(engine);
 
 	engine->ownership.refused_by = is_refused ? status : DW_OK;
 	if (status == DW_ENEWER)

@@ -24,7 +24,8 @@ struct ownership {
 	int lost_by;          /* the status of the last loss */
 	struct giving giving; /* of a peer, as is the next one */
 	struct sharing sharing;
-	int refused_by; /* why a standby is not the owner: DW_EOWNED or DW_ENEWER; 0: not known */
+	int refused_by; /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
+			 * not known */
 };
 
 /* ownership_lose begins a walk that drops all timers from memory. status says why the ownership is

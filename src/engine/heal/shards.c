@@ -27,7 +27,7 @@ bool shards_suspend(struct engine *engine, struct timer *timer)
 /* A delivery goes on, because the shard cannot be given before it ends. */
 bool shards_suspend_call(struct engine *engine, struct timer *timer)
 {
-	if (engine->shards.all[timer->shard].giving != GIVING_WAITS ||
+	if (engine->shards.all[timer->shard].giving < GIVING_WAITS ||
 	    timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
 	    timer->state == TIMER_VERDICT)
 		return false;

@@ -22,15 +22,18 @@ struct engine;
 enum shard_giving {
 	GIVING_NOT,
 	GIVING_DRAINS, /* nothing of it is claimed or started */
-	GIVING_WAITS   /* calls of its ids wait, too */
+	GIVING_WAITS,  /* calls of its ids wait, too */
+	GIVING_ASKED   /* the store is asked to give it; they wait for its answer */
 };
 
 struct engine_shard {
 	bool owned;
 	enum shard_giving giving;
-	/* Its timers in memory: claimed ones, deliveries that have started and are not settled,
-	 * and those with an operation under way. timers.c changes these numbers. */
-	uint32_t claimed, running, busy;
+	dw_usec give_until; /* steady; while it waits: when it goes on if it was not given */
+	/* Its timers in memory: those that are claimed or held and have not started, deliveries
+	 * that have started and are not settled, and those with an operation under way. timers.c
+	 * changes these numbers. */
+	uint32_t unstarted, running, busy;
 	bool refused;       /* the store refuses what is asked of it */
 	bool drops;         /* it was lost, and memory may still have timers of it */
 	bool gained;        /* it is owned again as soon as these are dropped */

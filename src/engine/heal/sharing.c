@@ -1,5 +1,6 @@
 #include "engine/heal/sharing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +78,7 @@ void sharing_round(struct engine *engine, dw_usec now)
 	watch_clock(engine, sharing);
 	watch_count(engine, sharing);
 	if (before.share != sharing->last.share || before.unowned != sharing->last.unowned ||
-	    engine->ownership.giving.failing != 0)
+	    engine->ownership.giving.failing != 0 || engine->ownership.giving.is_leaving)
 		engine->report.outdated = true;
 }
 
@@ -129,10 +130,8 @@ static void note_age(struct longest *longest, const struct topic *topic, dw_usec
 static void visit_running(struct timer *timer, void *user)
 {
 	struct longest *longest = user;
-	bool runs = timer->state == TIMER_FIRING || timer->state == TIMER_HELD ||
-		    timer->state == TIMER_VERDICT;
 
-	if (runs && timer->topic && timer->started != 0 &&
+	if (timer_is_running(timer) && timer->topic && timer->started != 0 &&
 	    longest->engine->shards.all[timer->shard].owned)
 		note_age(longest, timer->topic,
 			 usec_sub(engine_now(longest->engine), timer->started));
@@ -172,4 +171,41 @@ unsigned sharing_busy(struct engine *engine, char ret_words[SHARING_WORDS])
 	index_each(&engine->timers.index, visit_running, &longest);
 	write_topics(&longest, ret_words);
 	return busy;
+}
+
+/* ---- Handlers ------------------------------------------------------------------------------ */
+
+struct lacking {
+	const struct engine *engine;
+	uint64_t timers;
+	unsigned topics;
+	size_t used;
+	char *words;
+};
+
+static void visit_waiting(struct topic *topic, void *user)
+{
+	struct lacking *lacking = user;
+
+	if (topic->waiting_count == 0 || topic->is_full ||
+	    topic_handler(&lacking->engine->topics, topic))
+		return;
+	lacking->timers += topic->waiting_count;
+	if (lacking->topics == TOPICS_TOLD ||
+	    lacking->used + strlen(topic->name) + 40 > SHARING_WORDS)
+		return;
+	lacking->used += (size_t)snprintf(
+	    lacking->words + lacking->used, SHARING_WORDS - lacking->used, "%s%s (%" PRIu64 ")",
+	    lacking->topics > 0 ? ", " : "", topic->name, topic->waiting_count); /* fits */
+	lacking->topics++;
+}
+
+uint64_t sharing_lacks(struct engine *engine, char ret_words[SHARING_WORDS])
+{
+	struct lacking lacking = {.engine = engine, .words = ret_words};
+
+	ret_words[0] = '\0';
+	if (engine->stats.unhandled > 0 && !engine->ownership.giving.is_leaving)
+		topics_each(&engine->topics, visit_waiting, &lacking);
+	return lacking.timers;
 }

@@ -34,4 +34,8 @@ unsigned sharing_unowned(const struct engine *);
  * deliveries run; 0 if it has not too many shards. */
 unsigned sharing_busy(struct engine *, char ret_words[SHARING_WORDS]);
 
+/* sharing_lacks writes the topics of due timers that have no handler here: "orders (5)". It returns
+ * how many such timers there are. */
+uint64_t sharing_lacks(struct engine *, char ret_words[SHARING_WORDS]);
+
 #endif

@@ -231,6 +231,82 @@ static void timers_start_after_an_attempt_that_failed(void **state)
 	leased_end(&leased);
 }
 
+/* settle_after settles the delivery of each shard that still runs after this time. */
+static void settle_after(struct leased *leased, dw_usec time)
+{
+	struct harness *h = leased->harness;
+
+	harness_pass(h, time);
+	for (size_t i = 0; i < LEASED_SHARDS; i++)
+		if (!leased->shards[h->starts[i].id[0] - 'a'].foreign)
+			(void)harness_settle(h, i);
+}
+
+/* Deliveries of some seconds run in each shard. The shards wait for them together. */
+static void shards_wait_together_for_deliveries_of_some_seconds(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	h->verdict = DW_HOLD;
+	put_each(h, 0);
+	want_fewer(&leased, 3, DW_SECONDS(4));
+	assert_int_equal(given(&leased), 0);
+	settle_after(&leased, DW_SECONDS(1));
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(given(&leased), 3);
+	leased_end(&leased);
+}
+
+/* late_starts counts the starts that were late by more than a second. */
+static unsigned late_starts(const struct harness *h, size_t from)
+{
+	unsigned count = 0;
+
+	for (size_t i = from; i < h->start_count; i++)
+		count += h->starts[i].now - h->starts[i].due > DW_SECONDS(1);
+	return count;
+}
+
+/* put_and_count puts a timer of each shard every two seconds. It returns how many of them are late
+ * by more than a second. */
+static unsigned put_and_count(struct harness *h, unsigned seconds)
+{
+	size_t from = h->start_count;
+
+	for (unsigned i = 0; i < seconds; i += 2) {
+		for (unsigned k = 0; k < LEASED_SHARDS; k++) {
+			char id[3] = {(char)('a' + (int)k), (char)('A' + (int)(i / 2 % 26)), '\0'};
+
+			assert_int_equal(harness_put(h, id, 0), DW_OK);
+		}
+		harness_pass(h, DW_SECONDS(2));
+	}
+	harness_pass(h, DW_SECONDS(40));
+	return late_starts(h, from);
+}
+
+/* A delivery runs for long in each shard. Shards wait for it once for some seconds, and then one of
+ * them now and then for 30 s. In between nothing is late. */
+static void shards_do_not_wait_often_for_long_deliveries(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	h->engine->env.hold = DW_HOURS(1);
+	h->verdict = DW_HOLD;
+	put_each(h, 0);
+	h->verdict = DW_DONE;
+	want_fewer(&leased, 2, DW_SECONDS(60));
+	assert_int_equal(put_and_count(h, 40), 0);
+	want_fewer(&leased, 2, DW_SECONDS(190));
+	assert_in_range(put_and_count(h, 40), 10, 16); /* of one shard in 30 s */
+	assert_int_equal(given(&leased), 0);
+	leased_end(&leased);
+}
+
 /* ---- Calls --------------------------------------------------------------------------------- */
 
 /* Calls that come while the store is asked wait for its answer. They are a client's then, or again
@@ -380,6 +456,8 @@ int main(void)
 	    cmocka_unit_test(claim_is_not_given_back_beside_another_operation),
 	    cmocka_unit_test(shard_with_a_delivery_is_given_when_that_has_ended),
 	    cmocka_unit_test(timers_start_after_an_attempt_that_failed),
+	    cmocka_unit_test(shards_wait_together_for_deliveries_of_some_seconds),
+	    cmocka_unit_test(shards_do_not_wait_often_for_long_deliveries),
 	    cmocka_unit_test(call_waits_and_is_a_clients),
 	    cmocka_unit_test(call_waits_and_is_the_owners_if_the_store_refuses),
 	    cmocka_unit_test(operation_under_way_is_waited_for),

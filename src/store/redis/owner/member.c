@@ -7,6 +7,8 @@
 
 enum { WORDS = sizeof((dw_member_row *)0)->shards / sizeof(uint64_t), DIGIT_BITS = 4 };
 
+#define LEAVES "leaves" /* the word of a member that gives all its shards away */
+
 bool member_has(const dw_member_row *row, unsigned shard)
 {
 	return row->shards[shard / 64] >> shard % 64 & 1;
@@ -40,9 +42,10 @@ void member_write(const dw_member_row *row, const char *holder, char ret_text[ME
 
 	write_shards(row, shards);
 	/* A long holder is cut. */
-	(void)snprintf(ret_text, MEMBER_SIZE, "%" PRId64 " %s %u %" PRId64 " %s %s %s", row->since,
-		       shards, row->room, row->clock, row->version[0] ? row->version : "-",
-		       row->zones[0] ? row->zones : "-", holder);
+	(void)snprintf(ret_text, MEMBER_SIZE, "%" PRId64 " %s %u %" PRId64 " %s %s %s %s",
+		       row->since, shards, row->room, row->clock,
+		       row->version[0] ? row->version : "-", row->zones[0] ? row->zones : "-",
+		       row->is_leaving ? LEAVES : "-", holder);
 }
 
 /* read_shards returns what stands behind the number, or NULL if there is none, or it is too
@@ -79,6 +82,7 @@ bool member_read(const char *text, dw_member_row *ret_row, const char **ret_hold
 {
 	dw_member_row row = {0};
 	const char *at = text;
+	char state[sizeof LEAVES];
 	char *end;
 
 	row.since = strtoll(at, &end, 10);
@@ -91,8 +95,10 @@ bool member_read(const char *text, dw_member_row *ret_row, const char **ret_hold
 	row.clock = strtoll(end + 1, &end, 10);
 	at = *end == ' ' ? read_word(end + 1, row.version, sizeof row.version) : NULL;
 	at = at ? read_word(at, row.zones, sizeof row.zones) : NULL;
+	at = at ? read_word(at, state, sizeof state) : NULL;
 	if (!at)
 		return false;
+	row.is_leaving = strcmp(state, LEAVES) == 0;
 	*ret_row = row;
 	*ret_holder = at;
 	return true;

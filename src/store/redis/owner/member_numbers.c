@@ -163,6 +163,8 @@ static bool add_member(struct redis_store *store, dw_op *op, dw_row ***tail,
 	body.share = (unsigned)reports_number(member->text, "share");
 	body.busy = (unsigned)reports_number(member->text, "busy_shards");
 	reports_words(member->text, "busy_topics", body.runs, sizeof body.runs);
+	body.unhandled = (uint64_t)reports_number(member->text, "lacks");
+	reports_words(member->text, "lacks_topics", body.lacks, sizeof body.lacks);
 	return op_add_row(&store->alloc, op, tail, row_new(&store->alloc, who, &body, sizeof body));
 }
 

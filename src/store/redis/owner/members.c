@@ -66,6 +66,13 @@ static void drop_dead(struct redis_store *store, struct member_list *list)
 
 /* ---- Taking -------------------------------------------------------------------------------- */
 
+static unsigned room_of(const struct redis_store *store)
+{
+	const struct members *self = &store->ownership.members;
+
+	return self->is_leaving ? 0 : self->room;
+}
+
 /* divide computes the share of this store. Returns which of the free shards is its first one. */
 static unsigned divide(struct redis_store *store, const struct member_list *list, dw_usec now)
 {
@@ -76,11 +83,11 @@ static unsigned divide(struct redis_store *store, const struct member_list *list
 		const struct listed_member *listed = &list->members[i];
 		bool mine = member_is_self(store, listed);
 
-		members[i] = (struct quota_member){.since = listed->row.since,
-						   .name = listed->name,
-						   .held = mine ? held_by(store)
-								: member_count(&listed->row),
-						   .room = mine ? self->room : listed->row.room};
+		members[i] = (struct quota_member){
+		    .since = listed->row.since,
+		    .name = listed->name,
+		    .held = mine ? held_by(store) : member_count(&listed->row),
+		    .room = mine ? room_of(store) : listed->row.room};
 	}
 	quota_share(members, list->count, store->shard_count, now);
 	self->share = 0; /* that of a peer for which the list has no room */
@@ -88,6 +95,14 @@ static unsigned divide(struct redis_store *store, const struct member_list *list
 		if (strcmp(members[i].name, store->names.nonce) == 0)
 			self->share = members[i].share;
 	return quota_first(members, list->count, store->names.nonce);
+}
+
+static bool is_listed(const struct redis_store *store, const struct member_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (member_is_self(store, &list->members[i]))
+			return true;
+	return false;
 }
 
 static bool is_anothers(const struct redis_store *store, const struct member_list *list,
@@ -240,6 +255,7 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	struct members *self = &store->ownership.members;
 	dw_usec now = reply_number(&reply->items[1]);
 	struct member_list list;
+	unsigned first;
 
 	clock_learn(store, store->shards[0].node, now);
 	note_clock(store, now, sent);
@@ -253,8 +269,15 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	member_list_read(reply, &list);
 	drop_dead(store, &list);
 	sharing_note_members(store, &list);
+	if (self->own && !is_listed(store, &list)) {
+		members_end(store, DW_ELIMIT); /* there is no room */
+		return;
+	}
 	begin(store);
-	choose(store, &list, divide(store, &list, now));
+	first = divide(store, &list, now);
+	if (self->is_leaving)
+		return;
+	choose(store, &list, first);
 	try_one(store);
 	take_wanted(store);
 }
@@ -284,10 +307,11 @@ static void beat_lost(struct redis_store *store, struct redis_request *request)
 static void say_record(const struct redis_store *store, char ret_text[MEMBER_SIZE])
 {
 	const struct members *self = &store->ownership.members;
+	unsigned room = room_of(store);
 	dw_member_row row = {.since = self->since,
-			     .room =
-				 self->room < store->shard_count ? self->room : store->shard_count,
-			     .clock = self->clock};
+			     .room = room < store->shard_count ? room : store->shard_count,
+			     .clock = self->clock,
+			     .is_leaving = self->is_leaving};
 
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (shard_is_ours(&store->shards[i]))
@@ -340,7 +364,7 @@ void members_work(struct redis_store *store)
 	if (store->ownership.role != DW_OWNER && !is_laid_out(store))
 		return;
 	if (store->now >= self->beat_at) {
-		if (store->ownership.role == DW_OWNER &&
+		if (store->ownership.role == DW_OWNER && !self->is_leaving &&
 		    store->now >= usec_add(self->listed, LIST_AGE))
 			want_all(store);
 		members_enter(store);
@@ -388,6 +412,7 @@ void members_own(struct redis_store *store, dw_op *op)
 		return;
 	}
 	*self = (struct members){.is_in = true,
+				 .is_leaving = self->is_leaving,
 				 .own = op,
 				 .beat_at = store->now,
 				 .room = SHARDS_MAX,
@@ -413,6 +438,17 @@ void members_leave(struct redis_store *store)
 	store->sets.wanted = (struct shard_set){0};
 	if (store->nodes.home->connection)
 		remove_member(store, store->names.nonce);
+}
+
+void members_give_all(dw_store *base)
+{
+	struct redis_store *store = (struct redis_store *)base;
+	struct members *self = &store->ownership.members;
+
+	self->is_leaving = true;
+	self->gives_from = 0;
+	store->sets.wanted = (struct shard_set){0};
+	self->beat_at = store->now; /* the others hear of it */
 }
 
 /* has_list returns true if the last list is new enough to say something. */
@@ -441,7 +477,7 @@ unsigned members_surplus(const dw_store *base)
 	if (!has_list(store) || store->now < self->gives_from)
 		return 0;
 	held = held_by(store);
-	if (held <= self->share)
-		return 0;
+	if (self->is_leaving || held <= self->share)
+		return self->is_leaving ? held : 0;
 	return held - self->share < GIVES_MAX ? held - self->share : GIVES_MAX;
 }

@@ -11,6 +11,7 @@ struct shard;
 
 struct members {
 	bool is_in;      /* this store is a peer, and enters itself each second */
+	bool is_leaving; /* it takes nothing, and gives all that it has */
 	dw_op *own;      /* the OWN operation that waits for the first list */
 	dw_usec since;   /* when it joined (the server's clock); 0: that clock is not known yet */
 	dw_usec beat_at; /* when it enters itself next (steady clock) */
@@ -75,6 +76,9 @@ void members_sharing(const dw_store *, dw_sharing *);
  * others now. members_has_all returns true if it has every shard. */
 unsigned members_surplus(const dw_store *);
 bool members_has_all(const struct redis_store *);
+
+/* members_give_all implements dw_store_class.leave. */
+void members_give_all(dw_store *);
 
 /* members_end answers the OWN that waits. */
 void members_end(struct redis_store *, int status);

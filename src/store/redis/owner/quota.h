@@ -7,7 +7,7 @@
 
 #define QUOTA_YOUNG DW_SECONDS(3)
 
-enum { QUOTA_MEMBERS_MAX = 64 }; /* as in member.lua */
+enum { QUOTA_MEMBERS_MAX = 50 }; /* as in member.lua */
 
 /* A peer, as the list tells it. */
 struct quota_member {

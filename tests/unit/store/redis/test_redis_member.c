@@ -24,12 +24,14 @@ static void member_is_read_as_it_was_written(void **state)
 		dw_member_row found;
 
 		memcpy(row.shards, sets[i], sizeof row.shards);
+		row.is_leaving = i & 1;
 		memcpy(row.zones, i ? "2026a" : "", i ? 6 : 1);
 		member_write(&row, HOLDER, text);
 		assert_true(member_read(text, &found, &holder));
 		assert_memory_equal(found.shards, row.shards, sizeof row.shards);
 		assert_int_equal(found.clock, -120);
 		assert_string_equal(found.zones, row.zones);
+		assert_int_equal(found.is_leaving, row.is_leaving);
 		assert_string_equal(holder, HOLDER);
 		member_write(&found, holder, again);
 		assert_string_equal(again, text);
@@ -43,7 +45,7 @@ static void member_is_written_for_people(void **state)
 
 	(void)state;
 	member_write(&row, HOLDER, text);
-	assert_string_equal(text, "5 8001 16 0 1.0 - " HOLDER);
+	assert_string_equal(text, "5 8001 16 0 1.0 - - " HOLDER);
 	assert_int_equal(member_count(&row), 2);
 	assert_true(member_has(&row, 15));
 	assert_false(member_has(&row, 14));
@@ -56,14 +58,15 @@ static void member_that_is_none_is_refused(void **state)
 					    "5",
 					    "5 ",
 					    "5 8001",
-					    "5 g 16 0 1.0 - h",
-					    "5 8001 x 0 1.0 - h",
-					    "5 8001 16 x 1.0 - h",
+					    "5 g 16 0 1.0 - - h",
+					    "5 8001 x 0 1.0 - - h",
+					    "5 8001 16 x 1.0 - - h",
 					    "5 8001 16 0",
 					    "5 8001 16 0 1.0",
 					    "5 8001 16 0 1.0 -",
+					    "5 8001 16 0 1.0 - -",
 					    "5 10000000000000000000000000000000000000000000000000"
-					    "000000000000000 16 0 1.0 - h"};
+					    "000000000000000 16 0 1.0 - - h"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
