@@ -292,7 +292,7 @@ void delivery_run(struct engine *engine, struct timer *timer, dw_usec now)
 static bool may_begin(const struct engine *engine, const struct timer *timer)
 {
 	return engine->maintenance.purging == 0 && engine->shards.all[timer->shard].owned &&
-	       lease_holds(engine, timer->shard);
+	       lease_is_ours(engine, timer->shard);
 }
 
 int engine_started(struct engine *engine, const dw_token *token)
@@ -303,7 +303,7 @@ int engine_started(struct engine *engine, const dw_token *token)
 	    timer->head.attempt != token->attempt)
 		return engine_fail(engine, DW_ESTALE,
 				   "no delivery of this token waits for its start");
-	if (engine->shards.all[timer->shard].giving != GIVING_NOT) {
+	if (engine->shards.all[timer->shard].giving != GIVING_NOT && !timer->no_retry) {
 		if (!timer->busy)
 			urgent_give_back(engine, timer);
 		return engine_fail(engine, DW_ESTALE,

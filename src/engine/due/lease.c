@@ -10,16 +10,19 @@ static bool covers(dw_usec lease, dw_usec steady)
 	return lease == DW_NEVER || steady < lease;
 }
 
-bool lease_holds(const struct engine *engine, unsigned shard)
+bool lease_is_ours(const struct engine *engine, unsigned shard)
 {
 	dw_usec lease;
 
-	if (engine->shards.all[shard].giving != GIVING_NOT)
-		return false;
 	if (!engine->shards.all[shard].owned)
 		return true; /* a client has no lease, and starts no timers */
 	lease = driven_lease(engine->store, shard);
 	return lease == DW_NEVER || engine_steady(engine) < lease;
+}
+
+bool lease_holds(const struct engine *engine, unsigned shard)
+{
+	return engine->shards.all[shard].giving == GIVING_NOT && lease_is_ours(engine, shard);
 }
 
 bool lease_allows(const struct engine *engine, const struct timer *timer)

@@ -19,7 +19,9 @@ struct lease {
 	bool is_over;      /* a lease of ours was over then */
 };
 
-/* lease_holds returns true if timers of the shard may start at this moment. */
+/* lease_is_ours returns true if the shard is ours at this moment. lease_holds returns true if
+ * timers of it may start, too: it is not being given away. */
+bool lease_is_ours(const struct engine *, unsigned shard);
 bool lease_holds(const struct engine *, unsigned shard);
 
 /* lease_allows returns true if the shard of the timer is not refused, and its lease holds. */

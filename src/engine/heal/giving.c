@@ -128,11 +128,12 @@ static void leave_out(struct engine *engine, struct engine_shard *shard)
 
 /* may_return returns true if the timer has not started, and nothing of it is under way. A put with
  * DW_NEW may be under way for a timer that stays in its list. If the store has failed, the timer
- * waits for a later attempt. */
+ * waits for a later attempt. A hold whose cancel came too late is not delivered again, so it must
+ * start here. */
 static bool may_return(const struct timer *timer)
 {
 	return (timer->state == TIMER_CLAIMED || timer->unstarted) && !timer->busy &&
-	       !timer->calls && timer->failures == 0;
+	       !timer->calls && timer->failures == 0 && !timer->no_retry;
 }
 
 static void return_each(struct engine *engine, struct timer *first)

@@ -86,6 +86,33 @@ static void hold_that_may_not_start_is_delivered_again(void **state)
 	leased_end(&leased);
 }
 
+/* A cancel came too late for it, so nothing delivers it again: its shard waits for its start. */
+static void hold_whose_cancel_came_too_late_starts_here(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	for (unsigned i = 1; i < LEASED_SHARDS; i++)
+		leased_tell_shard(&leased, i, DW_SHARD_FOREIGN);
+	h->verdict = DW_HOLD_UNSTARTED;
+	(void)harness_put(h, "a", 0);
+	harness_turn(h);
+	(void)harness_cancel(h, "a");
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_ELATE);
+	assert_int_equal(engine_leave(h->engine), DW_OK);
+	harness_pass(h, DW_SECONDS(1));
+	assert_int_equal(leased.asked[DW_OP_RETRY], 0);
+	assert_false(leased.shards[0].foreign);
+	assert_int_equal(engine_started(h->engine, &h->starts[0].token), DW_OK);
+	assert_int_equal(harness_settle(h, 0), DW_OK);
+	harness_pass(h, DW_SECONDS(1));
+	assert_true(leased.shards[0].foreign);
+	assert_int_equal(h->start_count, 1);
+	leased_end(&leased);
+}
+
 /* ---- A peer that ends ---------------------------------------------------------------------- */
 
 /* Quiet shards go at once. The others start nothing more, and go when their deliveries have
@@ -173,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(holds_that_have_not_started_are_given_back),
 	    cmocka_unit_test(hold_that_may_not_start_is_delivered_again),
+	    cmocka_unit_test(hold_whose_cancel_came_too_late_starts_here),
 	    cmocka_unit_test(peer_that_leaves_gives_shards_as_their_deliveries_end),
 	    cmocka_unit_test(peer_that_closes_gives_its_holds_back_first),
 	    cmocka_unit_test(peer_that_leaves_asks_again),
