@@ -238,11 +238,10 @@ test_waits_for_room_in_a_queue() {
 # waits_as WORD: with a timer that is made anew until its reason is the word; the others pass.
 waits_as() {
 	local id=0
-	until shows "x$id" "$1"; do
+	until shows "x$id" "$1" && durawheel why "x$id" >out 2>err; do
 		id=$((id + 1))
 		expect 0 durawheel add --topic mail --id x$id --in 0s
 	done
-	expect 0 durawheel why "x$id"
 }
 
 # An owner that does nothing: what it has not read, or has told nothing of.

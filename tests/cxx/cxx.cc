@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -293,7 +294,9 @@ void event_has_its_types()
 
 void close_without_a_patience_takes_that_of_the_options()
 {
-	static std::atomic<bool> is_begun{false}, may_end{false}; // the worker outlives the test
+	static std::atomic<bool> is_begun{false}, may_end{false}; // the worker outlives the handle
+	auto kept = std::make_shared<int>();
+	std::weak_ptr<int> is_kept = kept;
 	durawheel::options options;
 	std::error_code error;
 
@@ -301,17 +304,20 @@ void close_without_a_patience_takes_that_of_the_options()
 	options.workers = 1;
 	options.close_patience = 10ms;
 	auto timers = durawheel::handle::open(options, error);
-	CHECK(!error && !timers.on_worker("t", [](auto &) {
+	CHECK(!error && !timers.on_worker("t", [kept](auto &) {
 		is_begun = true;
 		while (!may_end)
 			std::this_thread::sleep_for(1ms);
 		return durawheel::verdict::done();
 	}));
+	kept.reset();
 	CHECK(!timers.after(0s, {"t", "a"}));
 	while (!is_begun)
 		CHECK(!timers.turn());
 	CHECK(timers.close() == DW_ETIMEOUT && !timers);
 	may_end = true;
+	while (!is_kept.expired()) // the last handler frees the callback
+		std::this_thread::sleep_for(1ms);
 	CHECK(!timers.close()); // of no store
 	CHECK(!open_test().close());
 }
