@@ -79,7 +79,7 @@ static const struct world {
     {"--redis-queues", queues_redis_run, false, false, BUG_QUEUES, BUG_SERVERS},
     {"--peer-queues", queues_redis_run, false, true, BUG_QUEUES, BUG_SERVERS},
     {"--sentinels", servers_run_sentinels, false, false, BUG_SERVERS, BUG_SLOT_FIRST},
-    {"--cluster", servers_run_cluster, false, false, BUG_NO_TURN, BUG_COUNT},
+    {"--cluster", servers_run_cluster, false, false, BUG_NAMED_BY_ONE, BUG_COUNT},
 };
 
 static const struct world *world = &worlds[0];

@@ -92,10 +92,9 @@
 	X(CONFIRM_EARLY, "confirm_early") /* --sentinels: answers before the replicas have it */   \
 	X(NAMED_LONG, "named_long")       /* --sentinels: uses a server that nobody names */       \
 	X(NAMED_BY_ONE, "named_by_one")   /* --sentinels: one voter is a majority */               \
-	X(NO_TURN, "no_turn")         /* --sentinels: all use a new server with its last owner */  \
-	X(NAMED_EARLY, "named_early") /* a server is used as soon as it is named */                \
-	X(SLOT_FIRST, "slot_first")   /* --cluster: who claims a slot first has it for ever */     \
-	X(REPLACED_NEW, "replaced_new") /* --cluster: a replaced master counts as a new one */
+	X(NAMED_EARLY, "named_early")     /* a server is used as soon as it is named */            \
+	X(SLOT_FIRST, "slot_first")       /* --cluster: who claims a slot first has it for ever */ \
+	X(REPLACED_NEW, "replaced_new")   /* --cluster: a replaced master counts as a new one */
 
 #define BUG(symbol, text) BUG_##symbol,
 enum bug {

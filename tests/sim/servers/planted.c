@@ -24,8 +24,6 @@ bool __wrap_named_count(struct nomination *ret_named, const struct vote *votes, 
 	bool is_named = __real_named_count(ret_named, votes, count,
 					   planted == BUG_NAMED_BY_ONE ? 1 : majority, now);
 
-	if (is_named && planted == BUG_NO_TURN && ret_named->length >= NAMED_FOR)
-		ret_named->length = usec_add(ret_named->length, NAMED_OTHERS);
 	if (is_named && planted == BUG_NAMED_EARLY)
 		ret_named->length = usec_add(ret_named->length, NAMED_FOR);
 	if (is_named && planted == BUG_NAMED_LONG)

@@ -41,6 +41,19 @@ static void majority_names_the_server(void **state)
 	assert_false(named_is_usable(&named, true, 99 * S + NAMED_BOUND));
 }
 
+/* A second before others may, the last owner acquires what it has in memory. */
+static void last_owner_uses_the_server_first(void **state)
+{
+	struct nomination named = {.until = DW_NEVER};
+
+	(void)state;
+	for (int seconds = 0; seconds < 10; seconds++) {
+		named.length = seconds * S;
+		assert_int_equal(named_is_usable(&named, true, 0), seconds >= 6);
+		assert_int_equal(named_is_usable(&named, false, 0), seconds >= 7);
+	}
+}
+
 static void old_answer_counts_no_more(void **state)
 {
 	struct vote votes[2] = {{.server = ""}};
@@ -167,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(majority_names_the_server),
+	    cmocka_unit_test(last_owner_uses_the_server_first),
 	    cmocka_unit_test(old_answer_counts_no_more),
 	    cmocka_unit_test(majority_must_say_so_at_one_time),
 	    cmocka_unit_test(voter_that_starts_again_keeps_its_word),
