@@ -7,6 +7,8 @@
  *         were, and how many shards moved.
  * share   100,000 timers come due within a second, with 1, 2 and 4 peers: how many start a second,
  *         and the server's processor time a timer, from its first command to its last one.
+ * crowd   a client puts timers that are due later, beside 1 and 50 peers with 200 shards: the
+ *         server's processor time a put, with what the peers ask meanwhile.
  */
 #include <poll.h>
 #include <signal.h>
@@ -27,6 +29,7 @@
 #include "durawheel/topic.h"
 
 enum { PEERS_MAX = 4, ROUNDS = 3, RULES = 100, SHARED = 100000 };
+enum { CROWD = 50, CROWD_SHARDS = 200, CROWD_PUTS = 200000 };
 enum { PLAIN, MESSAGE, OCCURRENCE, KINDS };
 
 #define MOVE_EVERY DW_SECONDS(5)
@@ -54,6 +57,7 @@ struct shared {
 	_Atomic dw_usec last;
 };
 static struct shared *shared;
+static unsigned shard_count = BENCH_SHARDS;
 
 struct peer {
 	dw *d;
@@ -180,7 +184,7 @@ static void open_peer(struct peer *peer, const struct bench_home *home)
 	dw_options options = {.size = sizeof options,
 			      .store = home->url,
 			      .name = BENCH_NAME,
-			      .shards = BENCH_SHARDS,
+			      .shards = shard_count,
 			      .role = DW_PEER,
 			      .on_event = on_event,
 			      .on_event_user = peer};
@@ -515,6 +519,67 @@ static void measure_shares(const struct bench_options *options)
 	bench_report(options, &cost, costs, 3);
 }
 
+/* ---- A crowd ------------------------------------------------------------------------------- */
+
+static void put_as_client(const struct bench_home *home)
+{
+	char message[DW_MESSAGE_SIZE] = "";
+	dw_options options = {.size = sizeof options,
+			      .store = home->url,
+			      .name = BENCH_NAME,
+			      .role = DW_CLIENT};
+	dw *d;
+
+	bench_require(dw_open(&d, &options, message) == DW_OK, message);
+	bench_put_all(d, topics[PLAIN], CROWD_PUTS, wall() + DW_HOURS(1), DW_SECONDS(60));
+	bench_require(dw_close(d, DW_SECONDS(30)) == DW_OK, "dw_close");
+}
+
+/* measure_crowd returns the server's microseconds a put. */
+static double measure_crowd(unsigned peers)
+{
+	struct bench_home home;
+	struct peer peer;
+	pid_t pids[CROWD];
+	double before, after;
+
+	share_all(0, 0, 0);
+	bench_home_open(&home, "redis");
+	for (unsigned i = 0; i < peers; i++)
+		if (start_peer(&peer, i, &home, &pids[i])) {
+			while (!shared->stop)
+				turn(&peer, wall() + DW_MILLISECONDS(500));
+			close_peer(&peer);
+		}
+	await_peers((int)peers);
+	(void)poll(NULL, 0, 20000); /* each has its share */
+	before = server_seconds(&home);
+	put_as_client(&home);
+	after = server_seconds(&home);
+	shared->stop = 1;
+	for (unsigned i = 0; i < peers; i++)
+		end_peer(pids[i]);
+	bench_home_end(&home);
+	return (after - before) / CROWD_PUTS * 1e6;
+}
+
+static void measure_crowds(const struct bench_options *options)
+{
+	static const char *const names[] = {"1 peer", "50 peers"};
+	struct bench_metric cost = {"peers", "crowd", "server", "us", CROWD_PUTS};
+	struct bench_figure costs[2] = {0};
+
+	shard_count = CROWD_SHARDS;
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < 2; i++) {
+			costs[i].system = names[i];
+			costs[i].rounds[round] = measure_crowd(i == 0 ? 1 : CROWD);
+			costs[i].count = (size_t)round + 1;
+		}
+	shard_count = BENCH_SHARDS;
+	bench_report(options, &cost, costs, 2);
+}
+
 int main(int argc, char **argv)
 {
 	struct bench_options options = bench_options(argc, argv, 60);
@@ -523,5 +588,7 @@ int main(int argc, char **argv)
 		measure_moves(&options);
 	if (!options.workload || strcmp(options.workload, "share") == 0)
 		measure_shares(&options);
+	if (!options.workload || strcmp(options.workload, "crowd") == 0)
+		measure_crowds(&options);
 	return 0;
 }

@@ -75,3 +75,59 @@ void replica_stalled(struct faults *faults)
 	}
 	replicas_finish(&replicas, FREE_MAX);
 }
+
+static void start(struct replicas *replicas, unsigned number)
+{
+	replicas_start(replicas, number, NULL);
+	(void)replicas_wait_ready(replicas, number); /* has complained */
+}
+
+static void kill_one(struct replicas *replicas, unsigned number)
+{
+	dw_usec from = faults_now();
+
+	replicas_kill(replicas, number);
+	replicas_pass(replicas, faults_between(replicas->faults, 0, DW_SECONDS(3)));
+	start(replicas, number);
+	replicas_fault(replicas, from - DW_SECONDS(3), faults_now());
+}
+
+/* halt_one: for less than its lease, or for longer. */
+static void halt_one(struct replicas *replicas, unsigned number)
+{
+	dw_usec from = faults_now();
+
+	process_signal(&replicas->processes[number], SIGSTOP);
+	replicas_pass(replicas, faults_between(replicas->faults, DW_SECONDS(1), DW_SECONDS(12)));
+	process_signal(&replicas->processes[number], SIGCONT);
+	replicas_pass(replicas, DW_SECONDS(1));
+	replicas_fault(replicas, from - DW_SECONDS(3), faults_now());
+}
+
+static void replace_one(struct replicas *replicas, unsigned number)
+{
+	replicas_stop(replicas, number);
+	start(replicas, number);
+}
+
+/* replicas_disturbed: at random one of three is killed, stands still, or is replaced. */
+void replicas_disturbed(struct faults *faults)
+{
+	static void (*const kinds[])(struct replicas *, unsigned) = {kill_one, halt_one,
+								     replace_one};
+	dw_usec until = faults_now() + (faults->is_long ? DW_MINUTES(10) : DW_SECONDS(20));
+	size_t counts[3] = {0};
+	struct replicas replicas;
+
+	replicas_begin(&replicas, faults, 3, A_SECOND / 4);
+	while (faults_now() < until) {
+		unsigned kind = (unsigned)rng_below(&faults->rng, 3);
+
+		kinds[kind](&replicas, (unsigned)rng_below(&faults->rng, 3));
+		counts[kind]++;
+		replicas_pass(&replicas, faults_between(faults, 0, DW_SECONDS(4)));
+	}
+	(void)printf("    %zu killed, %zu stood still, %zu replaced\n", counts[0], counts[1],
+		     counts[2]); /* only to be read */
+	replicas_finish(&replicas, FREE_MAX);
+}

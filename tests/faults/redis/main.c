@@ -43,6 +43,7 @@ static const struct faults_test tests[] = {
     {"deploy", deploy},
     {"replica_refused", replica_refused},
     {"replica_stalled", replica_stalled},
+    {"replicas_disturbed", replicas_disturbed},
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

@@ -63,5 +63,6 @@ void peers_stopped(struct faults *);
 void deploy(struct faults *);
 void replica_refused(struct faults *);
 void replica_stalled(struct faults *);
+void replicas_disturbed(struct faults *);
 
 #endif

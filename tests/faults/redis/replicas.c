@@ -307,6 +307,16 @@ void replicas_stop(struct replicas *replicas, unsigned number)
 	*process = (struct process)PROCESS_NONE;
 }
 
+void replicas_kill(struct replicas *replicas, unsigned number)
+{
+	struct process *process = &replicas->processes[number];
+
+	process_kill(process);
+	take_lines(replicas);
+	process_free(process);
+	*process = (struct process)PROCESS_NONE;
+}
+
 /* are_shared: all shards have an owner, and the members are known. */
 static bool are_shared(const struct replicas *replicas)
 {

@@ -14,7 +14,7 @@
 #include "faults/redis/run.h"
 
 #define REPLICAS_NAME "service"
-enum { REPLICAS_MAX = 11, LIVES_MAX = 128, FAULTS_MAX = 64, REPEATS_MAX = 256 };
+enum { REPLICAS_MAX = 11, LIVES_MAX = 128, FAULTS_MAX = 128, REPEATS_MAX = 2048 };
 
 /* What is known of one timer, or of one occurrence. */
 struct start_count {
@@ -72,10 +72,11 @@ struct replicas {
 void replicas_begin(struct replicas *, struct faults *, unsigned count, unsigned a_second);
 
 /* replicas_start starts one more: as this user of the server, or NULL. replicas_stop ends one as a
- * service is ended. */
+ * service is ended. replicas_kill kills one. */
 void replicas_start(struct replicas *, unsigned number, const char *user);
 bool replicas_wait_ready(struct replicas *, unsigned number);
 void replicas_stop(struct replicas *, unsigned number);
+void replicas_kill(struct replicas *, unsigned number);
 
 /* replicas_pass lets time pass. replicas_fault tells the judge that what is due in this time may
  * start again. */
