@@ -287,6 +287,29 @@ test_redis_what_waits_for_a_job_goes_to_another_peer() {
 	[ "$(cat ./*.fired | sed 's/^{"id":"\([0-9]*\)".*/\1/' | sort -u | wc -l)" = 64 ]
 }
 
+# A client beside peers has a journal. While Redis is away, it keeps what is asked, and replays it.
+test_redis_journal_of_a_client_beside_peers() {
+	lasting_redis
+	peer one
+	await has_shards 16
+	peer two
+	await has_shards 8 8
+	expect 0 durawheel add --topic t --id gone --in 1h
+	redis_kill
+	expect 0 durawheel add --topic t --id kept --in 1s --journal j
+	says 'kept: Redis is away: kept in the journal until it is back'
+	expect 6 durawheel cancel gone --journal j
+	lasting_redis
+	await has_shards 8 8
+	expect 0 durawheel journal replay j
+	prints 'replayed 2 timers'
+	await all_fired 1
+	await has_count pending 0
+	stop_peer one
+	stop_peer two
+	[ "$(cat ./*.fired | ids_of /dev/stdin)" = kept ]
+}
+
 # fill_list: 50 other peers are in the list for some seconds.
 fill_list() {
 	# shellcheck disable=SC2016 # Lua
