@@ -1,10 +1,12 @@
 #include "sim/fleet/fleet.h"
 
+#include "engine/call/members.h"
 #include "sim/fleet/newer.h"
 #include "sim/fleet/requests.h"
 
 #define EVENTS_MAX 400000u
 #define IDLE_TIME 500
+#define LEAVES_CLOSE 1000 /* of 10,000 events: a peer that leaves closes */
 #define CALM_MAX DW_MINUTES(10)
 #define RULES_MAX DW_MINUTES(15) /* a recurring timer comes for so long */
 
@@ -68,6 +70,20 @@ static void stall(struct fleet *fleet)
 	instance_stall(&fleet->at_work->instance, time);
 }
 
+/* end_politely: a peer may give its shards away first, and close later. */
+static void end_politely(struct process *process)
+{
+	struct sim *sim = process->instance.sim;
+
+	if (!sim->peers || process->leaves || chance(sim, 5000)) {
+		process_end(process);
+		return;
+	}
+	trace(sim, "leave", "", process->instance.number, 0);
+	process->leaves = true;
+	(void)engine_leave(sim->at_work->engine); /* of a peer it cannot fail */
+}
+
 static void disturb(struct fleet *fleet)
 {
 	struct sim *sim = fleet->sim;
@@ -85,8 +101,9 @@ static void disturb(struct fleet *fleet)
 	process_enter(process);
 	if (chance(sim, knobs->crash))
 		process_kill(process);
-	else if (chance(sim, knobs->close) && !sim->at_work->closing)
-		process_end(process);
+	else if (chance(sim, process->leaves ? LEAVES_CLOSE : knobs->close) &&
+		 !sim->at_work->closing)
+		end_politely(process);
 	else if (chance(sim, knobs->stall))
 		stall(fleet);
 	else if (chance(sim, knobs->spurious) && sim->at_work->stalled_until <= sim->clocks.steady)
@@ -259,9 +276,13 @@ static void become_calm(struct fleet *fleet)
 	trace(sim, "calm", "", 0, 0);
 	for (unsigned i = 0; i < fleet->count; i++) {
 		struct process *process = &fleet->processes[i];
+		bool works;
 
 		process_enter(process);
-		if (sim->at_work->engine && !sim->at_work->closing)
+		works = sim->at_work->engine && !sim->at_work->closing;
+		if (works && process->leaves)
+			process_end(process);
+		else if (works)
 			program_register_all(sim);
 		process_leave(process);
 	}

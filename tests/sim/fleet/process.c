@@ -163,6 +163,7 @@ void process_open(struct process *process)
 	env.on_event_user = fleet;
 	instance->open_at = DW_NEVER;
 	instance->account.may_fail = false;
+	process->leaves = false;
 	instance_begin(instance, ++fleet->lives);
 	if (engine_new(&instance->engine, &env) != DW_OK)
 		broken(sim, "sim", "the engine does not open");
