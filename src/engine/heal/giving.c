@@ -50,8 +50,6 @@ static struct engine_shard *choose(struct engine *engine)
 /* choose_patience returns for how long the next attempt drains. */
 static dw_usec choose_patience(const struct giving *giving, dw_usec steady)
 {
-	if (giving->is_leaving)
-		return DW_NEVER;
 	if (giving->failing == 0 || steady < usec_add(giving->failing, FAILING))
 		return DRAIN;
 	if (!giving->needs_long)
@@ -78,6 +76,21 @@ static void note_end(struct giving *giving, dw_usec steady)
 
 /* ---- An attempt ---------------------------------------------------------------------------- */
 
+static void drain(struct giving *giving, struct engine_shard *shard)
+{
+	shard->giving = GIVING_DRAINS;
+	giving->draining++;
+}
+
+static void drain_all(struct engine *engine)
+{
+	struct shards *shards = &engine->shards;
+
+	for (unsigned i = 0; i < shards->count; i++)
+		if (may_give(&shards->all[i]) && shards->all[i].giving == GIVING_NOT)
+			drain(&engine->ownership.giving, &shards->all[i]);
+}
+
 static void begin(struct engine *engine, dw_usec steady)
 {
 	struct giving *giving = &engine->ownership.giving;
@@ -90,10 +103,8 @@ static void begin(struct engine *engine, dw_usec steady)
 	giving->has_given = false;
 	is_alone = giving->patience == DRAIN || giving->patience == DRAIN_LONG;
 	count = is_alone ? 1 : driven_surplus(engine->store);
-	while (giving->draining < count && (shard = choose(engine))) {
-		shard->giving = GIVING_DRAINS;
-		giving->draining++;
-	}
+	while (giving->draining < count && (shard = choose(engine)))
+		drain(giving, shard);
 	if (giving->draining == 0)
 		giving->at = usec_add(steady, AGAIN);
 }
@@ -250,7 +261,7 @@ static bool wants_to_begin(const struct engine *engine)
 {
 	const struct giving *giving = &engine->ownership.giving;
 
-	return engine->env.is_peer && engine->ownership.role == DW_OWNER &&
+	return engine->env.is_peer && engine->ownership.role == DW_OWNER && !giving->is_leaving &&
 	       giving->draining + giving->asked == 0 && driven_surplus(engine->store) > 0;
 }
 
@@ -258,8 +269,14 @@ void giving_round(struct engine *engine)
 {
 	struct giving *giving = &engine->ownership.giving;
 	bool wants = wants_to_begin(engine);
-	dw_usec steady = wants || giving->draining > 0 ? engine_steady(engine) : 0;
+	dw_usec steady;
 
+	if (giving->is_leaving && engine->ownership.role == DW_OWNER &&
+	    driven_has_members(engine->store))
+		drain_all(engine);
+	if (!wants && giving->draining == 0)
+		return;
+	steady = engine_steady(engine);
 	if (wants && steady >= giving->at)
 		begin(engine, steady);
 	if (giving->draining > 0)
@@ -286,8 +303,8 @@ dw_usec giving_wake(const struct engine *engine, dw_usec now)
 	bool drains = giving->draining > 0;
 	dw_usec steady, at;
 
-	if (!drains && !wants_to_begin(engine))
-		return DW_NEVER;
+	if (walk_is_on(&engine->walk) || (!drains && !wants_to_begin(engine)))
+		return DW_NEVER; /* the end of a walk has a turn */
 	steady = engine_steady(engine);
 	at = drains ? end_of_drain(engine, steady) : giving->at;
 	return at == DW_NEVER ? at : usec_add(now, usec_max(usec_sub(at, steady), 0));
@@ -318,6 +335,7 @@ void giving_answered(struct engine *engine, const dw_op *op)
 void giving_leave(struct engine *engine)
 {
 	engine->ownership.giving.is_leaving = true;
+	engine->ownership.giving.until = DW_NEVER; /* an attempt goes on */
 	driven_leave(engine->store);
 	engine_touch(engine);
 }

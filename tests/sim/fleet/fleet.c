@@ -6,7 +6,6 @@
 
 #define EVENTS_MAX 400000u
 #define IDLE_TIME 500
-#define LEAVES_CLOSE 1000 /* of 10,000 events: a peer that leaves closes */
 #define CALM_MAX DW_MINUTES(10)
 #define RULES_MAX DW_MINUTES(15) /* a recurring timer comes for so long */
 
@@ -70,12 +69,27 @@ static void stall(struct fleet *fleet)
 	instance_stall(&fleet->at_work->instance, time);
 }
 
+/* chance_of_end: that a process closes, or a peer leaves; of 10,000. What it holds then is what can
+ * go wrong. */
+static uint32_t chance_of_end(const struct process *process)
+{
+	const struct sim *sim = process->instance.sim;
+	dw_stats stats = {.size = sizeof stats};
+
+	if (process->leaves)
+		return 300;
+	if (!sim->peers)
+		return sim->knobs.close;
+	engine_stats(process->instance.engine, &stats);
+	return sim->knobs.close + (stats.held > 0 ? 200 : 0);
+}
+
 /* end_politely: a peer may give its shards away first, and close later. */
 static void end_politely(struct process *process)
 {
 	struct sim *sim = process->instance.sim;
 
-	if (!sim->peers || process->leaves || chance(sim, 5000)) {
+	if (!sim->peers || process->leaves || chance(sim, 2000)) {
 		process_end(process);
 		return;
 	}
@@ -101,8 +115,7 @@ static void disturb(struct fleet *fleet)
 	process_enter(process);
 	if (chance(sim, knobs->crash))
 		process_kill(process);
-	else if (chance(sim, process->leaves ? LEAVES_CLOSE : knobs->close) &&
-		 !sim->at_work->closing)
+	else if (chance(sim, chance_of_end(process)) && !sim->at_work->closing)
 		end_politely(process);
 	else if (chance(sim, knobs->stall))
 		stall(fleet);

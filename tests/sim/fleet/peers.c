@@ -95,6 +95,8 @@ void peers_gives(struct fleet *fleet, const struct process *process)
 	dw_member_row row;
 
 	peers_watch(fleet);
+	if (process->leaves || process->instance.closing)
+		return; /* it gives all */
 	if (!record_of(fleet, process->nonce, &row) || row.room < fleet->server.shard_count)
 		return; /* it was refused a shard, and has no room for its share */
 	if (server_now(&fleet->server) < usec_add(row.since, QUOTA_YOUNG + DW_SECONDS(2)))

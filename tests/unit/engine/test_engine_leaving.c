@@ -184,6 +184,30 @@ static void peer_that_leaves_asks_again(void **state)
 	leased_end(&leased);
 }
 
+/* A shard drains already because the peer had too many. It goes on as the others do, and the engine
+ * sleeps until something happens. */
+static void peer_that_gives_leaves(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin_peer(&leased);
+
+	(void)state;
+	h->engine->env.hold = DW_HOURS(1);
+	h->verdict = DW_HOLD;
+	put_each(h, 0);
+	want_fewer(&leased, 1, DW_MILLISECONDS(10));
+	assert_int_equal(h->engine->ownership.giving.draining, 1);
+	assert_int_equal(engine_leave(h->engine), DW_OK);
+	harness_pass(h, DW_SECONDS(10));
+	assert_int_equal(h->engine->ownership.giving.draining, LEASED_SHARDS);
+	assert_int_equal(giving_wake(h->engine, h->wall), DW_NEVER);
+	for (size_t i = 0; i < LEASED_SHARDS; i++)
+		assert_int_equal(harness_settle(h, i), DW_OK);
+	harness_pass(h, DW_MILLISECONDS(10));
+	assert_int_equal(given(&leased), LEASED_SHARDS);
+	leased_end(&leased);
+}
+
 static void owner_does_not_leave(void **state)
 {
 	struct leased leased;
@@ -204,6 +228,7 @@ int main(void)
 	    cmocka_unit_test(peer_that_leaves_gives_shards_as_their_deliveries_end),
 	    cmocka_unit_test(peer_that_closes_gives_its_holds_back_first),
 	    cmocka_unit_test(peer_that_leaves_asks_again),
+	    cmocka_unit_test(peer_that_gives_leaves),
 	    cmocka_unit_test(owner_does_not_leave),
 	};
 	return cmocka_run_group_tests_name("engine_leaving", tests, NULL, NULL);
