@@ -524,10 +524,8 @@ static void measure_shares(const struct bench_options *options)
 static void put_as_client(const struct bench_home *home)
 {
 	char message[DW_MESSAGE_SIZE] = "";
-	dw_options options = {.size = sizeof options,
-			      .store = home->url,
-			      .name = BENCH_NAME,
-			      .role = DW_CLIENT};
+	dw_options options = {
+	    .size = sizeof options, .store = home->url, .name = BENCH_NAME, .role = DW_CLIENT};
 	dw *d;
 
 	bench_require(dw_open(&d, &options, message) == DW_OK, message);

@@ -181,7 +181,7 @@ test_redis_clients_beside_an_owner() {
 	expect 6 durawheel run
 	says "namespace durawheel is owned by .*, pid $owner, .*its lease ends in .*run --standby"
 	expect 6 durawheel purge --yes
-	says 'stop that first'
+	says 'stop it, and its peers if it has any (durawheel members), or wait with run --standby'
 	stop_owner
 	has_count pending 0
 }

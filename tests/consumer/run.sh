@@ -161,8 +161,10 @@ plain_case()
 # nothing of it is installed unless that is asked for.
 added_case()
 {
+	local sqlite=ON
+	grep -q sqlite "$PKG_CONFIG_PATH/durawheel.pc" || sqlite=OFF
 	local options=(-S "$here/added" -DDURAWHEEL="$here/../.." -DEVERY="$root"
-		-DCMAKE_BUILD_TYPE=Debug -DDW_WITH_REDIS=OFF)
+		-DCMAKE_BUILD_TYPE=Debug -DDW_WITH_REDIS=OFF "-DDW_WITH_SQLITE=$sqlite")
 	cmake "${options[@]}" -B added -DWAY=FetchContent >log 2>&1 || die "$(tail -n 30 log)"
 	cmake --build added -j "$(nproc)" >log 2>&1 || die "$(tail -n 30 log)"
 	hello added/hello

@@ -11,7 +11,7 @@
 
 enum { RULES = 50, KILLS = 40, KILLS_LONG = 300 };
 
-#define PERIOD DW_MILLISECONDS(100)
+#define PERIOD (DW_MILLISECONDS(100) * faults_slowness())
 #define LIFE_MAX (DW_MILLISECONDS(400) * faults_slowness())
 
 /* A rule, and the last occurrence of it that a line has told of. */
@@ -33,12 +33,16 @@ struct kill_rules {
 static void write_rules(const char *path)
 {
 	FILE *file = fopen(path, "w");
+	char late[64];
 
 	if (!file)
 		abort();
+	(void)snprintf(late, sizeof late, "; missed-after %" PRId64 "us",
+		       PERIOD * 3 / 2); /* it fits */
 	for (int i = 0; i < RULES; i++)
-		(void)fprintf(file, "{\"id\":\"%d\",\"topic\":\"t\",\"rule\":\"every 100ms%s\"}\n",
-			      i, i % 2 ? "; missed-after 150ms" : ""); /* fclose() checks */
+		(void)fprintf(
+		    file, "{\"id\":\"%d\",\"topic\":\"t\",\"rule\":\"every %" PRId64 "us%s\"}\n", i,
+		    PERIOD, i % 2 ? late : ""); /* fclose() checks */
 	if (fclose(file) != 0)
 		abort();
 }

@@ -21,7 +21,7 @@ struct process {
 	struct exposure exposure;
 	struct heard heard;
 	struct listed listed;
-	bool leaves; /* a peer that gives its shards away, and closes later */
+	bool leaves;          /* a peer that gives its shards away, and closes later */
 	uint32_t clock_seen;  /* clocks.set_count at its last turn */
 	dw_usec met_newer_at; /* when it was shown a timer of a newer version; 0: it was not */
 };

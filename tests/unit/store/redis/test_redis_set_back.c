@@ -119,8 +119,9 @@ static void set_back(struct scene *scene)
 static void expect_fired(struct scene *scene)
 {
 	struct party *owner = &scene->owner;
+	dw_usec until = dw_now(owner->d) + PATIENCE;
 
-	for (int i = 0; i < TURNS_MAX && owner->fired < TIMERS; i++)
+	while (owner->fired < TIMERS && dw_now(owner->d) < until)
 		turn(owner);
 	assert_int_equal(dw_sync(owner->d, PATIENCE), DW_OK);
 	for (int i = 0; i < TIMERS; i++)
