@@ -90,7 +90,8 @@ without_stores='api|modes|crowds|state_table|out_of_memory.*|contract_memory'
 # valgrind, in --all: what waits for a redis-server mostly, and has limits to that, is left out, and
 # what is very many of the same. ASan sees them.
 not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut'
-not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|shape)'
+not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|set_back)'
+not_slowly+='|redis_(shape|tls)'
 
 # quick_series: debug is the only build.
 quick_series()

@@ -34,11 +34,10 @@ static int take_command(struct link *link, int count, const char *const *words, 
 {
 	struct stub_link *stub = (struct stub_link *)link;
 
-	(void)sizes;
 	(void)now;
 	stub->unanswered++;
 	if (stub->sent)
-		stub->sent(stub, count, words);
+		stub->sent(stub, count, words, sizes);
 	return DW_OK;
 }
 

@@ -13,7 +13,7 @@ struct stub_link {
 	unsigned unanswered; /* commands without a reply */
 	/* sent is told each command; NULL: nobody. answer makes the reply to the oldest command;
 	 * NULL: there is none yet. */
-	void (*sent)(struct stub_link *, int count, const char *const *words);
+	void (*sent)(struct stub_link *, int count, const char *const *words, const size_t *sizes);
 	struct reply *(*answer)(struct stub_link *);
 };
 
