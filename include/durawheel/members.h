@@ -47,7 +47,7 @@ typedef struct dw_member {
 	size_t shard_count;
 	size_t room;  /* how many it can have: fewer than there are if Redis refuses it some */
 	int is_self;  /* this handle */
-	int is_dead;  /* a process of this machine that has ended: its shards have no owner */
+	int is_dead;  /* it has ended, or told nothing for 5 s: its shards have no owner */
 	size_t share; /* how many it should have; 0: it has not told yet */
 	/* Why it has more: in so many of its shards deliveries run, of these topics:
 	 * "orders (20 s), mail (3 s)"; 0 and "": nothing is in the way. */

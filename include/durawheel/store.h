@@ -407,7 +407,7 @@ typedef struct dw_member_row {
 	char version[16];   /* of durawheel */
 	char zones[16];     /* of its time zone data, or "" */
 	int is_self;        /* this handle */
-	int is_dead;        /* a process of this machine that has ended */
+	int is_dead;        /* it has ended, or its time in the list is over */
 	int is_leaving;     /* it gives all its shards away, and takes none */
 	unsigned share;     /* how many shards it should have, as it was told last */
 	unsigned busy;  /* in how many of its shards deliveries run, if it has too many shards */

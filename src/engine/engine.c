@@ -140,15 +140,17 @@ bool engine_in_callback(const struct engine *engine)
 bool engine_settled(const struct engine *engine)
 {
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
+	/* A store that stops gives all its shards, so nobody waits for a GIVE. */
+	uint64_t urgent = engine->submit.urgent_inflight - engine->ownership.giving.asked;
 
 	/* The caller of a repeated put has got DW_EUNKNOWN, so nobody waits for it. */
 	if (engine->calls.count > engine->calls.internal_count + engine->calls.takes.count ||
 	    engine->events.first || walk_is_on(&engine->walk))
 		return false;
 	return !engine->drive.closing ||
-	       (!engine->restore.writing && engine->stats.running == 0 &&
-		engine->submit.urgent_inflight == 0 && engine->submit.urgent.count == 0 &&
-		ordinary <= engine->calls.internal_count && engine->submit.answers.count == 0);
+	       (!engine->restore.writing && engine->stats.running == 0 && urgent == 0 &&
+		engine->submit.urgent.count == 0 && ordinary <= engine->calls.internal_count &&
+		engine->submit.answers.count == 0);
 }
 
 bool engine_is_running(const struct engine *engine)

@@ -264,11 +264,10 @@ void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 }
 
 /* report_is_wanted returns false for a client, which has no report, and for a store that no other
- * process sees. A peer that closes tells which deliveries keep it. */
+ * process sees. */
 static bool report_is_wanted(const struct engine *engine)
 {
-	return engine->ownership.role == DW_OWNER && !engine->env.unseen &&
-	       (!engine->drive.closing || engine->env.is_peer);
+	return engine->ownership.role == DW_OWNER && !engine->drive.closing && !engine->env.unseen;
 }
 
 dw_usec report_wake(const struct engine *engine)

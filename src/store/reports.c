@@ -146,29 +146,50 @@ static void add_error(struct report_sum *sum, const char *report)
 		       text ? (int)text_size(text + 1) : 0, text ? text + 1 : ""); /* fits */
 }
 
-/* add_refused adds the shards that the server refuses to the peer. Two peers may be refused the
- * same one. */
-static void add_refused(struct report_sum *sum, const char *report)
+/* next_refused returns the next shard in the list of those that are refused, and the text of its
+ * entry, or -1. `at` points to what is in front of it. */
+static int next_refused(const char *at, const char **ret_entry, size_t *ret_size)
 {
-	const char *at = find(report, "refused");
+	const char *why = find(at, "why");
+	size_t size = why ? (size_t)(why + text_size(why + 1) + 3 - at - 1) : 0;
+
+	if ((*at != '[' && *at != ',') || at[1] != '{' || size == 0 || strlen(at + 1) < size)
+		return -1;
+	*ret_entry = at + 1;
+	*ret_size = size;
+	return (int)(reports_number(at, "shard") % DW_SHARDS_MAX);
+}
+
+/* add_entry adds the entry to a list, if there is room. */
+static void add_entry(char *list, size_t room, const char *entry, size_t size)
+{
+	size_t used = strlen(list);
+
+	if (used + size + 2 < room)
+		(void)snprintf(list + used, room - used, "%s%.*s", used > 0 ? "," : "", (int)size,
+			       entry); /* fits */
+}
+
+/* add_refused adds the shards that the server refuses to the peer, which has those in `shards`. Two
+ * peers may be refused the same one, and a third one may have it and use it. */
+static void add_refused(struct report_sum *sum, const char *report,
+			const uint64_t shards[static REPORTS_WORDS])
+{
+	const char *at = find(report, "refused"), *entry;
+	uint64_t its[REPORTS_WORDS] = {0};
 	unsigned told = 0;
+	size_t size;
+	int shard;
 
-	while (at && (*at == '[' || *at == ',') && at[1] == '{') {
-		unsigned shard = (unsigned)reports_number(at, "shard") % DW_SHARDS_MAX;
-		const char *why = find(at, "why");
-		size_t size = why ? (size_t)(why + text_size(why + 1) + 3 - at - 1) : 0;
-		size_t used = strlen(sum->refusals);
-
-		if (size == 0 || strlen(at + 1) < size)
-			return;
-		if (!(sum->refused[shard / 64] >> shard % 64 & 1) &&
-		    used + size + 2 < sizeof sum->refusals)
-			(void)snprintf(sum->refusals + used, sizeof sum->refusals - used, "%s%.*s",
-				       used > 0 ? "," : "", (int)size, at + 1); /* fits */
+	for (; at && (shard = next_refused(at, &entry, &size)) >= 0; at = entry + size) {
+		if (!(sum->refused[shard / 64] >> shard % 64 & 1))
+			add_entry(sum->refusals, sizeof sum->refusals, entry, size);
+		its[shard / 64] |= UINT64_C(1) << shard % 64;
 		sum->refused[shard / 64] |= UINT64_C(1) << shard % 64;
 		told++;
-		at += 1 + size;
 	}
+	for (unsigned i = 0; i < REPORTS_WORDS; i++)
+		sum->used[i] |= shards[i] & ~its[i];
 	if (reports_number(report, "shards_refused") > told)
 		sum->refused_count += (unsigned)reports_number(report, "shards_refused") - told;
 }
@@ -185,7 +206,7 @@ void reports_add(struct report_sum *sum, const char *report,
 
 	add_numbers(sum, report, false);
 	add_error(sum, report);
-	add_refused(sum, report);
+	add_refused(sum, report, shards);
 	for (unsigned i = 0; i < REPORTS_WORDS; i++) {
 		sum->owned[i] |= shards[i];
 		has_shards = has_shards || shards[i];
@@ -215,22 +236,41 @@ static unsigned size_of(const uint64_t set[static REPORTS_WORDS],
 	return count;
 }
 
+/* write_refusals writes the entries of the shards that no peer uses. */
+static void write_refusals(const struct report_sum *sum, char ret_text[REPORTS_REFUSALS])
+{
+	char list[REPORTS_REFUSALS + 1];
+	const char *at = list, *entry;
+	size_t size;
+	int shard;
+
+	(void)snprintf(list, sizeof list, "[%s", sum->refusals); /* fits */
+	ret_text[0] = '\0';
+	for (; (shard = next_refused(at, &entry, &size)) >= 0; at = entry + size)
+		if (!(sum->used[shard / 64] >> shard % 64 & 1))
+			add_entry(ret_text, REPORTS_REFUSALS, entry, size);
+}
+
 /* write_shards: a shard that the server refuses to its owner counts as refused. */
 static size_t write_shards(const struct report_sum *sum, unsigned shard_count, char *text,
 			   size_t used)
 {
-	static const uint64_t none[REPORTS_WORDS];
-	unsigned refused = size_of(sum->refused, none) + sum->refused_count;
-	unsigned owned = size_of(sum->owned, sum->refused);
-	unsigned others = owned + refused;
+	unsigned refused = size_of(sum->refused, sum->used) + sum->refused_count;
+	uint64_t without[REPORTS_WORDS];
+	char refusals[REPORTS_REFUSALS];
+	unsigned owned, others;
 
+	for (unsigned i = 0; i < REPORTS_WORDS; i++)
+		without[i] = sum->refused[i] & ~sum->used[i];
+	owned = size_of(sum->owned, without);
+	others = owned + refused;
+	write_refusals(sum, refusals);
 	return used + (size_t)snprintf(text + used, REPORTS_SIZE - used,
 				       ",\"peers\":%u,\"owners\":%u,\"shards\":%u"
 				       ",\"shards_owned\":%u,\"shards_refused\":%u"
 				       ",\"shards_free\":%u,\"refused\":[%s]",
 				       sum->peers, sum->owners, shard_count, owned, refused,
-				       others < shard_count ? shard_count - others : 0,
-				       sum->refusals);
+				       others < shard_count ? shard_count - others : 0, refusals);
 }
 
 /* The text always fits: each number has at most 20 digits. */

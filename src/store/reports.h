@@ -10,6 +10,7 @@
 #include "durawheel/store.h"
 
 #define REPORTS_SIZE 6144 /* of the sum, with the NUL */
+#define REPORTS_REFUSALS (REPORTS_SIZE / 2)
 
 enum { REPORTS_NUMBERS = 40, REPORTS_LISTS = 4, REPORTS_LIST_MAX = 32 };
 
@@ -24,8 +25,9 @@ struct report_sum {
 	char error_text[160]; /* as JSON */
 	unsigned peers, owners;
 	uint64_t owned[REPORTS_WORDS], refused[REPORTS_WORDS];
+	uint64_t used[REPORTS_WORDS];    /* owned by a peer to which they are not refused */
 	unsigned refused_count;          /* those that are not in the set, too */
-	char refusals[REPORTS_SIZE / 2]; /* as JSON, with commas between them */
+	char refusals[REPORTS_REFUSALS]; /* as JSON, with commas between them */
 };
 
 /* reports_add_left adds only the counters: the peer has left. */

@@ -379,6 +379,10 @@ test_redis_shard_without_an_owner_is_told() {
 	await shows_unowned
 	await shows_unowned_as_json
 	await stats_shows_unowned
+	redis ZADD '{durawheel:00}:o' 1 far >/dev/null # it has told nothing for long
+	expect 1 durawheel stats
+	expect 1 durawheel members
+	grep -q '; dead: it has ended, or tells nothing any more$' out
 	redis_kill
 	expect 6 durawheel members
 }
@@ -399,7 +403,7 @@ test_redis_peer_refuses_what_it_does_not_have() {
 	says 'run.conf:2: peer and standby exclude each other: '
 	expect 0 durawheel run --config run.conf --check
 	expect 2 durawheel run --peer --store "sqlite:$PWD/x.db"
-	says '--peer is for a store in Redis, and this one is a file'
+	says '--peer is for a store in Redis, and this one is not'
 	expect 0 durawheel add --topic t --in 1h --store "sqlite:$PWD/x.db"
 	expect 2 durawheel members --store "sqlite:$PWD/x.db"
 	says 'only a store in Redis is shared by several processes$'

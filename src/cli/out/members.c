@@ -72,7 +72,8 @@ void members_note_owner(json_t *object, const char *owner)
 
 	json_array_foreach(json_object_get(object, "members"), i, member)
 	{
-		if (json_array_size(json_object_get(member, "shards")) > 0)
+		if (!json_is_true(json_object_get(member, "dead")) &&
+		    json_array_size(json_object_get(member, "shards")) > 0)
 			return;
 	}
 	if (*owner)
@@ -127,7 +128,7 @@ static void write_part(const json_t *member, json_int_t shard_count,
 	ret_text[0] = '\0';
 	if (json_is_true(json_object_get(member, "dead")))
 		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
-			       "dead: the process on this machine has ended");
+			       "dead: it has ended, or tells nothing any more");
 	else if (json_is_true(json_object_get(member, "leaving")) && held > 0 && busy > 0)
 		(void)snprintf(ret_text, MEMBERS_STATE_SIZE,
 			       "is stopping: in %lld of them deliveries run: %s", busy, topics);

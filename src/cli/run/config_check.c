@@ -72,8 +72,8 @@ static void check_redis(struct checked *checked, const char *store, enum option_
 		return;
 	point_at(checked, id);
 	count_fault(checked, complain(EXIT_USAGE,
-				      "--%s is for a store in Redis, and this one is a file: leave "
-				      "it out, or write --store redis://HOST",
+				      "--%s is for a store in Redis, and this one is not: leave it "
+				      "out, or write --store redis://HOST",
 				      options_name(id)));
 }
 

@@ -97,7 +97,7 @@ static void run_event(dw *d, const dw_event *event, void *user)
 			tell_event(runner, event);
 		return;
 	case DW_EVENT_NO_HANDLER:
-		if (!run_fire_knows(runner, event->topic))
+		if (!runner->stop && !run_fire_knows(runner, event->topic))
 			tell_event(runner, event);
 		return;
 	default:

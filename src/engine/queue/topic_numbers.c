@@ -96,6 +96,16 @@ static bool is_overfull(const struct topic *topic)
 	return topic->ready && topic->ready->unstarted;
 }
 
+/* waits_of_suspended returns why timers whose shard may not start them wait. */
+static dw_waits waits_of_suspended(const struct engine *engine)
+{
+	const struct giving *giving = &engine->ownership.giving;
+	bool moves = giving->draining + giving->asked > 0;
+
+	return moves && engine->shards.refused == 0 && lease_find_over(engine) < 0 ? DW_WAITS_MOVES
+										   : DW_WAITS_STORE;
+}
+
 /* waits_of returns why the due timers of the topic do not start. */
 static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
 			 const struct due *due, dw_usec now)
@@ -103,7 +113,7 @@ static dw_waits waits_of(const struct engine *engine, const struct topic *topic,
 	if (is_paused(engine, topic))
 		return DW_WAITS_PAUSED;
 	if (due->others == 0 && due->suspended > 0)
-		return DW_WAITS_STORE;
+		return waits_of_suspended(engine);
 	if (due->others == 0)
 		return DW_WAITS_ZONE;
 	if (topic->is_full)
@@ -235,7 +245,7 @@ static void add_waiting(struct topic *topic, void *user)
 		waiting->counts[waits] += due.suspended + due.zoneless + due.others;
 		return;
 	}
-	waiting->counts[DW_WAITS_STORE] += due.suspended;
+	waiting->counts[waits_of_suspended(engine)] += due.suspended;
 	waiting->counts[DW_WAITS_ZONE] += due.zoneless;
 	if (waits == DW_WAITS_WORKERS && due.others > 0 && usec_sub(now, due.oldest) < BUSY_AFTER)
 		waiting->changes = true; /* they start in a moment, or are counted next time */

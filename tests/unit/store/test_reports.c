@@ -88,6 +88,22 @@ static void shards_that_are_refused_are_counted_once(void **state)
 		     "{\"shard\":3,\"since\":6,\"why\":\"\"}]}");
 }
 
+/* What is refused to one peer, and used by another one, is not refused. */
+static void shards_that_another_peer_uses_are_not_refused(void **state)
+{
+	static const uint64_t few[REPORTS_WORDS] = {0x00ff}, others[REPORTS_WORDS] = {0xff00};
+	struct report_sum sum = {0};
+
+	(void)state;
+	reports_add(&sum,
+		    "{\"shards_refused\":2,\"refused\":[{\"shard\":12,\"since\":5,\"why\":\"no\"},"
+		    "{\"shard\":3,\"since\":6,\"why\":\"\"}]}",
+		    few);
+	reports_add(&sum, "{\"shards_refused\":0,\"refused\":[]}", others);
+	expect(&sum, ",\"shards_owned\":15,\"shards_refused\":1,\"shards_free\":0,"
+		     "\"refused\":[{\"shard\":3,\"since\":6,\"why\":\"\"}]}");
+}
+
 static void words_are_read_as_they_were(void **state)
 {
 	char words[8];
@@ -111,6 +127,7 @@ int main(void)
 	    cmocka_unit_test(only_counters_of_a_peer_that_has_left_count),
 	    cmocka_unit_test(the_last_error_is_shown),
 	    cmocka_unit_test(shards_that_are_refused_are_counted_once),
+	    cmocka_unit_test(shards_that_another_peer_uses_are_not_refused),
 	    cmocka_unit_test(words_are_read_as_they_were),
 	};
 

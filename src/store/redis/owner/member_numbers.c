@@ -11,7 +11,7 @@
 
 /* The items of a reply of reports.lua: behind the numbers of those that have left, those of each
  * peer. */
-enum { ITEM_LEFT = 1, ITEMS_FROM };
+enum { ITEM_LEFT = 1, ITEM_NOW, ITEMS_FROM };
 enum { ITEM_NAME, ITEM_UNTIL, ITEM_RECORD, ITEM_TEXT, ITEMS };
 
 void numbers_tell(struct redis_store *store, const char *kind, const dw_op *op)
@@ -56,14 +56,15 @@ bool numbers_are_needed(const struct redis_store *store)
 /* A peer in a reply of reports.lua. */
 struct told_member {
 	struct listed_member listed;
-	bool is_left; /* its process has ended */
+	bool is_left; /* its process has ended, or its time in the list is over */
 	dw_usec seen; /* when it has told its numbers; 0: it has not */
 	const char *text;
 	size_t size;
 };
 
-static bool read_member(const struct reply *items, struct told_member *ret)
+static bool read_member(const struct reply *reply, size_t at, struct told_member *ret)
 {
+	const struct reply *items = &reply->items[at];
 	const struct reply *text = &items[ITEM_TEXT];
 	const char *blank = memchr(text->bytes, ' ', text->size);
 
@@ -72,7 +73,8 @@ static bool read_member(const struct reply *items, struct told_member *ret)
 	    .text = ""};
 	if (!member_read(items[ITEM_RECORD].bytes, &ret->listed.row, &ret->listed.holder))
 		return false;
-	ret->is_left = member_is_dead(&ret->listed);
+	ret->is_left = member_is_dead(&ret->listed) ||
+		       ret->listed.until <= reply_number(&reply->items[ITEM_NOW]);
 	if (!blank)
 		return true;
 	ret->seen = strtoll(text->bytes, NULL, 10);
@@ -103,7 +105,7 @@ bool numbers_read(const struct reply *reply, struct peers_status *ret_status)
 		return false;
 	reports_add_left(&status->sum, reply->items[ITEM_LEFT].bytes);
 	for (size_t i = ITEMS_FROM; i + ITEMS <= reply->count; i += ITEMS) {
-		if (!read_member(&reply->items[i], &member))
+		if (!read_member(reply, i, &member))
 			continue;
 		if (member.is_left) {
 			reports_add_left(&status->sum, member.text);
@@ -123,7 +125,7 @@ static bool has_owner(const struct reply *reply)
 	struct told_member member;
 
 	for (size_t i = ITEMS_FROM; i + ITEMS <= reply->count; i += ITEMS)
-		if (read_member(&reply->items[i], &member) && !member.is_left &&
+		if (read_member(reply, i, &member) && !member.is_left &&
 		    member_count(&member.listed.row) > 0)
 			return true;
 	return false;
@@ -141,7 +143,7 @@ bool numbers_add_topics(const struct alloc *alloc, dw_op *op, dw_row ***tail,
 		return true;
 	done = counts_add_rows(alloc, op, tail, left->bytes, left->size);
 	for (size_t i = ITEMS_FROM; done && i + ITEMS <= reply->count; i += ITEMS)
-		if (read_member(&reply->items[i], &member))
+		if (read_member(reply, i, &member))
 			done = counts_add_rows(alloc, op, tail, member.text, member.size);
 	return done;
 }
@@ -184,7 +186,7 @@ static void members_told(struct redis_store *store, struct redis_request *reques
 	}
 	for (size_t i = ITEMS_FROM; failure == FAILURE_NONE && i + ITEMS <= reply->count;
 	     i += ITEMS)
-		if (done && read_member(&reply->items[i], &member))
+		if (done && read_member(reply, i, &member))
 			done = add_member(store, op, &tail, &member);
 	answer(store, op, failure != FAILURE_NONE ? DW_ESTORE : done ? DW_OK : DW_ENOMEM);
 }

@@ -21,21 +21,13 @@ static bool is_settled(const struct quota_member *member, dw_usec now)
 	       usec_sub(now, member->since) >= QUOTA_YOUNG;
 }
 
-static bool has_settled(const struct quota_member *members, unsigned count, dw_usec now)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (is_settled(&members[i], now))
-			return true;
-	return false;
-}
-
 static unsigned room_of(const struct quota_member *member)
 {
 	return member->room > member->share ? member->room - member->share : 0;
 }
 
 /* divide gives the shards to the members with room that take part, and returns how many are left,
- * because a member had too little room. */
+ * because a member had too little room, or none has any. */
 static unsigned divide(struct quota_member *members, unsigned count, unsigned shards,
 		       const bool *takes_part)
 {
@@ -44,7 +36,7 @@ static unsigned divide(struct quota_member *members, unsigned count, unsigned sh
 	for (unsigned i = 0; i < count; i++)
 		sharing += takes_part[i] && room_of(&members[i]) > 0;
 	if (sharing == 0)
-		return 0;
+		return shards;
 	each = shards / sharing;
 	more = shards % sharing;
 	for (unsigned i = 0; i < count; i++) {
@@ -61,19 +53,34 @@ static unsigned divide(struct quota_member *members, unsigned count, unsigned sh
 	return shards;
 }
 
+/* divide_all returns how many are left, because no member that takes part has room. Each round
+ * fills a member, or leaves nothing. */
+static unsigned divide_all(struct quota_member *members, unsigned count, unsigned shards,
+			   const bool *takes_part)
+{
+	unsigned left = divide(members, count, shards, takes_part);
+
+	while (left > 0 && left < shards) {
+		shards = left;
+		left = divide(members, count, shards, takes_part);
+	}
+	return left;
+}
+
 void quota_share(struct quota_member *members, unsigned count, unsigned shards, dw_usec now)
 {
-	bool takes_part[QUOTA_MEMBERS_MAX];
-	bool only_settled = has_settled(members, count, now);
+	bool takes_part[QUOTA_MEMBERS_MAX] = {false};
 
 	qsort(members, count, sizeof *members, compare_ages);
 	for (unsigned i = 0; i < count; i++) {
-		takes_part[i] = !only_settled || is_settled(&members[i], now);
+		takes_part[i] = is_settled(&members[i], now);
 		members[i].share = 0;
 	}
-	/* Each round fills a member, or leaves nothing. */
-	while (shards > 0)
-		shards = divide(members, count, shards, takes_part);
+	shards = divide_all(members, count, shards, takes_part);
+	/* What these have no room for is for those that have just started. */
+	for (unsigned i = 0; i < count; i++)
+		takes_part[i] = true;
+	(void)divide_all(members, count, shards, takes_part);
 }
 
 unsigned quota_first(const struct quota_member *members, unsigned count, const char *name)

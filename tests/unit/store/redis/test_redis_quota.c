@@ -58,6 +58,9 @@ static void quota_of_a_young_member_is_nothing(void **state)
 	CHECK(SHARDS, {{OLD(7), "a", 16, SHARDS, 0}, 16}, {{OLD(2), "b", 0, SHARDS, 0}, 0});
 	CHECK(SHARDS, {{OLD(7), "a", 15, SHARDS, 0}, 8}, {{OLD(2), "b", 1, SHARDS, 0}, 8});
 	CHECK(SHARDS, {{OLD(7), "a", 16, SHARDS, 0}, 8}, {{OLD(3), "b", 0, SHARDS, 0}, 8});
+	/* It is all that the older ones have no room for: one of them leaves. */
+	CHECK(SHARDS, {{OLD(7), "a", 16, 0, 0}, 0}, {{OLD(0), "b", 0, SHARDS, 0}, 16});
+	CHECK(SHARDS, {{OLD(7), "a", 6, 6, 0}, 6}, {{OLD(0), "b", 0, SHARDS, 0}, 10});
 	CHECK(SHARDS, {{OLD(2), "a", 0, SHARDS, 0}, 8}, {{OLD(1), "b", 0, SHARDS, 0}, 8});
 	/* The server's clock was set back. */
 	CHECK(SHARDS, {{OLD(7), "a", 16, SHARDS, 0}, 8}, {{OLD(-90), "b", 0, SHARDS, 0}, 8});
