@@ -21,13 +21,13 @@ if not shown[1] then
 end
 
 local fields = call('HSCAN', REPORTS, 0, 'MATCH', kind .. '*', 'COUNT', 1000)[2]
-local texts, left, is_shown = {}, {}, {}
+local texts, left = {}, {}
 for _, peer in ipairs(shown) do
-	is_shown[peer] = true
+	texts[peer] = ''
 end
 for k = 1, #fields, 2 do
 	local peer = string.match(fields[k], ':(.*)$') or ''
-	if is_shown[peer] then
+	if texts[peer] then
 		texts[peer] = fields[k + 1]
 	else
 		insert(left, fields[k + 1])
@@ -39,6 +39,6 @@ for k, peer in ipairs(shown) do
 	insert(answer, peer)
 	insert(answer, digits(tonumber(ends[peer])))
 	insert(answer, records[k] or '')
-	insert(answer, texts[peer] or '')
+	insert(answer, texts[peer])
 end
 return answer
