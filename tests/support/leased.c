@@ -257,11 +257,8 @@ static int take_shard(dw_store *store, dw_shard_news *ret_news)
 static unsigned surplus(const dw_store *store)
 {
 	const struct leased *leased = (const struct leased *)store;
-	unsigned held = 0;
 
-	for (unsigned i = 0; i < LEASED_SHARDS; i++)
-		held += !leased->shards[i].foreign;
-	return leased->leaves ? held : leased->surplus;
+	return leased->leaves ? LEASED_SHARDS - leased_given(leased) : leased->surplus;
 }
 
 static void leave(dw_store *store)
@@ -442,4 +439,33 @@ void leased_tell(struct leased *leased, const char *id, dw_head head, bool gone)
 	leased->parked = NULL;
 	leased_say(leased, inbox, DW_OK);
 	ask_free(put);
+}
+
+/* ---- Giving shards ------------------------------------------------------------------------- */
+
+void leased_put_each(struct leased *leased, dw_usec delay)
+{
+	for (unsigned i = 0; i < LEASED_SHARDS; i++) {
+		char id[2] = {(char)('a' + (int)i), '\0'};
+
+		(void)harness_put(leased->harness, id, delay);
+	}
+	harness_turn(leased->harness);
+}
+
+unsigned leased_given(const struct leased *leased)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < LEASED_SHARDS; i++)
+		count += leased->shards[i].foreign;
+	return count;
+}
+
+void leased_want_fewer(struct leased *leased, unsigned surplus, dw_usec time)
+{
+	leased->surplus = surplus;
+	leased->harness->woken = 1;
+	harness_pass(leased->harness, time);
+	assert_int_equal(engine_check(leased->harness->engine), 0);
 }

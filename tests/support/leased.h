@@ -88,4 +88,11 @@ void leased_tell(struct leased *, const char *id, dw_head, bool gone);
 /* leased_speak carries out the kept operations. */
 void leased_speak(struct leased *);
 
+/* leased_put_each puts a timer of each shard: "a" to "d". leased_given returns how many shards
+ * another process has. leased_want_fewer lets the store say that so many shards should be given,
+ * and lets time pass. */
+void leased_put_each(struct leased *, dw_usec delay);
+unsigned leased_given(const struct leased *);
+void leased_want_fewer(struct leased *, unsigned surplus, dw_usec time);
+
 #endif

@@ -10,44 +10,15 @@
 
 #define TRIED DW_MILLISECONDS(300) /* each shard was tried by then */
 
-/* put_each puts a timer of each shard: "a" to "d". */
-static void put_each(struct harness *h, dw_usec delay)
-{
-	for (unsigned i = 0; i < LEASED_SHARDS; i++) {
-		char id[2] = {(char)('a' + (int)i), '\0'};
-
-		(void)harness_put(h, id, delay);
-	}
-	harness_turn(h);
-}
-
-static unsigned given(const struct leased *leased)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < LEASED_SHARDS; i++)
-		count += leased->shards[i].foreign;
-	return count;
-}
-
-/* want_fewer lets the store say that so many shards should be given, and lets time pass. */
-static void want_fewer(struct leased *leased, unsigned surplus, dw_usec time)
-{
-	leased->surplus = surplus;
-	leased->harness->woken = 1;
-	harness_pass(leased->harness, time);
-	assert_int_equal(engine_check(leased->harness->engine), 0);
-}
-
 static void given_shard_leaves_memory_and_others_fire(void **state)
 {
 	struct leased leased;
 	struct harness *h = leased_begin_peer(&leased);
 
 	(void)state;
-	put_each(h, DW_SECONDS(5));
-	want_fewer(&leased, 2, DW_SECONDS(1));
-	assert_int_equal(given(&leased), 2);
+	leased_put_each(&leased, DW_SECONDS(5));
+	leased_want_fewer(&leased, 2, DW_SECONDS(1));
+	assert_int_equal(leased_given(&leased), 2);
 	assert_int_equal(harness_stats(h).timers, 2);
 	assert_int_equal(harness_events_of(h, DW_EVENT_OWNER_LOST), 0);
 	assert_true(harness_events_of(h, DW_EVENT_SHARDS) >= 1);
@@ -67,9 +38,9 @@ static void peer_without_a_shard_is_a_client_and_gains_again(void **state)
 	struct harness *h = leased_begin_peer(&leased);
 
 	(void)state;
-	put_each(h, DW_SECONDS(5));
-	want_fewer(&leased, LEASED_SHARDS, DW_SECONDS(1));
-	assert_int_equal(given(&leased), LEASED_SHARDS);
+	leased_put_each(&leased, DW_SECONDS(5));
+	leased_want_fewer(&leased, LEASED_SHARDS, DW_SECONDS(1));
+	assert_int_equal(leased_given(&leased), LEASED_SHARDS);
 	assert_int_equal(harness_put(h, "a2", DW_SECONDS(3)), DW_OK);
 	harness_turn(h);
 	assert_int_equal(harness_result(h, "a2").status, DW_OK);
@@ -91,7 +62,7 @@ static void peer_that_has_lost_all_joins_again(void **state)
 	struct harness *h = leased_begin_peer(&leased);
 
 	(void)state;
-	put_each(h, DW_SECONDS(5));
+	leased_put_each(&leased, DW_SECONDS(5));
 	for (unsigned i = 0; i < LEASED_SHARDS; i++)
 		leased.shards[i].foreign = true;
 	leased.is_free = true;
@@ -120,9 +91,9 @@ static void claims_are_given_back_first(void **state)
 	(void)harness_put(h, "a", DW_MILLISECONDS(20));
 	harness_pass(h, DW_MILLISECONDS(19));
 	assert_int_equal(leased.asked[DW_OP_CLAIM], 1);
-	want_fewer(&leased, 1, DW_SECONDS(1));
+	leased_want_fewer(&leased, 1, DW_SECONDS(1));
 	assert_int_equal(leased.asked[DW_OP_RETRY], 1);
-	assert_int_equal(given(&leased), LEASED_SHARDS);
+	assert_int_equal(leased_given(&leased), LEASED_SHARDS);
 	assert_int_equal(h->start_count, 0);
 	leased_tell_shard(&leased, 0, DW_SHARD_OWNED);
 	harness_pass(h, DW_SECONDS(1));
@@ -147,7 +118,7 @@ static void claims_that_are_not_due_are_given_back(void **state)
 		(void)harness_put(h, id, DW_MILLISECONDS(60 + 2 * i));
 	}
 	harness_turn(h);
-	want_fewer(&leased, 1, DW_MILLISECONDS(30));
+	leased_want_fewer(&leased, 1, DW_MILLISECONDS(30));
 	assert_true(leased.asked[DW_OP_RETRY] > 50);
 	assert_true(leased.shards[0].foreign);
 	leased_end(&leased);
@@ -194,17 +165,17 @@ static void shard_with_a_delivery_is_given_when_that_has_ended(void **state)
 
 	(void)state;
 	h->verdict = DW_HOLD;
-	put_each(h, 0);
+	leased_put_each(&leased, 0);
 	assert_int_equal(h->start_count, LEASED_SHARDS);
-	want_fewer(&leased, 1, DW_SECONDS(5));
-	assert_int_equal(given(&leased), 0);
+	leased_want_fewer(&leased, 1, DW_SECONDS(5));
+	assert_int_equal(leased_given(&leased), 0);
 	assert_int_equal(leased.asked[DW_OP_GIVE], 0);
 	for (size_t i = 0; i < LEASED_SHARDS; i++)
 		if (strcmp(h->starts[i].id, "c") == 0)
 			assert_int_equal(harness_settle(h, i), DW_OK);
 	harness_pass(h, DW_SECONDS(2));
 	assert_true(leased.shards[2].foreign);
-	assert_int_equal(given(&leased), 1);
+	assert_int_equal(leased_given(&leased), 1);
 	leased_end(&leased);
 }
 
@@ -216,15 +187,15 @@ static void timers_start_after_an_attempt_that_failed(void **state)
 
 	(void)state;
 	h->verdict = DW_HOLD;
-	put_each(h, 0);
+	leased_put_each(&leased, 0);
 	h->verdict = DW_DONE;
 	for (int i = 0; i < 50; i++) {
 		char id[3] = {(char)('a' + i % LEASED_SHARDS), (char)('A' + i / 4), '\0'};
 
 		(void)harness_put(h, id, DW_MILLISECONDS(50 + 10 * i));
 	}
-	want_fewer(&leased, 1, DW_SECONDS(5));
-	assert_int_equal(given(&leased), 0);
+	leased_want_fewer(&leased, 1, DW_SECONDS(5));
+	assert_int_equal(leased_given(&leased), 0);
 	assert_int_equal(h->start_count, LEASED_SHARDS + 50);
 	for (size_t i = LEASED_SHARDS; i < h->start_count; i++)
 		assert_true(h->starts[i].now - h->starts[i].due <= DW_MILLISECONDS(50));
@@ -250,12 +221,12 @@ static void shards_wait_together_for_deliveries_of_some_seconds(void **state)
 
 	(void)state;
 	h->verdict = DW_HOLD;
-	put_each(h, 0);
-	want_fewer(&leased, 3, DW_SECONDS(4));
-	assert_int_equal(given(&leased), 0);
+	leased_put_each(&leased, 0);
+	leased_want_fewer(&leased, 3, DW_SECONDS(4));
+	assert_int_equal(leased_given(&leased), 0);
 	settle_after(&leased, DW_SECONDS(1));
 	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(given(&leased), 3);
+	assert_int_equal(leased_given(&leased), 3);
 	leased_end(&leased);
 }
 
@@ -297,13 +268,13 @@ static void shards_do_not_wait_often_for_long_deliveries(void **state)
 	(void)state;
 	h->engine->env.hold = DW_HOURS(1);
 	h->verdict = DW_HOLD;
-	put_each(h, 0);
+	leased_put_each(&leased, 0);
 	h->verdict = DW_DONE;
-	want_fewer(&leased, 2, DW_SECONDS(60));
+	leased_want_fewer(&leased, 2, DW_SECONDS(60));
 	assert_int_equal(put_and_count(h, 40), 0);
-	want_fewer(&leased, 2, DW_SECONDS(190));
+	leased_want_fewer(&leased, 2, DW_SECONDS(190));
 	assert_in_range(put_and_count(h, 40), 10, 16); /* of one shard in 30 s */
-	assert_int_equal(given(&leased), 0);
+	assert_int_equal(leased_given(&leased), 0);
 	leased_end(&leased);
 }
 
@@ -321,7 +292,7 @@ static void call_waits_for_the_answer(int answer)
 	(void)harness_put(h, "a", DW_SECONDS(60));
 	harness_turn(h);
 	leased.keeps = true;
-	want_fewer(&leased, 1, DW_MILLISECONDS(1));
+	leased_want_fewer(&leased, 1, DW_MILLISECONDS(1));
 	assert_int_equal(leased.asked[DW_OP_GIVE], 1);
 	assert_int_equal(harness_cancel(h, "a"), DW_OK);
 	assert_int_equal(harness_put(h, "a2", 0), DW_OK);
@@ -364,7 +335,7 @@ static void operation_under_way_is_waited_for(void **state)
 	harness_turn(h);
 	leased.keeps = true;
 	(void)harness_put(h, "a", DW_SECONDS(60));
-	want_fewer(&leased, 1, TRIED);
+	leased_want_fewer(&leased, 1, TRIED);
 	assert_int_equal(leased.asked[DW_OP_GIVE], 0);
 	leased_speak(&leased);
 	harness_pass(h, TRIED);
@@ -435,7 +406,7 @@ static void claims_are_given_back_once_while_the_store_fails(void **state)
 	harness_pass(h, DW_MILLISECONDS(19));
 	assert_int_equal(leased.asked[DW_OP_CLAIM], 1);
 	leased.failing = DW_ESTORE;
-	want_fewer(&leased, 1, DW_SECONDS(1));
+	leased_want_fewer(&leased, 1, DW_SECONDS(1));
 	assert_true(leased.asked[DW_OP_RETRY] >= 1);
 	assert_true(leased.asked[DW_OP_RETRY] < 40);
 	leased.failing = DW_OK;

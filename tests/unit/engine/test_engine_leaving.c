@@ -7,35 +7,6 @@
 #include "engine/core.h"
 #include "support/leased.h"
 
-/* put_each puts a timer of each shard: "a" to "d". */
-static void put_each(struct harness *h, dw_usec delay)
-{
-	for (unsigned i = 0; i < LEASED_SHARDS; i++) {
-		char id[2] = {(char)('a' + (int)i), '\0'};
-
-		(void)harness_put(h, id, delay);
-	}
-	harness_turn(h);
-}
-
-static unsigned given(const struct leased *leased)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < LEASED_SHARDS; i++)
-		count += leased->shards[i].foreign;
-	return count;
-}
-
-/* want_fewer lets the store say that so many shards should be given, and lets time pass. */
-static void want_fewer(struct leased *leased, unsigned surplus, dw_usec time)
-{
-	leased->surplus = surplus;
-	leased->harness->woken = 1;
-	harness_pass(leased->harness, time);
-	assert_int_equal(engine_check(leased->harness->engine), 0);
-}
-
 /* ---- Holds that have not started ----------------------------------------------------------- */
 
 /* The program keeps deliveries that it begins later. They are given back, and their tokens are
@@ -47,10 +18,10 @@ static void holds_that_have_not_started_are_given_back(void **state)
 
 	(void)state;
 	h->verdict = DW_HOLD_UNSTARTED;
-	put_each(h, 0);
+	leased_put_each(&leased, 0);
 	assert_int_equal(h->start_count, LEASED_SHARDS);
-	want_fewer(&leased, 2, DW_SECONDS(1));
-	assert_int_equal(given(&leased), 2);
+	leased_want_fewer(&leased, 2, DW_SECONDS(1));
+	assert_int_equal(leased_given(&leased), 2);
 	assert_int_equal(leased.asked[DW_OP_RETRY], 2);
 	assert_int_equal(harness_stats(h).held, 2);
 	for (size_t i = 0; i < LEASED_SHARDS; i++)
@@ -75,7 +46,7 @@ static void hold_that_may_not_start_is_delivered_again(void **state)
 	(void)harness_put(h, "a2", 0);
 	harness_turn(h);
 	assert_int_equal(engine_started(h->engine, &h->starts[0].token), DW_OK);
-	want_fewer(&leased, 1, DW_MILLISECONDS(1));
+	leased_want_fewer(&leased, 1, DW_MILLISECONDS(1));
 	assert_int_equal(leased.asked[DW_OP_RETRY], 0);
 	assert_int_equal(engine_started(h->engine, &h->starts[1].token), DW_ESTALE);
 	harness_pass(h, DW_MILLISECONDS(90));
@@ -137,7 +108,7 @@ static void peer_that_leaves_gives_all(bool closes)
 	if (closes)
 		engine_begin_close(h->engine);
 	harness_pass(h, DW_MILLISECONDS(10));
-	assert_int_equal(given(&leased), closes ? LEASED_SHARDS : 2);
+	assert_int_equal(leased_given(&leased), closes ? LEASED_SHARDS : 2);
 	assert_int_equal(leased.shards[0].foreign, closes);
 	assert_int_equal(leased.shards[2].foreign, closes);
 	harness_pass(h, DW_SECONDS(120));
@@ -169,7 +140,7 @@ static void peer_that_leaves_asks_again(void **state)
 	struct harness *h = leased_begin_peer(&leased);
 
 	(void)state;
-	put_each(h, DW_SECONDS(1));
+	leased_put_each(&leased, DW_SECONDS(1));
 	leased.gives = DW_EBUSY;
 	assert_int_equal(engine_leave(h->engine), DW_OK);
 	harness_pass(h, DW_SECONDS(3));
@@ -178,7 +149,7 @@ static void peer_that_leaves_asks_again(void **state)
 	(void)harness_put(h, "a2", DW_SECONDS(60));
 	leased.gives = DW_OK;
 	harness_pass(h, DW_SECONDS(1));
-	assert_int_equal(given(&leased), LEASED_SHARDS);
+	assert_int_equal(leased_given(&leased), LEASED_SHARDS);
 	assert_int_equal(harness_result(h, "a2").status, DW_OK);
 	assert_int_equal(h->start_count, 0);
 	leased_end(&leased);
@@ -194,8 +165,8 @@ static void peer_that_gives_leaves(void **state)
 	(void)state;
 	h->engine->env.hold = DW_HOURS(1);
 	h->verdict = DW_HOLD;
-	put_each(h, 0);
-	want_fewer(&leased, 1, DW_MILLISECONDS(10));
+	leased_put_each(&leased, 0);
+	leased_want_fewer(&leased, 1, DW_MILLISECONDS(10));
 	assert_int_equal(h->engine->ownership.giving.draining, 1);
 	assert_int_equal(engine_leave(h->engine), DW_OK);
 	harness_pass(h, DW_SECONDS(10));
@@ -204,7 +175,7 @@ static void peer_that_gives_leaves(void **state)
 	for (size_t i = 0; i < LEASED_SHARDS; i++)
 		assert_int_equal(harness_settle(h, i), DW_OK);
 	harness_pass(h, DW_MILLISECONDS(10));
-	assert_int_equal(given(&leased), LEASED_SHARDS);
+	assert_int_equal(leased_given(&leased), LEASED_SHARDS);
 	leased_end(&leased);
 }
 
