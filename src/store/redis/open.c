@@ -106,8 +106,7 @@ static int layout_await(struct redis_store *store, dw_usec until)
 static bool is_reached(const struct redis_store *store)
 {
 	if (store->nodes.cluster)
-		return store->nodes.home->connection && cut_off_settled(store) &&
-		       cluster_settling_until(store) <= store->now;
+		return cut_off_settled(store) && cluster_settling_until(store) <= store->now;
 	return store->nodes.home->connection;
 }
 

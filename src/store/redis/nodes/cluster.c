@@ -465,10 +465,12 @@ dw_usec cluster_settling_until(const struct redis_store *store)
 	dw_usec until = INT64_MIN;
 
 	for (unsigned i = 0; cluster && i < cluster->count; i++) {
-		const struct nomination *named = &cluster->list[i]->node.named;
+		const struct node *node = &cluster->list[i]->node;
+		const struct nomination *named = &node->named;
+		bool fatal;
 
-		if (named->server[0] && node_is_new(&cluster->list[i]->node) &&
-		    store->now < named->until)
+		if (named->server[0] && node_is_new(node) && store->now < named->until &&
+		    !link_trouble(node->link, &fatal)[0])
 			until = usec_max(
 			    until, usec_add(named->since, NAMED_FOR + NAMED_OTHERS + ASK_EVERY));
 	}

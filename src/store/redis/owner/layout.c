@@ -41,8 +41,8 @@ static void note(struct redis_store *store, const struct reply *reply)
 	if (reply_fails(reply, "WRONGTYPE"))
 		(void)snprintf(
 		    layout->words, DW_MESSAGE_SIZE,
-		    "the key {%s:00}:m is of another type than hash: rename or delete it",
-		    store->names.name);
+		    "the key {%s:%02u}:m is of another type than hash: rename or delete it",
+		    store->names.name, layout->shard);
 	else if (reply->kind == REPLY_ERROR)
 		(void)snprintf(layout->words, DW_MESSAGE_SIZE, "%s: the server refuses: %s",
 			       store->url.name, reply->bytes); /* long words are cut */
@@ -53,7 +53,7 @@ static void note(struct redis_store *store, const struct reply *reply)
 	layout->found = number_in(reply);
 	layout->is_wrong = layout->found == 0;
 	if (layout->is_wrong)
-		layout_words(store, 0, reply, layout->words);
+		layout_words(store, layout->shard, reply, layout->words);
 }
 
 void layout_words(const struct redis_store *store, unsigned shard, const struct reply *found,
@@ -102,14 +102,74 @@ static void open_new_shards(struct redis_store *store)
 	}
 }
 
+/* note_unknown is called when the first shard's node is away, and no other shard has a number. */
+static void note_unknown(struct redis_store *store)
+{
+	bool fatal;
+	const char *why = link_trouble(store->nodes.home->link, &fatal);
+
+	/* Long words are cut. */
+	(void)snprintf(store->layout.words, DW_MESSAGE_SIZE,
+		       "nobody has used the namespace %.63s on the nodes that answer, and the node "
+		       "of its first shard is away: %s",
+		       store->names.name, why[0] ? why : "there is no connection");
+	store->layout.found = 0;
+	store->layout.is_answered = true;
+	store->layout.pause_until = usec_add(store->now, PAUSE);
+}
+
+/* next_there returns the shard `from`, or the first one behind it, whose node is connected. */
+static unsigned next_there(const struct nodes *nodes, unsigned from)
+{
+	while (from < SHARDS_MAX && !(nodes->place[from] && nodes->place[from]->connection))
+		from++;
+	return from;
+}
+
+static void layout_answered(struct redis_store *, struct redis_request *, const struct reply *);
+static void layout_lost(struct redis_store *, struct redis_request *);
+
+static int ask_shard(struct redis_store *store, unsigned number)
+{
+	struct layout *layout = &store->layout;
+	char key[96];
+	int status;
+
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, number); /* it fits */
+	command_begin(&store->draft, COMMAND_HGET);
+	store->draft.node = store->nodes.place[number]; /* none with one server */
+	command_text(&store->draft.words, key);
+	command_text(&store->draft.words, "shards");
+	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
+	layout->shard = number;
+	layout->is_answered = false;
+	layout->is_asked = status == DW_OK;
+	return status == DW_ENOMEM ? DW_ENOMEM : DW_OK;
+}
+
+/* ask_others asks the next shard whose node is there, or gives up until the first shard's is. */
+static int ask_others(struct redis_store *store, unsigned from)
+{
+	unsigned number = next_there(&store->nodes, from);
+
+	if (number < SHARDS_MAX)
+		return ask_shard(store, number);
+	note_unknown(store);
+	return DW_OK;
+}
+
 static void layout_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
 	struct layout *layout = &store->layout;
 
 	layout->is_asked = false;
-	layout->is_answered = true;
 	request_free(&store->alloc, request);
+	if (layout->shard > 0 && reply->kind == REPLY_NIL) {
+		(void)ask_others(store, layout->shard + 1); /* without memory it is asked again */
+		return;
+	}
+	layout->is_answered = true;
 	note(store, reply);
 	if (!store->shards || store->ownership.role == DW_OWNER)
 		return;
@@ -162,19 +222,10 @@ void layout_ask_era(struct redis_store *store)
 int layout_ask(struct redis_store *store)
 {
 	struct layout *layout = &store->layout;
-	char key[96];
-	int status;
 
-	if (layout->is_asked || !store->nodes.home->connection || store->now < layout->pause_until)
+	if (layout->is_asked || !nodes_are_up(store) || store->now < layout->pause_until)
 		return DW_OK;
-	(void)snprintf(key, sizeof key, "{%s:00}:m", store->names.name);
-	command_begin(&store->draft, COMMAND_HGET);
-	command_text(&store->draft.words, key);
-	command_text(&store->draft.words, "shards");
-	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
-	layout->is_answered = false;
-	layout->is_asked = status == DW_OK;
-	return status == DW_ENOMEM ? DW_ENOMEM : DW_OK;
+	return store->nodes.home->connection ? ask_shard(store, 0) : ask_others(store, 1);
 }
 
 bool layout_is_known(struct redis_store *store)

@@ -15,11 +15,12 @@ struct shard;
 #define SHARDS_MAX 256u
 
 struct layout {
-	bool is_fixed; /* shard_count was read in the first shard; if false, it is a guess */
-	bool is_fresh; /* the first shard was asked since the last operation was submitted */
-	bool is_asked; /* the first shard is being asked */
+	bool is_fixed; /* shard_count was read in a shard; if false, it is a guess */
+	bool is_fresh; /* the number was asked for since the last operation was submitted */
+	bool is_asked; /* it is being asked for */
 	bool is_answered;
-	bool is_wrong;       /* the first shard has something else where the number should be */
+	bool is_wrong;       /* the shard has something else where the number should be */
+	unsigned shard;      /* the shard that is asked: the first one, unless its node is away */
 	bool passes;         /* the server refused to tell the number, but will tell it later */
 	dw_usec pause_until; /* after a refusal nothing is asked before this time (steady clock) */
 	unsigned found;      /* the number of shards in the last reply; 0 if there was none */
@@ -30,7 +31,8 @@ struct layout {
 	char words[DW_MESSAGE_SIZE];
 };
 
-/* layout_ask asks the first shard for the number of shards. Returns DW_OK or DW_ENOMEM. */
+/* layout_ask asks the first shard for the number of shards. While its node is away, it asks the
+ * others in turn until one has a number. Returns DW_OK or DW_ENOMEM. */
 int layout_ask(struct redis_store *);
 
 /* layout_ask_era asks for layout.era. The reply arrives before the reply to a later
@@ -38,11 +40,11 @@ int layout_ask(struct redis_store *);
 void layout_ask_era(struct redis_store *);
 
 /* layout_is_known returns true if commands sent now go to the right shards, as far as this store
- * can know. If not, it asks the first shard. */
+ * can know. If not, it asks for the number. */
 bool layout_is_known(struct redis_store *);
 
-/* layout_suspect asks the first shard for the number, because another shard says that the namespace
- * has another number of shards than this store thinks. */
+/* layout_suspect asks for the number, because a shard says that the namespace has another number of
+ * shards than this store thinks. */
 void layout_suspect(struct redis_store *);
 
 /* layout_is_new is called when the handshake found no number of shards in this shard; `listeners`
