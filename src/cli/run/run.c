@@ -220,14 +220,8 @@ static void finish_torn(struct runner *runner)
 	}
 }
 
-static int run(struct runner *runner, bool owns)
+static int run(struct runner *runner)
 {
-	int code = run_fire_handle(runner);
-
-	if (code != EXIT_DONE)
-		return code;
-	if (owns)
-		run_loading_begin(&runner->loading, runner->d);
 	(void)dw_turn(runner->d); /* the first turn arms the descriptor */
 	while (!run_stop_is_over(runner) &&
 	       !(runner->until_idle && run_idle_is_idle(&runner->idle, runner->d)))
@@ -338,10 +332,13 @@ static int own(struct runner *runner, const struct options *options, dw_options 
 	if (base.role == DW_PEER)
 		(void)complain(code, "joining the processes that share the namespace");
 	outbox_open(&runner->outbox);
-	if (options->value[OPT_HTTP])
+	code = run_fire_handle(runner);
+	if (code == EXIT_DONE && base.role == DW_OWNER)
+		run_loading_begin(&runner->loading, runner->d);
+	if (code == EXIT_DONE && options->value[OPT_HTTP])
 		code = open_http(runner, options);
 	if (code == EXIT_DONE)
-		code = run(runner, base.role == DW_OWNER);
+		code = run(runner);
 	http_close(runner->http);
 	code = session_close(runner->d, code);
 	outbox_close(&runner->outbox);

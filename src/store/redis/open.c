@@ -105,9 +105,13 @@ static int layout_await(struct redis_store *store, dw_usec until)
  * connected, or is away. */
 static bool is_reached(const struct redis_store *store)
 {
-	if (store->nodes.cluster)
-		return cut_off_settled(store) && cluster_settling_until(store) <= store->now;
-	return store->nodes.home->connection;
+	const struct node *home = store->nodes.home;
+	bool fatal;
+
+	if (!store->nodes.cluster || !cut_off_settled(store))
+		return !store->nodes.cluster && home->connection;
+	return (home->connection || link_trouble(home->link, &fatal)[0]) &&
+	       cluster_settling_until(store) <= store->now;
 }
 
 /* proof_at returns until when opening waits for a server that was named a moment ago. */

@@ -41,6 +41,7 @@ static struct member_node *member_new(struct redis_store *store, const char *hos
 					 .password = url->password};
 	member->node.named = cluster_unnamed;
 	member->proved_at = member->noted_at = INT64_MIN;
+	member->first = member->noted_in = SHARDS_MAX;
 	member->node.name = member->url.server;
 	if (redis_url_aim(&member->url, host, port, &store->alloc) != DW_OK ||
 	    voter_link(store, &member->url, &member->voter) != DW_OK) {
@@ -125,26 +126,16 @@ static int send(const struct redis_store *store, struct member_node *member,
 	return status;
 }
 
-/* proof_place returns a shard whose slot the node has; SHARDS_MAX: none. */
-static unsigned proof_place(const struct redis_store *store, const struct member_node *member)
-{
-	unsigned i = 0;
-
-	while (i < SHARDS_MAX && store->nodes.cluster->places[i].member != member)
-		i++;
-	return i;
-}
-
-/* ask_proof asks a node that is not used yet whether an owner has used it in this epoch. */
+/* ask_proof asks a node that is not used yet whether another store has used it in this epoch. */
 static void ask_proof(const struct redis_store *store, struct member_node *member)
 {
-	unsigned place = proof_place(store, member);
 	char key[sizeof store->names.name + 16];
 	const char *words[] = {"HGET", key, "node"};
 
-	if (node_is_usable(store, &member->node) || place == SHARDS_MAX)
+	if (node_is_usable(store, &member->node) || member->first == SHARDS_MAX)
 		return;
-	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, place); /* it fits */
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name,
+		       member->first); /* it fits */
 	member->asks_proof = send(store, member, words, 3) == DW_OK;
 }
 
@@ -274,6 +265,16 @@ static void take_claims(struct redis_store *store, struct member_node *member,
 	}
 }
 
+/* find_first finds the first shard at each node. */
+static void find_first(struct cluster *cluster)
+{
+	for (unsigned i = 0; i < cluster->count; i++)
+		cluster->list[i]->first = SHARDS_MAX;
+	for (unsigned i = SHARDS_MAX; i-- > 0;)
+		if (cluster->places[i].member)
+			cluster->places[i].member->first = i;
+}
+
 static void vote(struct redis_store *store, unsigned voter, struct member_node *member, bool names)
 {
 	struct vote vote = {.asked = store->nodes.cluster->list[voter]->asked_at};
@@ -334,6 +335,7 @@ static void take_nodes(struct redis_store *store, unsigned voter, const struct r
 	member->words[0] = '\0';
 	for (const char *at = reply->bytes; (at = cluster_line_read(at, &line));)
 		take_line(store, voter, &line, member->masters > 0);
+	find_first(store->nodes.cluster);
 }
 
 /* take_proof reads "ID:EPOCH". */
@@ -385,22 +387,29 @@ static void work(struct redis_store *store, unsigned number)
 
 /* ---- Following the slots --------------------------------------------------------------------- */
 
-/* note_proof notes in the shards of this owner that their node is used in this epoch. So a store
- * that
- * is opened later need not wait. */
-static void note_proof(struct redis_store *store, const struct shard *shard)
+/* may_note: an owner notes each epoch, others only what nobody has noted. */
+static bool may_note(const struct redis_store *store, const struct shard *shard,
+		     const struct member_node *member)
 {
-	struct cluster_place *place = &store->nodes.cluster->places[shard->number];
-	const struct member_node *member = place->member;
+	return shard->node == &member->node && shard->channel.handshake == HANDSHAKE_DONE &&
+	       (shard_is_ours(shard) || member->noted_at == INT64_MIN) &&
+	       node_is_usable(store, &member->node) && !node_is_new(&member->node);
+}
+
+void cluster_note(struct redis_store *store, const struct shard *shard)
+{
+	struct member_node *member =
+	    store->nodes.cluster ? store->nodes.cluster->places[shard->number].member : NULL;
 	char text[CLUSTER_ID_SIZE + 24];
 
-	if (!shard_is_ours(shard) || !member || shard->node != &member->node ||
-	    place->noted == member->epoch || shard->channel.handshake != HANDSHAKE_DONE ||
-	    !node_is_usable(store, &member->node))
+	if (!member || !may_note(store, shard, member) ||
+	    (member->noted == member->epoch && member->noted_in == member->first))
 		return;
 	(void)snprintf(text, sizeof text, "%s:%" PRIu64, member->id, member->epoch); /* it fits */
-	if (layout_note_node(store, shard, text) == DW_OK)
-		place->noted = member->epoch;
+	if (layout_note_node(store, member->first, &member->node, text) != DW_OK)
+		return; /* the next turn tries again */
+	member->noted = member->epoch;
+	member->noted_in = member->first;
 }
 
 /* aim lets the subscribers use another node when theirs is away. A message to one node reaches all
@@ -440,7 +449,7 @@ void cluster_work(struct redis_store *store)
 	aim(store);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		nodes_follow(store, &store->shards[i]);
-		note_proof(store, &store->shards[i]);
+		cluster_note(store, &store->shards[i]);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "store/redis/wire/nodes.h"
 
 struct redis_store;
+struct shard;
 
 struct member_node {
 	struct node node;
@@ -32,7 +33,10 @@ struct member_node {
 	uint64_t epoch;   /* its configuration epoch, as it says itself */
 	/* When it had been named for long enough, last; INT64_MIN: never (steady clock). */
 	dw_usec proved_at;
-	dw_usec noted_at; /* when the note of an owner was read that it was used in this epoch */
+	dw_usec noted_at; /* when a note was read that it was used in this epoch */
+	unsigned first;   /* its first shard, which has the note; SHARDS_MAX: it has none */
+	uint64_t noted;   /* the epoch that this store has noted last; 0: none */
+	unsigned noted_in;
 	bool is_double;   /* another entry is the same node */
 	char words[DW_MESSAGE_SIZE]; /* why its last answer was no use, or "" */
 };
@@ -42,7 +46,6 @@ struct cluster_place {
 	unsigned slot;
 	struct member_node *member; /* NULL: no node is known to have it */
 	uint64_t epoch;             /* of the claim */
-	uint64_t noted;             /* the epoch that was noted in the shard as proof; 0: none */
 };
 
 /* A node that nobody has named yet. */
@@ -67,6 +70,10 @@ void votes_count(struct redis_store *);
 /* cluster_work asks, takes the answers, and lets the shards follow their slots. */
 void cluster_work(struct redis_store *);
 dw_usec cluster_due(const struct redis_store *);
+
+/* cluster_note is called when this store writes to the shard. In the first shard of the same node it
+ * notes that the node is used in this epoch, so a store that is opened later need not wait. */
+void cluster_note(struct redis_store *, const struct shard *);
 
 /* cluster_settling_until returns until when a store that is opened waits for nodes that are not
  * used yet; INT64_MIN: it does not wait. */

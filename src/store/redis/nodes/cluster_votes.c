@@ -42,7 +42,7 @@ static void gather(struct redis_store *store, const struct member_node *member)
 }
 
 /* length_of returns for how long a majority of the others names the node. Once it was used, by this
- * store or by the owner that has noted it, its own word counts, too: as long as the others name it,
+ * store or by one that has noted it, its own word counts, too: as long as the others name it,
  * they name no node in its place. */
 static dw_usec length_of(struct redis_store *store, const struct member_node *member,
 			 unsigned number, const struct nomination *all)

@@ -308,11 +308,14 @@ static void correct(struct redis_store *store, unsigned shard)
 	(void)request_post(store, NULL, correction_answered, correction_lost, NULL);
 }
 
-int layout_note_node(struct redis_store *store, const struct shard *shard, const char *node)
+int layout_note_node(struct redis_store *store, unsigned shard, struct node *at, const char *node)
 {
+	char key[96];
+
+	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard); /* it fits */
 	command_begin(&store->draft, COMMAND_HSET);
-	store->draft.node = shard->node;
-	command_bytes(&store->draft.words, shard->keys.name[KEY_META], shard->keys.size[KEY_META]);
+	store->draft.node = at;
+	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "node");
 	command_text(&store->draft.words, node);
 	/* If this fails, another store waits. */

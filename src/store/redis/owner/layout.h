@@ -57,10 +57,9 @@ void layout_is_ours(struct redis_store *, const struct shard *);
  * shard again. `clients` is the number that a client had written there, or nil. */
 void layout_stands(struct redis_store *, const struct reply *clients);
 
-/* layout_note_node notes in the shard which node it is at, and in which epoch. A store that is
- * opened
- * later need not wait until it knows for long enough that this node is the right one. */
-int layout_note_node(struct redis_store *, const struct shard *, const char *node);
+/* layout_note_node notes in a shard at a node which node that is, and in which epoch. A store that
+ * is opened later need not wait until it knows for long enough that this node is the right one. */
+int layout_note_node(struct redis_store *, unsigned shard, struct node *at, const char *node);
 
 /* layout_words writes what is wrong with the number found in a shard, in at most DW_MESSAGE_SIZE
  * bytes. */

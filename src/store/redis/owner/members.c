@@ -170,7 +170,8 @@ static void try_one(struct redis_store *store)
 	}
 }
 
-/* want_all is called when there is no list: then this store takes what nobody has. */
+/* want_all is called when the server has given no list for long: then this store takes what nobody
+ * has. */
 static void want_all(struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -237,14 +238,14 @@ static void note_clock(struct redis_store *store, dw_usec server, dw_usec sent)
 	    usec_sub(usec_sub(store->env.now(store->env.now_user), self->clock_way / 2), server);
 }
 
-/* note_loss is called when the list has forgotten this store. Then the server was probably emptied.
- * The leases are looked at now. Other peers may have written nothing again yet, so nothing is
- * taken for a while. */
+/* note_loss is called when the list has forgotten this store: it was silent for too long, or the
+ * server was emptied. The leases are looked at now. Other peers may have written nothing again
+ * yet, so nothing is taken for a while. */
 static void note_loss(struct redis_store *store, bool is_new)
 {
 	struct members *self = &store->ownership.members;
 
-	if (!is_new || self->listed == 0 || store->now >= usec_add(self->listed, 2 * BEAT_EVERY))
+	if (!is_new || self->listed == 0)
 		return;
 	self->takes_from = usec_add(store->now, FREE_FOR);
 	store->ownership.renew_at = store->now;
@@ -359,13 +360,17 @@ void members_work(struct redis_store *store)
 
 	if (self->own && store->now >= place_of(self->own)->deadline)
 		members_end(store, DW_ESTORE);
-	if (!can_work(store))
+	if (!can_work(store)) {
+		/* The server may come back empty, so the next list says what may be taken. */
+		self->asks_since = store->now;
+		store->sets.wanted = (struct shard_set){0};
 		return;
+	}
 	if (store->ownership.role != DW_OWNER && !is_laid_out(store))
 		return;
 	if (store->now >= self->beat_at) {
 		if (store->ownership.role == DW_OWNER && !self->is_leaving &&
-		    store->now >= usec_add(self->listed, LIST_AGE))
+		    store->now >= usec_add(usec_max(self->listed, self->asks_since), LIST_AGE))
 			want_all(store);
 		members_enter(store);
 	}
