@@ -118,6 +118,11 @@ unsigned engine_health_shard(const struct engine *engine)
 	return shard;
 }
 
+unsigned engine_refused(const struct engine *engine)
+{
+	return engine->shards.refused;
+}
+
 uint64_t engine_outage(const struct engine *engine)
 {
 	dw_journal_stats journal;

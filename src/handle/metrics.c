@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/usec.h"
+#include "engine/call/members.h"
 #include "engine/queue/topic_calls.h"
 #include "handle/handle.h"
 #include "handle/metrics.h"
@@ -141,6 +142,17 @@ static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		take_queue(d->metrics, &next, &own->topics[i]);
 }
 
+/* look notes what the handle sees itself: a report may be at a server that is away. */
+static void look(const dw *d, struct metrics *metrics)
+{
+	dw_node node = {.size = sizeof node};
+
+	metrics->nodes = metrics->nodes_away = 0;
+	metrics->refused = engine_refused(d->engine);
+	for (; engine_node(d->engine, metrics->nodes, &node) == DW_OK; metrics->nodes++)
+		metrics->nodes_away += !node.is_connected;
+}
+
 /* write_heard writes the text of a handle that is not the owner. If no owner was heard of for long,
  * it writes that there is no owner, even if the store does not answer. */
 static size_t write_heard(dw *d, char *text, size_t size)
@@ -192,6 +204,7 @@ int dw_metrics(dw *d, char *text, size_t size, size_t *ret_size)
 		return handle_refuse(d, DW_ENOMEM, dw_strerror(DW_ENOMEM));
 	d->metrics->alloc = d->alloc;
 	ask_store(d, d->metrics);
+	look(d, d->metrics);
 	if (engine_is_owner(d->engine) && d->options.role != DW_PEER)
 		needed = write_own(d, text, size);
 	else if (!is_up(d))
@@ -220,7 +233,7 @@ static const struct {
     [HEALTH_FULL] = {DW_ELIMIT, "standby: 50 processes share the store, and more cannot"},
     [HEALTH_NEWER] = {DW_ENEWER, "standby: the store has timers of a newer durawheel"},
     [HEALTH_LEASE] = {DW_ESTORE, "the lease is over: due timers wait until it is renewed"},
-    [HEALTH_REFUSED] = {DW_ESTORE, "the server refuses a shard: its timers wait, all others fire"},
+    [HEALTH_REFUSED] = {DW_ESTORE, "a shard cannot be used: its timers wait, all others fire"},
     [HEALTH_UNOWNED] = {DW_ESTORE, "no process takes a shard: its timers wait, all others fire"},
     [HEALTH_FAILS] = {DW_ESTORE, "the store is away, or refuses"},
     [HEALTH_JOURNALS] = {DW_ESTORE, AWAY},

@@ -21,12 +21,13 @@ struct metrics {
 	    heard_in;
 	dw_topic_info *topics;
 	size_t count;
-	dw_store_status store;    /* a copy; its pointers to strings are not used */
-	bool is_owned;            /* the store has named an owner */
-	bool has_standby;         /* the store has named a process that stands by */
-	bool has_owner;           /* an owner was heard of recently; set when the text is written */
-	bool is_up;               /* the store answers */
-	char report[REPORT_SIZE]; /* the owner's report; "": none */
+	dw_store_status store; /* a copy; its pointers to strings are not used */
+	bool is_owned;         /* the store has named an owner */
+	bool has_standby;      /* the store has named a process that stands by */
+	bool has_owner;        /* an owner was heard of recently; set when the text is written */
+	bool is_up;            /* the store answers */
+	unsigned nodes, nodes_away, refused; /* as this handle sees them; set likewise */
+	char report[REPORT_SIZE];            /* the owner's report; "": none */
 };
 
 /* metrics_free does nothing with NULL. */

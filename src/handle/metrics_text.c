@@ -173,9 +173,6 @@ static const struct figure figures[] = {
     {"claim_lead_seconds", "gauge", "lead_us", SPAN,
      "How long before its deadline a timer is claimed."},
     {"journal_rows", "gauge", "journal_rows", PLAIN, "What waits in the owner's journal."},
-    {"nodes", "gauge", "nodes", PLAIN, "Servers that have shards of the store."},
-    {"nodes_away", "gauge", "nodes_away", PLAIN,
-     "Those of them that the owner cannot use: the timers of their shards wait."},
     {"moved_shards_total", "counter", "moved_shards", PLAIN,
      "Shards that came to another server: slots were moved, or a replica was promoted."},
     {"replicas", "gauge", "replicas", PLAIN, "So many replicas are waited for."},
@@ -204,24 +201,40 @@ static void put_figures(struct metrics_lines *out, const char *report)
 	}
 }
 
-/* put_shards shows nothing for an owner whose version does not tell it. What one owner neither
- * fires nor is refused has no owner that tells so. The report of all peers says what is free. */
-static void put_shards(struct metrics_lines *out, const char *report)
+/* put_shards: what one owner neither fires nor is refused has no owner that tells so. The report of
+ * all peers says what is free. While the server of the reports is away, only this handle tells what
+ * it is refused. */
+static void put_shards(struct metrics_lines *out, const struct metrics *metrics, const char *report)
 {
-	int64_t all, owned = 0, refused = 0, free;
+	int64_t all = 0, owned = 0, refused = metrics->refused, free;
+	bool is_told = number_of(report, "shards", &all);
 
-	if (!number_of(report, "shards", &all))
+	if (!is_told && refused == 0)
 		return;
 	(void)number_of(report, "shards_owned", &owned);     /* or 0 */
-	(void)number_of(report, "shards_refused", &refused); /* or 0 */
+	(void)number_of(report, "shards_refused", &refused); /* or what this handle knows */
 	if (!number_of(report, "shards_free", &free))
 		free = all - owned - refused;
 	put_shared_head(out, "shards", "gauge",
 			"Shards of the store: owned, refused by the server, or free: without an "
 			"owner.");
-	put_line(out, "durawheel_shards{state=\"owned\"} %" PRId64 "\n", owned);
 	put_line(out, "durawheel_shards{state=\"refused\"} %" PRId64 "\n", refused);
+	if (!is_told)
+		return;
+	put_line(out, "durawheel_shards{state=\"owned\"} %" PRId64 "\n", owned);
 	put_line(out, "durawheel_shards{state=\"free\"} %" PRId64 "\n", free);
+}
+
+static void put_nodes(struct metrics_lines *out, const struct metrics *metrics)
+{
+	if (metrics->nodes == 0)
+		return;
+	put_shared_head(out, "nodes", "gauge", "Servers that have shards of the store.");
+	put_line(out, "durawheel_nodes %u\n", metrics->nodes);
+	put_shared_head(out, "nodes_away", "gauge",
+			"Those of them that this process cannot use: the timers of their shards "
+			"wait.");
+	put_line(out, "durawheel_nodes_away %u\n", metrics->nodes_away);
 }
 
 static void put_histogram(struct metrics_lines *out, const char *report, const char *key,
@@ -474,7 +487,8 @@ size_t metrics_write(const struct metrics *metrics, const char *report, char *te
 		put_line(&out, "durawheel_standby %d\n", metrics->has_standby);
 		put_store(&out, &metrics->store);
 	}
-	put_shards(&out, report);
+	put_nodes(&out, metrics);
+	put_shards(&out, metrics, report);
 	put_figures(&out, report);
 	put_histogram(&out, report, "lateness", "How late handlers started.");
 	put_histogram(&out, report, "handler", "How long handlers ran, until the verdict.");

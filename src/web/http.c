@@ -1,7 +1,6 @@
 #include "web/http.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +18,6 @@
 enum { MEMORY = 20 * 1024, PATIENCE_S = 5 };
 
 #define OPEN_EVERY DW_SECONDS(5)
-#define BEGIN_LEAST DW_MILLISECONDS(50)
-#define BEGIN_FOR DW_MILLISECONDS(300)
 
 struct http {
 	struct guard guard;
@@ -424,24 +421,6 @@ int http_check_host(const struct options *options)
 	return guard_check_host(options);
 }
 
-/* let_begin turns the owner until it has its timers, or for a moment: it knows the state of the
- * store then. In a cluster it notes which masters are used, so the clients open at once. A peer has
- * no timers to load before it takes its shards. */
-static void let_begin(dw *owner)
-{
-	dw_usec began = session_steady(), took;
-	struct pollfd fd = {.fd = dw_fd(owner), .events = POLLIN};
-	int status;
-
-	do {
-		(void)dw_turn(owner);   /* it fails only inside a callback */
-		(void)poll(&fd, 1, 10); /* if it fails, the loop turns sooner */
-		took = session_steady() - began;
-		status = dw_health(owner, NULL);
-	} while (took < BEGIN_LEAST ||
-		 (took < BEGIN_FOR && (status == DW_EBUSY || status == DW_ESTORE)));
-}
-
 /* open_asks opens the clients. If the store is unreachable, all questions get that answer until
  * open_later() has opened them. */
 static int open_asks(struct http *http, const struct options *options)
@@ -450,8 +429,8 @@ static int open_asks(struct http *http, const struct options *options)
 	bool has_store;
 	int code;
 
-	if (http->owner)
-		let_begin(http->owner);
+	if (http->owner && options->value[OPT_JOURNAL])
+		(void)dw_turn(http->owner); /* it learns the state of the store */
 	has_store = !is_away(http->owner);
 	code = has_store ? open_clients(http) : EXIT_DONE;
 	asks_open(&http->asks, http->look, http->lists, http->owner);

@@ -43,8 +43,13 @@
 #include "cli/run/run_stop.h"
 #include "cli/session.h"
 #include "cli/run/signals.h"
+#include "durawheel/metrics.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
+
+/* How long the owner begins before the web server's handles open. */
+#define BEGIN_LEAST DW_MILLISECONDS(50)
+#define BEGIN_FOR DW_MILLISECONDS(300)
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
 
@@ -306,11 +311,30 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 	return code;
 }
 
+/* begin turns the owner until it has its timers, or for a moment. In a cluster it notes which
+ * masters are used, so the handles of the web server open at once. A peer has no timers to load
+ * before it takes its shards. */
+static void begin(dw *owner)
+{
+	dw_usec began = session_steady(), took;
+	struct pollfd fd = {.fd = dw_fd(owner), .events = POLLIN};
+	int status;
+
+	do {
+		(void)dw_turn(owner);   /* it fails only inside a callback */
+		(void)poll(&fd, 1, 10); /* if it fails, the loop turns sooner */
+		took = session_steady() - began;
+		status = dw_health(owner, NULL);
+	} while (took < BEGIN_LEAST ||
+		 (took < BEGIN_FOR && (status == DW_EBUSY || status == DW_ESTORE)));
+}
+
 static int open_http(struct runner *runner, const struct options *options)
 {
 	struct config_place place;
 	int code;
 
+	begin(runner->d);
 	config_point_at(runner->config_path, &runner->config, options, OPT_HTTP, &place);
 	code = http_open(&runner->http, options, runner->d);
 	complain_about(NULL);

@@ -26,7 +26,7 @@ enum health {
 	HEALTH_FULL,    /* as many processes share it as can */
 	HEALTH_NEWER,   /* a standby; the store has timers that only a newer durawheel may own */
 	HEALTH_LEASE,   /* an owner whose lease of a shard is over */
-	HEALTH_REFUSED, /* the server refuses a shard */
+	HEALTH_REFUSED, /* the server refuses a shard, or its node is away */
 	HEALTH_UNOWNED, /* a peer; no process has a shard */
 	HEALTH_FAILS,   /* the store is away or refuses, and no journal takes operations */
 	/* In the next three states the store is away, and the journal takes new operations. */
@@ -41,6 +41,9 @@ enum health engine_health(const struct engine *);
 /* engine_health_shard returns the shard that HEALTH_LEASE, HEALTH_REFUSED or HEALTH_UNOWNED is
  * about. */
 unsigned engine_health_shard(const struct engine *);
+
+/* engine_refused returns how many shards cannot be used. */
+unsigned engine_refused(const struct engine *);
 
 /* engine_may_fire returns true if this engine is the owner and its lease has not run out. */
 bool engine_may_fire(const struct engine *);

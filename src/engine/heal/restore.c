@@ -84,8 +84,9 @@ static void finish(struct engine *engine)
 	if (engine->restore.written == 0)
 		return;
 	event_raise(engine, &event,
-		    "the store was emptied or set back: %llu timers were restored from memory",
-		    (unsigned long long)engine->restore.written);
+		    "the store was emptied or set back: %llu timer%s restored from memory",
+		    (unsigned long long)engine->restore.written,
+		    engine->restore.written == 1 ? " was" : "s were");
 }
 
 /* write_round writes some of the lost timers. If some fail, another round writes all of them again

@@ -447,10 +447,8 @@ void cluster_work(struct redis_store *store)
 		work(store, i);
 	votes_count(store);
 	aim(store);
-	for (unsigned i = 0; i < store->shard_count; i++) {
+	for (unsigned i = 0; i < store->shard_count; i++)
 		nodes_follow(store, &store->shards[i]);
-		cluster_note(store, &store->shards[i]);
-	}
 }
 
 dw_usec cluster_due(const struct redis_store *store)

@@ -33,11 +33,11 @@ struct member_node {
 	uint64_t epoch;   /* its configuration epoch, as it says itself */
 	/* When it had been named for long enough, last; INT64_MIN: never (steady clock). */
 	dw_usec proved_at;
-	dw_usec noted_at; /* when a note was read that it was used in this epoch */
-	unsigned first;   /* its first shard, which has the note; SHARDS_MAX: it has none */
-	uint64_t noted;   /* the epoch that this store has noted last; 0: none */
-	unsigned noted_in;
-	bool is_double;   /* another entry is the same node */
+	dw_usec noted_at;  /* when a note was read that it was used in this epoch */
+	unsigned first;    /* its first shard, which has the note; SHARDS_MAX: it has none */
+	uint64_t noted;    /* the epoch that this store has noted last; 0: none */
+	unsigned noted_in; /* the shard in which it has done so */
+	bool is_double;    /* another entry is the same node */
 	char words[DW_MESSAGE_SIZE]; /* why its last answer was no use, or "" */
 };
 
@@ -71,8 +71,9 @@ void votes_count(struct redis_store *);
 void cluster_work(struct redis_store *);
 dw_usec cluster_due(const struct redis_store *);
 
-/* cluster_note is called when this store writes to the shard. In the first shard of the same node it
- * notes that the node is used in this epoch, so a store that is opened later need not wait. */
+/* cluster_note is called when a shard was marked. If this store writes to it, it notes in the first
+ * shard of the same node that the node is used in this epoch. So a store that is opened later need
+ * not wait. */
 void cluster_note(struct redis_store *, const struct shard *);
 
 /* cluster_settling_until returns until when a store that is opened waits for nodes that are not

@@ -27,7 +27,6 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 			outcome_resolve(store, shard, request, request->number <= mark);
 		request_free(&store->alloc, request);
 	}
-	cluster_note(store, shard);
 	shard_mark(store, shard, SHARD_READY);
 }
 

@@ -21,6 +21,7 @@ struct gather {
 	bool again; /* a read failed, and may succeed when it is asked again */
 	dw_store_status sum;
 	bool is_shared; /* peers have the shards */
+	dw_usec blind;  /* 0, or now: no peer is asked, so an owner lives if its lease does */
 	char owner[256], standby[256];
 	char *report;
 };
@@ -118,22 +119,18 @@ static bool keep_report(struct alloc *alloc, struct gather *gather, const char *
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
+	bool is_told = report->kind == REPLY_BULK;
 	dw_usec seen = usec_max(reply_number(&items[SEEN]), reply_number(&items[SINCE]));
 
 	if (!gather->standby[0])
 		(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
-	if (gather->is_shared)
-		return true;
-	if (gather->report && (report->kind != REPLY_BULK || seen <= gather->sum.owner_seen))
-		return true;
-	if (items[LEASE].kind != REPLY_BULK ||
+	if (gather->is_shared || (gather->report && (!is_told || seen <= gather->sum.owner_seen)) ||
+	    items[LEASE].kind != REPLY_BULK ||
 	    !take_holder(&items[HOLDER], gather->owner, sizeof gather->owner))
 		return true;
 	gather->sum.owner_since = reply_number(&items[SINCE]);
-	gather->sum.owner_seen = seen;
-	if (report->kind != REPLY_BULK)
-		return true;
-	return keep_report(alloc, gather, report->bytes, report->size);
+	gather->sum.owner_seen = is_told ? seen : usec_max(seen, gather->blind);
+	return !is_told || keep_report(alloc, gather, report->bytes, report->size);
 }
 
 static bool take_status(struct alloc *alloc, struct redis_request *request,
@@ -212,7 +209,10 @@ static void peers_answered(struct redis_store *store, struct redis_request *requ
 /* ask_peers asks for the reports of the peers before the shards are asked. */
 static void ask_peers(struct redis_store *store, struct gather *gather)
 {
-	if (gather->op->kind != DW_OP_STATUS || !numbers_are_needed(store))
+	bool asks = gather->op->kind == DW_OP_STATUS && numbers_are_needed(store);
+
+	gather->blind = asks ? 0 : store->env.now(store->env.now_user);
+	if (!asks)
 		return;
 	numbers_ask(store, NUMBERS_REPORT);
 	gather->left++;
