@@ -27,20 +27,25 @@ home_of() {
 	done
 }
 
+# web_get PATH: the answer of the web server at the socket web.
+web_get() {
+	python3 - "$1" <<-END
+		import socket, sys
+		web = socket.socket(socket.AF_UNIX)
+		web.connect("web")
+		web.sendall(b"GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % sys.argv[1].encode())
+		while part := web.recv(65536):
+		    print(part.decode(), end="")
+	END
+}
+
 # shows_its_nodes COUNT: the page has a row for each server.
 shows_its_nodes() {
 	local server
 	durawheel serve --http "unix:$PWD/web" 2>log.serve &
 	server=$!
 	await test -S web
-	python3 - >page.html <<-END
-		import socket
-		web = socket.socket(socket.AF_UNIX)
-		web.connect("web")
-		web.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-		while part := web.recv(65536):
-		    print(part.decode(), end="")
-	END
+	web_get / >page.html
 	kill $server
 	wait $server || true
 	grep -o '(cluster)</th><td>[0-9, -]*</td><td>in use</td>' page.html >nodes || true
@@ -90,6 +95,80 @@ test_redis_cluster_tells_of_its_nodes() {
 	expect 0 durawheel list
 	grep -q ' later ' out
 	stop_owner
+}
+
+# is_divided: two peers have shards, and no shard is free.
+is_divided() {
+	durawheel members >out || return 1
+	[ "$(grep -c '^.*, pid .* 8: ' out)" = 2 ]
+}
+
+# end_first: the master of the first shard and its replica end; sets first to its number.
+end_first() {
+	local id number
+	first=$(home_of '{durawheel:00}')
+	id=$(at "$first" cluster myid)
+	for number in 3 4 5; do
+		at $number cluster nodes | grep "myself.* $id " >/dev/null || continue
+		cluster_end $number
+	done
+	cluster_end "$first"
+}
+
+# Without the first master new handles use the others; and when it comes back empty, peers write
+# again what it had, and keep the shards of the others.
+test_redis_cluster_works_without_the_first_master() {
+	local number first peer='' added=0
+	# shellcheck source=tests/support/redis_cluster.sh
+	. "$here/../support/redis_cluster.sh"
+	trap 'cluster_kill; [ -z "${peer-}" ] || kill -KILL $peer; tidy' EXIT
+	mkdir cluster
+	cluster_start "$PWD/cluster" || fail "the cluster does not start"
+	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
+	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
+	for number in {1..40}; do
+		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
+	done >timers
+	expect 0 durawheel import timers
+	start --peer --http "unix:$PWD/web"
+	durawheel run --peer >>fired 2>log.peer &
+	peer=$!
+	await is_divided
+
+	end_first
+	await grep -q 'shard 0 cannot be used' log
+	await grep -q 'shard 0 cannot be used' log.peer
+	expect 6 durawheel stats
+	says "shard 0 is cut off: redis://127.0.0.1:${cluster_ports[first]}/0 (cluster): no connec"
+	for number in {41..50}; do
+		if durawheel add --topic t --in 1h --id "$number" >out 2>err; then
+			added=$((added + 1))
+		fi
+	done
+	[ $added -gt 0 ] || fail "no timer is added: $(cat err)"
+	await answers_metrics 'durawheel_nodes_away 1' 'durawheel_shards{state="refused"} [1-9]'
+
+	sleep 2.5
+	rm -rf "cluster/$first/dump.rdb" "cluster/$first/appendonlydir"
+	cluster_node "$PWD/cluster" "$first"
+	await grep -q 'emptied or set back: .* restored' log
+	await is_divided
+	await has_count pending $((40 + added))
+	lacks 'lost ownership' log
+	lacks 'lost ownership' log.peer
+	kill -TERM $peer
+	wait $peer || fail "the peer exits $?"
+	peer=
+	stop_owner
+}
+
+# answers_metrics PATTERN...: the web server has such lines.
+answers_metrics() {
+	local pattern
+	web_get /metrics >metrics
+	for pattern in "$@"; do
+		grep -q "^$pattern" metrics || return 1
+	done
 }
 
 # watching PORT: the words of ACL SETUSER in durawheel(7), at a Sentinel.
