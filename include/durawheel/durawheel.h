@@ -181,8 +181,9 @@ typedef enum dw_event_kind {
 	/* A peer's clock is more than 100 ms from that of the Redis server; count = how many ms.
 	 * Told once, until it is right again. */
 	DW_EVENT_CLOCK_APART = 27,
-	/* With replicas=N in the URL; count = N. LATE: the replicas did not have a change within 1
-	 * s; message says why. Until BACK calls are answered DW_STORED, at once. Once an outage. */
+	/* With replicas=N in the URL; count = N. LATE: fewer replicas had a change within 1 s, or
+	 * answered for 1 s after the handle was opened; message says why. Until BACK calls are
+	 * answered DW_STORED, at once. Once an outage. */
 	DW_EVENT_REPLICAS_LATE = 28,
 	DW_EVENT_REPLICAS_BACK = 29
 } dw_event_kind;

@@ -17,6 +17,7 @@ extern "C" {
  *	                           ahead of the server's; < 0: behind
  *	those of INFO              redis_version, used_memory, role, aof_enabled and so on
  *	those of CLUSTER INFO      of a node of a cluster: cluster_state, cluster_size and so on
+ *	replicas.wanted            N of replicas=N in the URL, if it has one
  *	config.NAME                a setting, as CONFIG GET says it: config.appendfsync and so on
  *	refused.COMMAND            the server has refused it; value: its words
  *	sentinel.NAME              of a Sentinel: names, the server that it names; master, under

@@ -155,9 +155,9 @@ void replicated_url(const struct replicated *r, const char *after, char *ret_url
 	(void)snprintf(ret_url, size, "unix://%s%s", r->to_master.path, after);
 }
 
-void replicated_open(struct replicated *r, dw_role role)
+void replicated_handle(struct replicated *r, dw_role role)
 {
-	char url[TEMP_SIZE + 64], path[TEMP_SIZE + 16], message[DW_MESSAGE_SIZE] = "";
+	char url[TEMP_SIZE + 64], message[DW_MESSAGE_SIZE] = "";
 	dw_options opening = {.size = sizeof opening,
 			      .store = url,
 			      .name = "r",
@@ -165,15 +165,22 @@ void replicated_open(struct replicated *r, dw_role role)
 			      .on_event = happened,
 			      .on_event_user = r};
 
-	redis_server_start(&r->servers[0], true, options);
-	(void)snprintf(path, sizeof path, "%s-relay", r->servers[0].path);
-	relay_start(&r->to_master, path, r->servers[0].path);
-	replicated_follow(r, 1);
 	replicated_url(r, "?replicas=1", url, sizeof url);
 	if (dw_open(&r->d, &opening, message) != DW_OK)
 		fail_msg("%s", message);
 	if (role == DW_OWNER)
 		assert_int_equal(dw_on(r->d, "t", hold, r), DW_OK);
+}
+
+void replicated_open(struct replicated *r, dw_role role)
+{
+	char path[TEMP_SIZE + 16];
+
+	redis_server_start(&r->servers[0], true, options);
+	(void)snprintf(path, sizeof path, "%s-relay", r->servers[0].path);
+	relay_start(&r->to_master, path, r->servers[0].path);
+	replicated_follow(r, 1);
+	replicated_handle(r, role);
 }
 
 void replicated_close(struct replicated *r)

@@ -31,9 +31,10 @@ struct replicated_answer {
 	dw_level level;
 };
 
-/* replicated_open starts a server and its replica, and opens the handle of the namespace "r". An
- * owner holds all deliveries. replicated_close ends all of it. */
+/* replicated_open starts a server and its replica, and opens the handle of the namespace "r" by
+ * replicated_handle. An owner holds all deliveries. replicated_close ends all of it. */
 void replicated_open(struct replicated *, dw_role);
+void replicated_handle(struct replicated *, dw_role);
 void replicated_close(struct replicated *);
 
 /* replicated_url writes the URL of the handle, with these options behind `?`. */

@@ -52,10 +52,26 @@ static bool is_followed(const char *name)
 	       strspn(name + 5, "0123456789") == strlen(name + 5);
 }
 
+/* judge_wanted judges whether there are as many as the URL wants. */
+static void judge_wanted(const struct server *server)
+{
+	int64_t wanted = fact_number(server, "replicas.wanted");
+	int64_t has = fact_number(server, "connected_slaves");
+
+	if (has < wanted)
+		find(server->findings,
+		     (struct finding){FINDING_SICK, "replica",
+				      "start the replicas that are away, or want fewer"},
+		     "%s: the URL has replicas=%" PRId64 ", and it has %" PRId64
+		     ": changes are stored, but not replicated",
+		     server->name, wanted, has);
+}
+
 void nodes_judge_replicas(const struct server *server)
 {
 	bool is_guarded = strchr(server->name, '(') != NULL; /* by Sentinels, or its cluster */
 
+	judge_wanted(server);
 	for (size_t i = 0; i < server->count; i++)
 		if (is_followed(server->facts[i].name))
 			judge_replica(server, server->facts[i].value);

@@ -131,6 +131,7 @@ void trouble_tell(struct engine *engine)
 				  .id = told.id[0] ? told.id : NULL,
 				  .count = told.count};
 
+		engine->report.outdated = true;
 		event_raise(engine, &event, "%s%s%s", told.id, told.id[0] ? ": " : "", told.words);
 	}
 }

@@ -256,6 +256,9 @@ static void ask_node(struct redis_store *store, struct node *node, struct facts 
 {
 	size_t count = sizeof questions / sizeof *questions;
 
+	if (store->url.replicas > 0)
+		add_count(store, facts, node->name ? node->name : store->url.server,
+			  "replicas.wanted", store->url.replicas);
 	for (size_t i = 0; i < (store->nodes.cluster ? count : count - OF_CLUSTERS); i++) {
 		int status;
 

@@ -23,10 +23,13 @@ struct replicas {
 	uint64_t last;       /* it covers the held answers up to this one */
 	bool has_written;
 	int64_t count; /* so many replicas have the write */
+	int64_t had;   /* so many had the last write that was waited for; -1: none was */
 	char history[SERVER_ID_SIZE];
 	bool has_key;                /* the key is there, as far as is known */
 	dw_usec again_at;            /* the next round begins then, or later (steady clock) */
 	unsigned answered;           /* rounds that were answered */
+	dw_usec since;               /* when the first round began; 0: none has */
+	bool is_sure;                /* enough replicas were there once, or were late */
 	bool is_refused;             /* the server refused a command of the last round */
 	char words[DW_MESSAGE_SIZE]; /* why the last round was no good, or "" */
 	bool has_event;
@@ -55,8 +58,10 @@ static const char *why_late(const struct replicas *replicas, char *room, size_t 
 		return trouble[0] ? trouble : "there is no connection to ask them";
 	if (replicas->words[0])
 		return replicas->words;
-	(void)snprintf(room, size, "%lld have it",
-		       (long long)(replicas->has_written ? replicas->count : 0)); /* it fits */
+	if (replicas->had < 0)
+		return "the server has not said yet how many have it";
+	(void)snprintf(room, size, "%lld %s it", (long long)replicas->had,
+		       replicas->had == 1 ? "has" : "have"); /* it fits */
 	return room;
 }
 
@@ -65,14 +70,13 @@ static void be_late(struct redis_store *store, struct node *node)
 {
 	char words[DW_MESSAGE_SIZE], room[64];
 
-	(void)snprintf(
-	    words, sizeof words,
-	    "%.60s: %u replicas did not have a change within %d s (%.80s): until they do, "
-	    "calls get DW_STORED; look at the replicas",
-	    store->url.name, store->url.replicas, (int)(REPLICAS_PATIENCE / DW_SECONDS(1)),
-	    why_late(node->replicas, room, sizeof room)); /* cut if long */
+	(void)snprintf(words, sizeof words,
+		       "%.60s: replicas=%u: too few replicas have the last change (%.80s): until "
+		       "they do, calls get DW_STORED; look at the replicas",
+		       store->url.server, store->url.replicas,
+		       why_late(node->replicas, room, sizeof room)); /* cut if long */
 	tell(store, node, DW_EVENT_REPLICAS_LATE, DW_ETIMEOUT, words);
-	node->held.is_late = true;
+	node->held.is_late = node->replicas->is_sure = true;
 	held_release(store, node, UINT64_MAX, DW_STORED);
 }
 
@@ -82,8 +86,9 @@ static void be_in_time(struct redis_store *store, struct node *node)
 
 	node->held.is_late = false;
 	(void)snprintf(words, sizeof words,
-		       "%.100s: %u replicas have all changes: calls get DW_REPLICATED again",
-		       store->url.name, store->url.replicas); /* cut if long */
+		       "%.100s: replicas=%u: enough replicas have all changes: calls get "
+		       "DW_REPLICATED again",
+		       store->url.server, store->url.replicas); /* cut if long */
 	tell(store, node, DW_EVENT_REPLICAS_BACK, DW_OK, words);
 }
 
@@ -151,6 +156,8 @@ static void ask(struct redis_store *store, struct node *node)
 		link_drop(replicas->link, "no memory to ask the replicas");
 		return;
 	}
+	if (replicas->since == 0)
+		replicas->since = store->now;
 	replicas->is_asked = true;
 	replicas->step = STEP_WRITE;
 	replicas->last = node->held.count;
@@ -178,7 +185,7 @@ static void take_reply(struct replicas *replicas, const struct reply *reply)
 	else if (step == STEP_WRITE)
 		replicas->has_written = replicas->has_key = reply_is(reply, "OK");
 	else if (step == STEP_WAIT && reply->kind == REPLY_INTEGER)
-		replicas->count = reply->integer;
+		replicas->count = replicas->had = replicas->has_written ? reply->integer : 0;
 	else if (step == STEP_INFO && reply->kind == REPLY_BULK)
 		hello_history(reply, replicas->history);
 }
@@ -200,11 +207,14 @@ static void judge(struct redis_store *store, struct node *node)
 			  "the server was a replica meanwhile, or has other replicas now");
 	} else if (has_all && replicas->history[0]) {
 		held_release(store, node, replicas->last, DW_REPLICATED);
+		replicas->is_sure = true;
 		if (node->held.is_late)
 			be_in_time(store, node);
 		return;
 	}
-	if (replicas->is_refused || node->held.is_late)
+	if (!replicas->is_sure && store->now >= usec_add(replicas->since, REPLICAS_PATIENCE))
+		be_late(store, node);
+	if (replicas->is_refused || !replicas->is_sure || node->held.is_late)
 		replicas->again_at = usec_add(store->now, PAUSE);
 }
 
@@ -220,6 +230,7 @@ static int make_link(struct redis_store *store, struct node *node)
 		return status;
 	}
 	wake_channel_watch(&store->wake, link_descriptor(replicas->link));
+	replicas->had = -1;
 	node->replicas = replicas;
 	return DW_OK;
 }
@@ -250,7 +261,7 @@ static bool has_to_ask(const struct redis_store *store, const struct node *node)
 
 	return replicas->connection && !replicas->is_asked && node->connection &&
 	       store->now >= replicas->again_at &&
-	       (node->held.requests.first || node->held.is_late || replicas->answered == 0);
+	       (node->held.requests.first || node->held.is_late || !replicas->is_sure);
 }
 
 /* is_late returns true if the oldest held answer has waited for too long. */
@@ -290,7 +301,7 @@ dw_usec replicas_due(const struct redis_store *store, const struct node *node)
 	if (node->held.requests.first)
 		at = usec_min(at, usec_add(node->held.requests.first->sent, REPLICAS_PATIENCE));
 	if (replicas->connection && !replicas->is_asked && node->connection &&
-	    (node->held.requests.first || node->held.is_late))
+	    (node->held.requests.first || node->held.is_late || !replicas->is_sure))
 		at = usec_min(at, usec_max(replicas->again_at, store->now));
 	return at;
 }

@@ -170,7 +170,7 @@ static void paused_replica_is_told_once(void **state)
 	redis_server_pause(&r->servers[1]);
 	put(r, "b", DW_STORED);
 	assert_int_equal(r->late, 1);
-	if (!strstr(r->message, "1 replicas did not have a change within 1 s (0 have it)"))
+	if (!strstr(r->message, "replicas=1: too few replicas have the last change (0 have it)"))
 		fail_msg("%s", r->message);
 	put(r, "c", DW_STORED);
 	assert_int_equal(r->late, 1);
@@ -231,6 +231,27 @@ static void user_without_wait_is_refused(void **state)
 	(void)replicated_command(r, 0, "ACL SETUSER u on nopass ~* &* +@all -info");
 	assert_int_equal(dw_open(&d, &options, message), DW_ESTORE);
 	assert_non_null(strstr(message, "replicas=1"));
+}
+
+/* replicas=N that nobody can meet is told before a call waits for it. */
+static void too_few_replicas_are_told_at_once(void **state)
+{
+	struct replicated *r = *state;
+
+	assert_int_equal(dw_close(r->d, DW_SECONDS(60)), DW_OK);
+	r->d = NULL;
+	(void)replicated_command(r, 1, "REPLICAOF NO ONE");
+	replicated_handle(r, DW_OWNER);
+	for (int i = 0; i < TURNS_MAX && r->late == 0; i++)
+		replicated_turn(r);
+	assert_int_equal(r->late, 1);
+	put(r, "a", DW_STORED);
+	replicated_follow(r, 1);
+	for (int i = 0; i < TURNS_MAX && r->back == 0; i++)
+		replicated_turn(r);
+	assert_int_equal(r->late, 1);
+	assert_int_equal(r->back, 1);
+	put(r, "b", DW_REPLICATED);
 }
 
 /* ---- A failover ---------------------------------------------------------------------------- */
@@ -382,6 +403,7 @@ int main(void)
 	    TEST(timers_fire_without_replicas),
 	    TEST(close_answers_what_is_held),
 	    TEST(user_without_wait_is_refused),
+	    TEST(too_few_replicas_are_told_at_once),
 	    TEST(owner_fails_over_before_it_is_sent),
 	    TEST_AS_CLIENT(client_fails_over_before_it_is_sent),
 	    TEST(owner_fails_over_before_the_reply),
