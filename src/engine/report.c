@@ -81,18 +81,32 @@ static enum health standby_health(const struct ownership *ownership)
 	}
 }
 
+/* first_refused returns the first shard whose timers wait because it cannot be used; the number of
+ * shards: there is none. What a peer is refused may be another peer's. */
+static unsigned first_refused(const struct engine *engine)
+{
+	const struct shards *shards = &engine->shards;
+	bool only_ours = engine->env.is_peer && sharing_unowned(engine) == 0;
+	unsigned shard = shards->refused > 0 ? 0 : shards->count;
+
+	while (shard < shards->count &&
+	       !(shards->all[shard].refused && (shards->all[shard].owned || !only_ours)))
+		shard++;
+	return shard;
+}
+
 enum health engine_health(const struct engine *engine)
 {
 	dw_journal_stats journal;
 
 	driven_journal(engine->store, &journal);
-	if (engine->trouble.failing)
+	if (engine->trouble.failing && (engine->trouble.declared || engine->shards.refused == 0))
 		return HEALTH_FAILS;
 	if (journal.state == DW_JOURNAL_TAKES)
 		return away_health(engine);
 	if (engine->ownership.standby)
 		return standby_health(&engine->ownership);
-	if (engine->shards.refused > 0)
+	if (first_refused(engine) < engine->shards.count)
 		return HEALTH_REFUSED;
 	if (sharing_unowned(engine) > 0)
 		return HEALTH_UNOWNED;
@@ -104,18 +118,15 @@ enum health engine_health(const struct engine *engine)
 
 unsigned engine_health_shard(const struct engine *engine)
 {
-	unsigned shard = 0;
+	unsigned shard = first_refused(engine);
 	int over;
 
-	if (engine->shards.refused == 0 && sharing_unowned(engine) > 0)
+	if (shard < engine->shards.count)
+		return shard;
+	if (sharing_unowned(engine) > 0)
 		return engine->ownership.sharing.last.first_unowned;
-	if (engine->shards.refused == 0) {
-		over = lease_find_over(engine);
-		return over > 0 ? (unsigned)over : 0;
-	}
-	while (!engine->shards.all[shard].refused)
-		shard++;
-	return shard;
+	over = lease_find_over(engine);
+	return over > 0 ? (unsigned)over : 0;
 }
 
 unsigned engine_refused(const struct engine *engine)

@@ -50,6 +50,12 @@ static bool is_of_slot(const struct reply *reply)
 	       reply_fails(reply, "TRYAGAIN");
 }
 
+/* is_of_key: the user has no right to this key, but perhaps to all others. */
+static bool is_of_key(const struct reply *reply)
+{
+	return reply_fails(reply, "NOPERM") && strstr(reply->bytes, "key") != NULL;
+}
+
 /* take_change reads whether the server accepts changes. A server that answers may still refuse
  * every change. */
 static enum probe_news take_change(struct probe *probe, const struct hello *hello,
@@ -60,7 +66,12 @@ static enum probe_news take_change(struct probe *probe, const struct hello *hell
 
 	probe->refuses =
 	    probe->key ? reply->kind == REPLY_ERROR && !is_of_slot(reply) : reply_passes(reply);
-	if (probe->refuses)
+	if (probe->refuses && is_of_key(reply))
+		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
+			       "the user may not write %.70s: give it ~%.70s; without it nobody "
+			       "notices that the server refuses every change",
+			       probe->key, probe->key); /* cut if long */
+	else if (probe->refuses)
 		(void)snprintf(ret_words, DW_MESSAGE_SIZE, "the server refuses every change: %s",
 			       hello_quote(hello, reply, text, sizeof text));
 	else if (refused)

@@ -246,6 +246,9 @@ static void server_that_refuses_changes_is_told(void **state)
 		answer_probe(&peer, ":0\r\n");
 		assert_false(says(&peer, "refuses"));
 	}
+	answer_probe(&peer, "-NOPERM no permissions to access one of the keys\r\n");
+	assert_true(says(&peer, "the user may not write") && says(&peer, "give it ~"));
+	answer_probe(&peer, ":0\r\n");
 	assert_non_null(strstr(peer.linked.log, "takes changes again"));
 	/* A new connection is told the same. */
 	peer.greets = FAKE_WELCOME REFUSAL;
