@@ -301,9 +301,8 @@ static void gained(struct redis_store *store, struct shard *shard)
 	cut_off_end(store, shard);
 }
 
-/* reacquired is called when this store has acquired the shard again. If the shard was emptied (it
- * has a new incarnation), all its timers are newer than every tombstone, so nothing is deleted
- * again. */
+/* reacquired is called when this store has acquired the shard again. If it was emptied, all its
+ * timers are newer than every tombstone, so nothing is deleted again. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
 	bool is_gained = !shard_is_ours(shard);
@@ -315,6 +314,7 @@ static void reacquired(struct redis_store *store, struct shard *shard, dw_usec s
 		return;
 	}
 	note_acquired(store, shard);
+	handshake_forget_looks(shard);
 	if (!emptied)
 		delete_again(store, shard);
 	handshake_done(store, shard, 0);

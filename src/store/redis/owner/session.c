@@ -30,6 +30,14 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 	shard_mark(store, shard, SHARD_READY);
 }
 
+void handshake_forget_looks(const struct shard *shard)
+{
+	for (struct redis_request *request = shard->in_doubt.requests.first; request;
+	     request = request->next)
+		if (request->number == 0)
+			request->number = 1;
+}
+
 /* ask_again repeats the handshake soon, because no timer fires until every shard has had its
  * handshake. */
 static void ask_again(struct redis_store *store, struct shard *shard)

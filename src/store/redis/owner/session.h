@@ -26,6 +26,11 @@ bool handshake_is_ours(const struct redis_store *, const struct shard *, const s
 /* handshake_done is called when the server has applied all commands up to number mark. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);
 
+/* handshake_forget_looks is called when the shard has lost data, before handshake_done(). What is
+ * looked up, because it was applied and its reply was lost, may be among that, so it is sent again.
+ * Such a look-up has the number 0. */
+void handshake_forget_looks(const struct shard *);
+
 /* session_end deletes the sessions of a client, because it closes. */
 void session_end(struct redis_store *);
 
