@@ -86,7 +86,8 @@ static enum health standby_health(const struct ownership *ownership)
 static unsigned first_refused(const struct engine *engine)
 {
 	const struct shards *shards = &engine->shards;
-	bool only_ours = engine->env.is_peer && sharing_unowned(engine) == 0;
+	const dw_sharing *sharing = &engine->ownership.sharing.last;
+	bool only_ours = sharing->members > 0 && sharing->unowned == 0;
 	unsigned shard = shards->refused > 0 ? 0 : shards->count;
 
 	while (shard < shards->count &&

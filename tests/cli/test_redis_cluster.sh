@@ -162,6 +162,34 @@ test_redis_cluster_works_without_the_first_master() {
 	stop_owner
 }
 
+# Without the first master, and so without their list, new peers take what a dead one had at the
+# others.
+test_redis_cluster_peers_go_on_without_their_list() {
+	local number first
+	# shellcheck source=tests/support/redis_cluster.sh
+	. "$here/../support/redis_cluster.sh"
+	trap 'cluster_kill; tidy' EXIT
+	mkdir cluster
+	cluster_start "$PWD/cluster" || fail "the cluster does not start"
+	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
+	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
+	start --peer
+	await grep -q 'has 16 of 16 shards' log
+	for number in {1..20}; do
+		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"3s\"}"
+	done >timers
+	expect 0 durawheel import timers
+	kill_owner
+	end_first
+
+	start --peer
+	await grep -q 'has [1-9][0-9]* of 16 shards' log
+	await grep -q '"id"' fired
+	cluster_node "$PWD/cluster" "$first"
+	await grep -q 'has 16 of 16 shards' log
+	stop_owner
+}
+
 # answers_metrics PATTERN...: the web server has such lines.
 answers_metrics() {
 	local pattern

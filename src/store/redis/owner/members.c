@@ -6,29 +6,17 @@
 #include "store/redis/core.h"
 #include "store/redis/owner/member.h"
 #include "store/redis/owner/member_list.h"
-#include "store/redis/owner/quota.h"
 #include "store/redis/owner/sharing.h"
+#include "store/redis/owner/taking.h"
 
 #define BEAT_EVERY DW_SECONDS(1)
 #define BEAT_PAUSE DW_MILLISECONDS(20) /* between two lists that are read because of news */
-#define LIST_AGE DW_SECONDS(10)        /* an older list says nothing */
-#define FREE_FOR DW_SECONDS(3)         /* a shard that is free for so long is anybody's */
-#define TRY_EVERY DW_SECONDS(30)       /* after a refusal, one shard is tried so often */
 
 enum { GIVES_MAX = 4 };
 
-static unsigned held_by(const struct redis_store *store)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < store->shard_count; i++)
-		count += shard_is_ours(&store->shards[i]);
-	return count;
-}
-
 bool members_has_all(const struct redis_store *store)
 {
-	return held_by(store) == store->shard_count;
+	return taking_held(store) == store->shard_count;
 }
 
 static void gone_answered(struct redis_store *store, struct redis_request *request,
@@ -64,140 +52,10 @@ static void drop_dead(struct redis_store *store, struct member_list *list)
 	list->count = count;
 }
 
-/* ---- Taking -------------------------------------------------------------------------------- */
-
-static unsigned room_of(const struct redis_store *store)
-{
-	const struct members *self = &store->ownership.members;
-
-	return self->is_leaving ? 0 : self->room;
-}
-
-/* divide computes the share of this store. Returns which of the free shards is its first one. */
-static unsigned divide(struct redis_store *store, const struct member_list *list, dw_usec now)
-{
-	struct quota_member members[QUOTA_MEMBERS_MAX];
-	struct members *self = &store->ownership.members;
-
-	for (unsigned i = 0; i < list->count; i++) {
-		const struct listed_member *listed = &list->members[i];
-		bool mine = member_is_self(store, listed);
-
-		members[i] = (struct quota_member){
-		    .since = listed->row.since,
-		    .name = listed->name,
-		    .held = mine ? held_by(store) : member_count(&listed->row),
-		    .room = mine ? room_of(store) : listed->row.room};
-	}
-	quota_share(members, list->count, store->shard_count, now);
-	self->share = 0; /* that of a peer for which the list has no room */
-	for (unsigned i = 0; i < list->count; i++)
-		if (strcmp(members[i].name, store->names.nonce) == 0)
-			self->share = members[i].share;
-	return quota_first(members, list->count, store->names.nonce);
-}
-
-static bool is_listed(const struct redis_store *store, const struct member_list *list)
-{
-	for (unsigned i = 0; i < list->count; i++)
-		if (member_is_self(store, &list->members[i]))
-			return true;
-	return false;
-}
-
-static bool is_anothers(const struct redis_store *store, const struct member_list *list,
-			unsigned shard)
-{
-	for (unsigned i = 0; i < list->count; i++)
-		if (!member_is_self(store, &list->members[i]) &&
-		    member_has(&list->members[i].row, shard))
-			return true;
-	return false;
-}
-
-static bool is_free(const struct redis_store *store, const struct member_list *list,
-		    const struct shard *shard)
-{
-	return !shard_is_ours(shard) && !shard->give.op && !is_anothers(store, list, shard->number);
-}
-
-/* choose decides which shards this store takes: of those that nobody has its own part, and each one
- * that has been free for FREE_FOR. Who takes such a one and has enough does not give it away at
- * once: the peer that should take it may be unable to. */
-static void choose(struct redis_store *store, const struct member_list *list, unsigned first)
-{
-	struct members *self = &store->ownership.members;
-	unsigned held = held_by(store), free = 0;
-	unsigned missing = self->share > held ? self->share - held : 0;
-
-	store->sets.wanted = (struct shard_set){0};
-	for (unsigned i = 0; i < store->shard_count; i++) {
-		struct shard_share *share = &store->shards[i].share;
-		bool is_part, is_left;
-
-		if (!is_free(store, list, &store->shards[i])) {
-			share->free_since = 0;
-			continue;
-		}
-		if (share->free_since == 0)
-			share->free_since = store->now;
-		is_part = free >= first && free < first + missing;
-		is_left = store->now >= usec_add(share->free_since, FREE_FOR);
-		free++;
-		if ((!is_part && !is_left) || store->now < self->takes_from)
-			continue;
-		if (!is_part)
-			self->gives_from = usec_add(store->now, LIST_AGE);
-		shard_add(&store->sets.wanted, i);
-	}
-}
-
-/* try_one wants any shard of others after a refusal. If the server answers that another peer has
- * it, it does not refuse any longer. */
-static void try_one(struct redis_store *store)
-{
-	struct members *self = &store->ownership.members;
-
-	if (self->room >= store->shard_count || store->now < self->try_at)
-		return;
-	self->try_at = usec_add(store->now, TRY_EVERY);
-	for (unsigned i = 0; i < store->shard_count; i++) {
-		self->tried = (self->tried + 1) % store->shard_count;
-		if (shard_is_ours(&store->shards[self->tried]))
-			continue;
-		shard_add(&store->sets.wanted, self->tried);
-		return;
-	}
-}
-
-/* want_all is called when the server has given no list for long: then this store takes what nobody
- * has. */
-static void want_all(struct redis_store *store)
-{
-	for (unsigned i = 0; i < store->shard_count; i++)
-		if (!shard_is_ours(&store->shards[i]))
-			shard_add(&store->sets.wanted, i);
-}
-
-static void take_wanted(struct redis_store *store)
-{
-	const struct shard_set *wanted = &store->sets.wanted;
-
-	for (unsigned i = shard_next(wanted, 0); i < store->shard_count;
-	     i = shard_next(wanted, i + 1)) {
-		struct shard *shard = &store->shards[i];
-
-		if (shard_is_ours(shard))
-			shard_remove(&store->sets.wanted, i);
-		else if (shard->cut.state != CUT_OFF)
-			(void)shard_take(store, shard); /* the next turn tries again */
-	}
-}
-
 void members_refused(struct redis_store *store)
 {
-	store->ownership.members.room = held_by(store);
-	store->ownership.members.try_at = usec_add(store->now, TRY_EVERY);
+	store->ownership.members.room = taking_held(store);
+	store->ownership.members.try_at = usec_add(store->now, TAKING_TRIES);
 }
 
 void members_accepted(struct redis_store *store)
@@ -247,8 +105,16 @@ static void note_loss(struct redis_store *store, bool is_new)
 
 	if (!is_new || self->listed == 0)
 		return;
-	self->takes_from = usec_add(store->now, FREE_FOR);
+	self->takes_from = usec_add(store->now, TAKING_FREE_FOR);
 	store->ownership.renew_at = store->now;
+}
+
+static bool is_listed(const struct redis_store *store, const struct member_list *list)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (member_is_self(store, &list->members[i]))
+			return true;
+	return false;
 }
 
 static void take_list(struct redis_store *store, const struct reply *reply, dw_usec sent)
@@ -256,7 +122,6 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	struct members *self = &store->ownership.members;
 	dw_usec now = reply_number(&reply->items[1]);
 	struct member_list list;
-	unsigned first;
 
 	clock_learn(store, store->shards[0].node, now);
 	note_clock(store, now, sent);
@@ -275,12 +140,8 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 		return;
 	}
 	begin(store);
-	first = divide(store, &list, now);
-	if (self->is_leaving)
-		return;
-	choose(store, &list, first);
-	try_one(store);
-	take_wanted(store);
+	taking_choose(store, &list, now);
+	taking_work(store);
 }
 
 static void beat_answered(struct redis_store *store, struct redis_request *request,
@@ -308,7 +169,7 @@ static void beat_lost(struct redis_store *store, struct redis_request *request)
 static void say_record(const struct redis_store *store, char ret_text[MEMBER_SIZE])
 {
 	const struct members *self = &store->ownership.members;
-	unsigned room = room_of(store);
+	unsigned room = taking_room(store);
 	dw_member_row row = {.since = self->since,
 			     .room = room < store->shard_count ? room : store->shard_count,
 			     .clock = self->clock,
@@ -354,6 +215,35 @@ static bool can_work(const struct redis_store *store)
 	return store->ownership.members.is_in && !store->stopped && store->nodes.home->connection;
 }
 
+/* is_alone returns true if the list could not be read for a while, because its server is away, and
+ * others are not. */
+static bool is_alone(const struct redis_store *store)
+{
+	const struct members *self = &store->ownership.members;
+
+	return self->away_since != 0 && store->layout.is_fixed &&
+	       store->now >= usec_add(self->away_since, TAKING_LIST_AGE);
+}
+
+/* go_on is called while the list cannot be read. After a while this store takes what nobody has on
+ * the other servers. That of the list may come back empty, so the next list says what may be taken
+ * there. */
+static void go_on(struct redis_store *store)
+{
+	struct members *self = &store->ownership.members;
+	bool is_away = !store->nodes.home->connection && nodes_are_up(store);
+
+	if (!is_away || self->away_since == 0)
+		self->away_since = is_away ? store->now : 0;
+	self->asks_since = store->now;
+	store->sets.wanted = (struct shard_set){0};
+	if (!self->is_in || self->is_leaving || store->stopped || !is_alone(store))
+		return;
+	begin(store);
+	taking_want_all(store);
+	taking_work(store);
+}
+
 void members_work(struct redis_store *store)
 {
 	struct members *self = &store->ownership.members;
@@ -361,20 +251,22 @@ void members_work(struct redis_store *store)
 	if (self->own && store->now >= place_of(self->own)->deadline)
 		members_end(store, DW_ESTORE);
 	if (!can_work(store)) {
-		/* The server may come back empty, so the next list says what may be taken. */
-		self->asks_since = store->now;
-		store->sets.wanted = (struct shard_set){0};
+		go_on(store);
 		return;
 	}
+	if (self->away_since != 0)
+		store->sets.wanted = (struct shard_set){0};
+	self->away_since = 0;
 	if (store->ownership.role != DW_OWNER && !is_laid_out(store))
 		return;
 	if (store->now >= self->beat_at) {
 		if (store->ownership.role == DW_OWNER && !self->is_leaving &&
-		    store->now >= usec_add(usec_max(self->listed, self->asks_since), LIST_AGE))
-			want_all(store);
+		    store->now >=
+			usec_add(usec_max(self->listed, self->asks_since), TAKING_LIST_AGE))
+			taking_want_all(store);
 		members_enter(store);
 	}
-	take_wanted(store);
+	taking_work(store);
 }
 
 dw_usec members_due(const struct redis_store *store)
@@ -409,7 +301,8 @@ void members_own(struct redis_store *store, dw_op *op)
 {
 	struct members *self = &store->ownership.members;
 
-	if (store->ownership.role == DW_OWNER || self->own || !store->nodes.home->connection) {
+	if (store->ownership.role == DW_OWNER || self->own ||
+	    (!store->nodes.home->connection && !is_alone(store))) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : self->own                       ? DW_EBUSY
@@ -418,6 +311,7 @@ void members_own(struct redis_store *store, dw_op *op)
 	}
 	*self = (struct members){.is_in = true,
 				 .is_leaving = self->is_leaving,
+				 .away_since = self->away_since,
 				 .own = op,
 				 .beat_at = store->now,
 				 .room = SHARDS_MAX,
@@ -462,7 +356,7 @@ static bool has_list(const struct redis_store *store)
 	const struct members *self = &store->ownership.members;
 
 	return can_work(store) && store->ownership.role == DW_OWNER && self->listed != 0 &&
-	       store->now < usec_add(self->listed, LIST_AGE);
+	       store->now < usec_add(self->listed, TAKING_LIST_AGE);
 }
 
 void members_sharing(const dw_store *base, dw_sharing *ret_sharing)
@@ -481,7 +375,7 @@ unsigned members_surplus(const dw_store *base)
 
 	if (!has_list(store) || store->now < self->gives_from)
 		return 0;
-	held = held_by(store);
+	held = taking_held(store);
 	if (self->is_leaving || held <= self->share)
 		return self->is_leaving ? held : 0;
 	return held - self->share < GIVES_MAX ? held - self->share : GIVES_MAX;

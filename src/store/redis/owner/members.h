@@ -19,6 +19,7 @@ struct members {
 	/* When the last list was asked for that has come (steady clock); 0: none has come. */
 	dw_usec listed;
 	dw_usec asks_since; /* since when the list can be asked for (steady clock) */
+	dw_usec away_since; /* since when its server is away, and others are not; 0: it is not */
 	unsigned share;     /* how many shards it should have */
 	/* How many it can have. After a refusal that is what it had then, until try_at (steady
 	 * clock): then it tries one. */
