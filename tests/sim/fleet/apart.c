@@ -135,13 +135,14 @@ static bool must_start(const struct name *name, const struct instance *owner, dw
 
 static void watch_name(struct fleet *fleet, const struct name *name)
 {
-	const struct process *owner = owner_of(fleet, server_shard(&fleet->server, name->id));
+	unsigned shard = server_shard(&fleet->server, name->id);
+	const struct process *owner = owner_of(fleet, shard);
 	struct sim *sim = fleet->sim;
 	dw_usec bound = LATE + BATCH_WAIT + DW_MILLISECONDS(sim->knobs.hold_ms);
 	dw_usec since = sim->clocks.steady - bound;
 
-	if (!owner || !must_start(name, &owner->instance, since) ||
-	    !apart_must_work(fleet, name->id, since))
+	if (!owner || fleet->server.acquired_at[shard] >= since ||
+	    !must_start(name, &owner->instance, since) || !apart_must_work(fleet, name->id, since))
 		return;
 	if (name->stored->due + bound < clocks_wall(sim) && name->stored->since < since &&
 	    name->touched_at < since)

@@ -295,6 +295,8 @@ void effects_tell(const struct effect *effect)
 	if (strcmp(effect->script, "next_known") == 0)
 		tell_known_nexts(effect);
 	if (strcmp(effect->script, "acquire") == 0) {
+		effect->fleet->server.acquired_at[effect->shard] =
+		    effect->fleet->sim->clocks.steady;
 		losses_acquired(effect->fleet, effect->shard, effect->caller,
 				strtoull(effect->reply->items[1].bytes, NULL, 10));
 		losses_renumbered(effect->fleet, effect->shard);

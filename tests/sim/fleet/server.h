@@ -22,7 +22,8 @@ struct server {
 	int64_t drift_ppm;
 	struct keyspace *past; /* the data at past_at; NULL: forgotten */
 	dw_usec past_at;
-	bool set_back[SHARDS_MAX_SIM]; /* and not emptied since */
+	bool set_back[SHARDS_MAX_SIM];       /* and not emptied since */
+	dw_usec acquired_at[SHARDS_MAX_SIM]; /* last (steady clock) */
 	/* Of a claim, settle or next occurrence of known timers: the generations stored before, or
 	 * 0. */
 	uint64_t known[NAMES_MAX];
