@@ -121,6 +121,6 @@ test_man_pages_and_completion_are_installed() {
 		is_counted out 1
 	done
 	cmp usr/share/bash-completion/completions/durawheel "$build/durawheel.bash"
-	cmp usr/share/zsh/vendor-completions/_durawheel "$build/durawheel.zsh"
+	cmp usr/share/zsh/site-functions/_durawheel "$build/durawheel.zsh"
 	cmp usr/share/fish/vendor_completions.d/durawheel.fish "$build/durawheel.fish"
 }
