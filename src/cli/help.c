@@ -23,8 +23,10 @@ void help_print_overview(FILE *file)
 				      commands[i].summary);
 	(void)fputs(
 	    "\n"
-	    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET; else\n"
-	    "                DURAWHEEL_STORE, else durawheel/timers.db in ~/.local/state\n"
+	    "  --store URL   sqlite:FILE, redis://HOST[:PORT][/DB], unix://SOCKET,\n"
+	    "                redis+sentinel://HOST,.../MASTER or redis+cluster://HOST,...,\n"
+	    "                with TLS rediss; else DURAWHEEL_STORE, else durawheel/timers.db\n"
+	    "                in ~/.local/state\n"
 	    "  --name NS, --shards N   the namespace in Redis; shards when created (16)\n"
 	    "\n"
 	    "Exit codes: 0 done, 1 failed, 2 usage, 3 absent, 4 exists already, 5 too late,\n"

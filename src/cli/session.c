@@ -169,8 +169,10 @@ static int find_namespace(const struct options *options, dw_options *base)
 
 /* The advice that the library gives to programmers, and the advice for users that replaces it. */
 static const char *const advices[][2] = {
-    {": sqlite:FILE, redis://HOST, unix://SOCKET or memory:",
-     "; write sqlite:FILE, redis://HOST[:PORT][/DB] or unix://SOCKET"},
+    {": sqlite:FILE, redis://HOST, redis+sentinel://HOST,.../MASTER, redis+cluster://HOST,..., "
+     "the same with rediss for TLS, unix://SOCKET or memory:",
+     "; write sqlite:FILE, redis://HOST[:PORT][/DB], redis+sentinel://HOST,.../MASTER, "
+     "redis+cluster://HOST,..., the same with rediss for TLS, or unix://SOCKET"},
     {": sqlite:FILE or memory:", "; write sqlite:FILE"},
     {"; leave options.shards 0", "; leave --shards out"},
     {": options.journal is for a store in Redis", "; --journal is for a store in Redis"},

@@ -28,7 +28,9 @@ static_assert(sizeof(dw_stats) < GROWN_MAX, "the same");
 static_assert(sizeof(dw_timer) < GROWN_MAX, "the same");
 
 #if DW_WITH_REDIS
-#define KINDS "sqlite:FILE, redis://HOST, unix://SOCKET or memory:"
+#define KINDS                                                                                      \
+	"sqlite:FILE, redis://HOST, redis+sentinel://HOST,.../MASTER, redis+cluster://HOST,..., "  \
+	"the same with rediss for TLS, unix://SOCKET or memory:"
 #else
 #define KINDS "sqlite:FILE or memory:"
 #endif

@@ -141,6 +141,8 @@ test_help_and_version_are_printed() {
 	expect 0 durawheel --help
 	cp out overview
 	[ "$(wc -L <overview)" -le 80 ] && [ "$(wc -l <overview)" -le 40 ]
+	grep -q 'redis+sentinel://HOST,.../MASTER or redis+cluster://HOST,...,$' overview
+	grep -q '^ *with TLS rediss; else DURAWHEEL_STORE' overview
 	mapfile -t names < <(all_commands)
 	[ ${#names[@]} -gt 30 ]
 	for name in "${names[@]}"; do
@@ -444,6 +446,8 @@ test_a_bad_store_is_refused_and_its_password_masked() {
 	done
 	expect 2 durawheel --store postgres://me@host list
 	says 'the store "postgres:..." is of no known kind'
+	says '; write .*, redis+sentinel://HOST,.../MASTER, redis+cluster://HOST,..., the same'
+	says ' with rediss for TLS, or unix://SOCKET$'
 	# Cut before its @.
 	url=redis://u:$(printf 'secret%.0s' {1..100})@host
 	expect 2 durawheel "$url" list
