@@ -28,6 +28,20 @@ static int read_user(struct url_reading *reading, const char *text, size_t size)
 
 /* ---- TCP ----------------------------------------------------------------------------------- */
 
+/* refuse_master: a name of other characters is as little use as none. */
+static int refuse_master(const struct url_reading *reading, bool is_empty)
+{
+	char form[URL_FORM_SIZE];
+
+	return message_refuse(reading->message,
+			      is_empty ? "the Redis URL does not name the master as the Sentinels "
+					 "do: %s; redis-cli -p 26379 SENTINEL MASTERS lists the "
+					 "names"
+				       : "the Redis URL does not name the master as the Sentinels "
+					 "do, with letters, digits, '.', '_' and '-': %s",
+			      url_form(reading->url, form));
+}
+
 /* read_master reads MASTER[/DB], which follows the Sentinels. */
 static int read_master(struct url_reading *reading, const char *text, size_t size)
 {
@@ -35,10 +49,7 @@ static int read_master(struct url_reading *reading, const char *text, size_t siz
 	size_t count = slash ? (size_t)(slash - text) : size;
 
 	if (!url_is_host(text, count, "._-"))
-		return message_refuse(reading->message,
-				      "the Redis URL does not name the master as the Sentinels do: "
-				      "redis+sentinel://HOST[:PORT],HOST[:PORT],HOST[:PORT]/MASTER"
-				      "[/DB]");
+		return refuse_master(reading, count == 0);
 	if (slash && count + 1 < size) {
 		int status = url_db(reading, slash + 1, size - count - 1);
 
@@ -57,6 +68,8 @@ static int read_addresses(struct url_reading *reading, const char *text, size_t 
 	if (url->kind != REDIS_SINGLE)
 		return url_hosts(reading, text, size,
 				 url->kind == REDIS_SENTINEL ? SENTINEL_PORT : PORT_DEFAULT);
+	if (memchr(text, ',', size))
+		return url_refuse_list(reading);
 	status = url_host(reading, text, size, &host, PORT_DEFAULT);
 	url->host = host.host;
 	url->port = host.port;
@@ -118,9 +131,8 @@ static int read_unix(struct url_reading *reading, const char *text, size_t size)
 /* name_hosts writes the URL of several hosts for messages. */
 static void name_hosts(struct redis_url *url)
 {
-	size_t size =
-	    (size_t)snprintf(url->name, sizeof url->name, "redis%s+%s://", url->tls ? "s" : "",
-			     url->kind == REDIS_SENTINEL ? "sentinel" : "cluster");
+	size_t size = (size_t)snprintf(url->name, sizeof url->name, "%s",
+				       redis_url_scheme(url->kind, url->tls));
 
 	for (unsigned i = 0; i < url->host_count && size < sizeof url->name; i++) {
 		const struct redis_host *host = &url->hosts[i];

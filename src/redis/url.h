@@ -66,6 +66,9 @@ struct redis_url {
 int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
 		   char *ret_message);
 
+/* redis_url_scheme returns how a URL of this kind begins: "rediss+cluster://". */
+const char *redis_url_scheme(enum redis_kind, bool tls);
+
 /* redis_url_aim takes another server: links that use the URL connect to it from now on. If there is
  * no memory, the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
 int redis_url_aim(struct redis_url *, const char *host, const char *port, const struct alloc *);

@@ -1,7 +1,56 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/message.h"
 #include "redis/url_text.h"
+
+#define IN_A_PASSWORD "@ / ? : in a password as %%40 %%2F %%3F %%3A"
+
+const char *redis_url_scheme(enum redis_kind kind, bool tls)
+{
+	static const char *const schemes[][2] = {
+	    [REDIS_SINGLE] = {"redis://", "rediss://"},
+	    [REDIS_SENTINEL] = {"redis+sentinel://", "rediss+sentinel://"},
+	    [REDIS_CLUSTER] = {"redis+cluster://", "rediss+cluster://"},
+	};
+
+	return schemes[kind][tls];
+}
+
+const char *url_form(const struct redis_url *url, char ret_form[URL_FORM_SIZE])
+{
+	static const char *const parts[] = {
+	    [REDIS_SINGLE] = "HOST[:PORT][/DB]",
+	    [REDIS_SENTINEL] = "HOST[:PORT],HOST[:PORT],.../MASTER[/DB]",
+	    [REDIS_CLUSTER] = "HOST[:PORT],HOST[:PORT],...",
+	};
+
+	(void)snprintf(ret_form, URL_FORM_SIZE, "%s%s", redis_url_scheme(url->kind, url->tls),
+		       parts[url->kind]); /* it fits */
+	return ret_form;
+}
+
+static int refuse_empty(const struct url_reading *reading, bool is_of_list)
+{
+	char form[URL_FORM_SIZE];
+
+	return message_refuse(reading->message,
+			      is_of_list ? "an entry in the Redis URL's list of hosts is empty: "
+					   "%s, with " IN_A_PASSWORD
+					 : "the Redis URL names no host: %s, with " IN_A_PASSWORD,
+			      url_form(reading->url, form));
+}
+
+int url_refuse_list(const struct url_reading *reading)
+{
+	const char *s = reading->url->tls ? "s" : "";
+
+	return message_refuse(reading->message,
+			      "the Redis URL lists hosts, but redis%s:// takes one: use "
+			      "redis%s+cluster://HOST,HOST for a cluster, or "
+			      "redis%s+sentinel://HOST,HOST/MASTER; write " IN_A_PASSWORD,
+			      s, s, s);
+}
 
 static int read_name(struct url_reading *reading, const char *text, size_t size, char **ret_host,
 		     size_t *ret_used)
@@ -11,11 +60,15 @@ static int read_name(struct url_reading *reading, const char *text, size_t size,
 	const char *from = text + bracketed;
 	size_t count = (size_t)((end ? end : text + size) - from);
 
+	char form[URL_FORM_SIZE];
+
+	if (!bracketed && count == 0)
+		return refuse_empty(reading, reading->url->host_count > 1 || text[size] == ',');
 	if ((bracketed && !end) || !url_is_host(from, count, bracketed ? ":.%-_" : ".-_"))
 		return message_refuse(reading->message,
-				      "the Redis URL has no host name or address: "
-				      "redis://HOST[:PORT][/DB], with an IPv6 address in "
-				      "brackets, and @ / ? : in a password as %%40 %%2F %%3F %%3A");
+				      "the Redis URL's host is no name or address: %s, with an "
+				      "IPv6 address in brackets, and " IN_A_PASSWORD,
+				      url_form(reading->url, form));
 	*ret_used = count + (bracketed ? 2 : 0);
 	return url_copy(reading, from, count, ret_host);
 }
@@ -25,6 +78,7 @@ int url_host(struct url_reading *reading, const char *text, size_t size,
 {
 	size_t used = 0;
 	unsigned number = 0;
+	char form[URL_FORM_SIZE];
 	int status = read_name(reading, text, size, &ret_host->host, &used);
 
 	if (status != DW_OK)
@@ -35,8 +89,8 @@ int url_host(struct url_reading *reading, const char *text, size_t size,
 	    number == 0)
 		return message_refuse(reading->message,
 				      "the port in the Redis URL is not a number from 1 to 65535: "
-				      "redis://HOST[:PORT][/DB], with @ / ? : in a password as "
-				      "%%40 %%2F %%3F %%3A");
+				      "%s, with " IN_A_PASSWORD,
+				      url_form(reading->url, form));
 	return url_copy(reading, text + used + 1, size - used - 1, &ret_host->port);
 }
 
@@ -54,8 +108,9 @@ int url_hosts(struct url_reading *reading, const char *text, size_t size, const 
 			    "are enough, the others are asked for",
 			    HOSTS_MAX);
 		next = memchr(text, ',', (size_t)(end - text));
+		url->host_count += 1;
 		status = url_host(reading, text, (size_t)((next ? next : end) - text),
-				  &url->hosts[url->host_count++], port);
+				  &url->hosts[url->host_count - 1], port);
 	}
 	return status;
 }

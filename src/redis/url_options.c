@@ -49,46 +49,41 @@ static int read_replicas(struct url_reading *reading, const char *text, size_t s
 
 /* ---- After the ? --------------------------------------------------------------------------- */
 
-static int refuse_option(const struct url_reading *reading)
-{
-	return message_refuse(
-	    reading->message,
-	    "after the ? of the Redis URL only db=N, password-file=FILE and "
-	    "replicas=N, with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME, and with "
-	    "redis+sentinel:// sentinel-user=NAME and "
-	    "sentinel-password-file=FILE, may stand, once each, joined by &; a ? "
-	    "in a password is written %%3F");
-}
-
 static bool is_option(const char *text, size_t size, const char *name)
 {
 	return size == strlen(name) && memcmp(text, name, size) == 0;
 }
 
 /* take_text reads the value of an option, which may be given once. */
-static int take_text(struct url_reading *reading, const char *text, size_t size, char **text_of)
+static int take_text(struct url_reading *reading, const char *name, const char *text, size_t size,
+		     char **text_of)
 {
-	if (*text_of || size == 0)
-		return refuse_option(reading);
+	if (*text_of)
+		return message_refuse(reading->message,
+				      "the Redis URL has %s twice: once is enough", name);
+	if (size == 0)
+		return message_refuse(reading->message,
+				      "%s in the Redis URL has no value: give one, or leave %s out",
+				      name, name);
 	return url_escaped(reading, text, size, text_of);
 }
 
-static int take_sentinel(struct url_reading *reading, const char *text, size_t size, char **text_of)
+static int permit_sentinel(const struct url_reading *reading)
 {
-	if (reading->url->kind != REDIS_SENTINEL)
-		return message_refuse(reading->message,
-				      "sentinel-user=NAME and sentinel-password-file=FILE are for "
-				      "Sentinels: redis+sentinel://HOST,HOST,HOST/MASTER");
-	return take_text(reading, text, size, text_of);
+	if (reading->url->kind == REDIS_SENTINEL)
+		return DW_OK;
+	return message_refuse(reading->message,
+			      "sentinel-user=NAME and sentinel-password-file=FILE are for "
+			      "Sentinels: redis+sentinel://HOST,HOST,HOST/MASTER");
 }
 
-static int take_tls(struct url_reading *reading, const char *text, size_t size, char **text_of)
+static int permit_tls(const struct url_reading *reading)
 {
-	if (!reading->url->tls)
-		return message_refuse(
-		    reading->message,
-		    "ca=FILE, cert=FILE, key=FILE and sni=NAME are for TLS: rediss://HOST");
-	return take_text(reading, text, size, text_of);
+	if (reading->url->tls)
+		return DW_OK;
+	return message_refuse(reading->message,
+			      "ca=FILE, cert=FILE, key=FILE and sni=NAME are for TLS: "
+			      "rediss://HOST");
 }
 
 static int read_option(struct url_reading *reading, const char *text, size_t size)
@@ -97,15 +92,15 @@ static int read_option(struct url_reading *reading, const char *text, size_t siz
 	const struct {
 		const char *name;
 		char **text_of;
-		int (*take)(struct url_reading *, const char *, size_t, char **);
+		int (*permit)(const struct url_reading *);
 	} options[] = {
-	    {"password-file=", &reading->file, take_text},
-	    {"ca=", &url->ca, take_tls},
-	    {"cert=", &url->cert, take_tls},
-	    {"key=", &url->key, take_tls},
-	    {"sni=", &url->sni, take_tls},
-	    {"sentinel-user=", &url->sentinel_user, take_sentinel},
-	    {"sentinel-password-file=", &reading->sentinel_file, take_sentinel},
+	    {"password-file=", &reading->file, NULL},
+	    {"ca=", &url->ca, permit_tls},
+	    {"cert=", &url->cert, permit_tls},
+	    {"key=", &url->key, permit_tls},
+	    {"sni=", &url->sni, permit_tls},
+	    {"sentinel-user=", &url->sentinel_user, permit_sentinel},
+	    {"sentinel-password-file=", &reading->sentinel_file, permit_sentinel},
 	};
 	const char *equals = memchr(text, '=', size);
 	size_t head = equals ? (size_t)(equals - text) + 1 : size;
@@ -114,11 +109,15 @@ static int read_option(struct url_reading *reading, const char *text, size_t siz
 		return url_db(reading, text + head, size - head);
 	if (is_option(text, head, "replicas="))
 		return read_replicas(reading, text + head, size - head);
-	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-		if (is_option(text, head, options[i].name))
-			return options[i].take(reading, text + head, size - head,
-					       options[i].text_of);
-	return refuse_option(reading);
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		if (!is_option(text, head, options[i].name))
+			continue;
+		if (options[i].permit && options[i].permit(reading) != DW_OK)
+			return DW_EINVAL;
+		return take_text(reading, options[i].name, text + head, size - head,
+				 options[i].text_of);
+	}
+	return url_refuse_option(reading, text, size);
 }
 
 /* check_tls is called when all options are read. */

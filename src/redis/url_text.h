@@ -41,6 +41,14 @@ int url_options(struct url_reading *, const char *text);
 /* url_passwords finds the passwords that the URL does not have itself. */
 int url_passwords(struct url_reading *);
 
+/* url_form writes the form of a URL of this kind. url_refuse_list refuses a list of hosts. */
+enum { URL_FORM_SIZE = 64 };
+const char *url_form(const struct redis_url *, char ret_form[URL_FORM_SIZE]);
+int url_refuse_list(const struct url_reading *);
+
+/* url_refuse_option says which options a URL of this kind may have, or which one was meant. */
+int url_refuse_option(const struct url_reading *, const char *text, size_t size);
+
 /* url_host reads HOST[:PORT], url_hosts a list of them with commas. */
 int url_host(struct url_reading *, const char *text, size_t size, struct redis_host *ret_host,
 	     const char *port);

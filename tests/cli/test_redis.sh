@@ -431,7 +431,9 @@ test_redis_that_cannot_be_used() {
 	expect 2 durawheel list --store 'redis://localhost?ca=x'
 	says 'are for TLS: rediss://HOST$'
 	expect 2 durawheel list --store redis://
-	says 'has no host name or address'
+	says 'names no host: redis://HOST\[:PORT\]\[/DB\], with '
+	expect 2 durawheel list --store redis://a:1,b:2
+	says 'lists hosts, but redis:// takes one: use redis+cluster://HOST,HOST for a cluster'
 	expect 2 durawheel list --store unix://socket
 	says 'has no absolute path'
 }

@@ -99,7 +99,8 @@ static void refuse_url(const char *url, const char *words)
 	if (!strstr(message, words))
 		fail_msg("%s: \"%s\" does not say \"%s\"", url, message, words);
 	assert_null(strstr(message, SECRET));
-	assert_int_equal(parsed.db, 77); /* untouched */
+	assert_true(strlen(message) + 1 < DW_MESSAGE_SIZE); /* none is cut */
+	assert_int_equal(parsed.db, 77);                    /* untouched */
 }
 
 static void read_of_bad_urls_says_what_is_wrong(void **state)
@@ -111,11 +112,13 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("redis://h?password-file=" SECRET, "cannot be opened");
 	refuse_url("http://h", "begins with redis://, rediss://, valkey://");
 	refuse_url("redis:h", "begins with");
-	refuse_url("redis://", "no host");
+	refuse_url("redis://", "names no host: redis://HOST[:PORT][/DB], with @ / ? : in a");
+	refuse_url("redis://:6379", "names no host: redis://HOST[:PORT][/DB]");
+	refuse_url("unix:", "begins with");
 	refuse_url("redis:///3", "no host");
 	refuse_url("redis://:" SECRET "@", "no host");
-	refuse_url("redis://[::1", "no host");
-	refuse_url("redis://a b", "no host");
+	refuse_url("redis://[::1", "host is no name or address: redis://HOST[:PORT][/DB], with an");
+	refuse_url("redis://a b", "is no name or address");
 	refuse_url("redis://u:" SECRET "/x@h", "port");
 	refuse_url("redis://u:" SECRET "?x@h", "port");
 	refuse_url("redis://h:0", "port");
@@ -129,8 +132,11 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("redis://u:p@" SECRET "/w@h", "a / in a password is written %2F");
 	refuse_url("redis://h/1?db=1", "twice");
 	refuse_url("redis://h?db=", "database");
-	refuse_url("redis://h?password=" SECRET, "only db=N, password-file=FILE and replicas=N");
-	refuse_url("redis://h?password-file=", "only db=N");
+	refuse_url("redis://h?password=" SECRET, "did you mean password-file=FILE?");
+	refuse_url("redis://h?foo=" SECRET,
+		   "after its ?: write db=N, password-file=FILE, replicas=N, joined by &, and a ? "
+		   "in a password as %3F");
+	refuse_url("redis://h?password-file=", "password-file= in the Redis URL has no value");
 	refuse_url("redis://u:" SECRET "%@h", "%25");
 	refuse_url("redis://u:" SECRET "%0@h", "%25");
 	refuse_url("redis://u:" SECRET "%00@h", "%25");
@@ -141,6 +147,26 @@ static void read_of_bad_urls_says_what_is_wrong(void **state)
 	refuse_url("unix:///0123456789012345678901234567890123456789012345678901234567890123456789"
 		   "0123456789012345678901234567890123456789",
 		   "at most 107");
+}
+
+static void near_options_are_offered(void **state)
+{
+	static const char *const near[] = {"pasword-file=",  "password_file=",  "Password-file=",
+					   "apssword-file=", "passwordd-file=", "pass="};
+	char url[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+		(void)snprintf(url, sizeof url, "unix:///s?%s" SECRET, near[i]); /* it fits */
+		refuse_url(url,
+			   "did you mean password-file=FILE? A ? in a password is written %3F");
+	}
+	refuse_url("redis://h?replica=1", "did you mean replicas=N?");
+	refuse_url("redis://h?DB=1", "did you mean db=N?");
+	refuse_url("redis://h?=1", "write db=N, ");
+	refuse_url("redis://h?d=1", "write db=N, ");
+	refuse_url("redis://h?pas", "did you mean password-file=FILE?");
+	refuse_url("redis://h?cart=" SECRET, "write db=N, "); /* cert= is for TLS */
 }
 
 static void check_tls(const char *url, const char *host, const char *port, const char *parts)
@@ -177,10 +203,14 @@ static void tls_has_options_of_its_own(void **state)
 	check_tls("VALKEYS://u:" SECRET "@[::1]:1/3", "::1", "1", "- - - -");
 	check_tls("rediss://h?ca=/a%26b&db=2", "h", "6379", "/a&b - - -");
 	check_tls("rediss://h/2?key=k&sni=r.example&cert=c", "h", "6379", "- c k r.example");
-	refuse_url("rediss://h?ca=a&ca=" SECRET, "once each");
-	refuse_url("rediss://h?ca=", "with rediss:// ca=FILE, cert=FILE, key=FILE and sni=NAME");
-	refuse_url("rediss://h?insecure=" SECRET, "only db=N, password-file=FILE and replicas=N");
-	refuse_url("rediss://h?ca", "only db=N");
+	refuse_url("rediss://h?ca=a&ca=" SECRET, "has ca= twice");
+	refuse_url("rediss://", "names no host: rediss://HOST[:PORT][/DB]");
+	refuse_url("rediss://:6379", "names no host: rediss://HOST[:PORT][/DB]");
+	refuse_url("rediss://a,b", "use rediss+cluster://HOST,HOST for a cluster");
+	refuse_url("rediss://h?ca=", "ca= in the Redis URL has no value");
+	refuse_url("rediss://h?insecure=" SECRET,
+		   "replicas=N, ca=FILE, cert=FILE, key=FILE, sni=NAME, joined by &");
+	refuse_url("rediss://h?ca", "did you mean ca=FILE?");
 	refuse_url("rediss://h?cert=" SECRET, "cert=FILE needs key=FILE");
 	refuse_url("rediss://h?key=" SECRET, "key=FILE needs cert=FILE");
 	refuse_url("rediss://h?sni=a/" SECRET, "sni= in the Redis URL is the name");
@@ -231,11 +261,13 @@ static void sentinels_are_refused_in_words(void **state)
 {
 	(void)state;
 	refuse_url("redis+sentinel://s1,s2", "does not name the master");
-	refuse_url("redis+sentinel://s1,s2/", "does not name the master");
-	refuse_url("redis+sentinel://s1,s2/a b", "does not name the master");
-	refuse_url("redis+sentinel://s1,,s2/m", "no host");
-	refuse_url("redis+sentinel://,s1/m", "no host");
-	refuse_url("redis+sentinel://s1,/m", "no host");
+	refuse_url("redis+sentinel://s1,s2/", "SENTINEL MASTERS lists the names");
+	refuse_url("redis+sentinel://s1,s2/a b", "with letters, digits, '.', '_' and '-': redis+s");
+	refuse_url("redis+sentinel://s1,,s2/m", "list of hosts is empty");
+	refuse_url("redis+sentinel://,s1/m", "list of hosts is empty");
+	refuse_url("redis+sentinel://s1,/m", "list of hosts is empty");
+	refuse_url("redis+sentinel:///m",
+		   "names no host: redis+sentinel://HOST[:PORT],HOST[:PORT],.../MASTER[/DB], with");
 	refuse_url("redis+sentinel://s1:0,s2/m", "port");
 	refuse_url("redis+sentinel://s1,s2/m/x", "database");
 	refuse_url("redis+sentinel://s1,s2/m/1?db=2", "twice");
@@ -244,7 +276,13 @@ static void sentinels_are_refused_in_words(void **state)
 	refuse_url("redis://h?sentinel-user=" SECRET, "are for Sentinels");
 	refuse_url("redis+sentinel://s1/m?ca=" SECRET, "are for TLS");
 	refuse_url("redis+sentry://s1/m", "begins with");
-	refuse_url("redis://s1,s2", "no host");
+	refuse_url("redis+sentinel://s1/m?sentinel-usr=" SECRET,
+		   "did you mean sentinel-user=NAME?");
+	refuse_url("redis+sentinel://s1/m?x=" SECRET,
+		   "replicas=N, sentinel-user=NAME, sentinel-password-file=FILE, joined by &");
+	refuse_url("redis://s1,s2", "lists hosts, but redis:// takes one: use redis+cluster://");
+	refuse_url("redis://u:" SECRET "@s1:1,s2:2/m",
+		   "or redis+sentinel://HOST,HOST/MASTER; write");
 }
 
 static void check_cluster(const char *url, bool tls, const char *parts, const char *name)
@@ -289,8 +327,10 @@ static void nodes_of_a_cluster_are_named(void **state)
 static void cluster_is_refused_in_words(void **state)
 {
 	(void)state;
-	refuse_url("redis+cluster://", "no host");
-	refuse_url("redis+cluster://n1,,n2", "no host");
+	refuse_url("redis+cluster://",
+		   "names no host: redis+cluster://HOST[:PORT],HOST[:PORT],..., with @ / ? :");
+	refuse_url("redis+cluster://n1?x=" SECRET, "write password-file=FILE, joined by &");
+	refuse_url("redis+cluster://n1,,n2", "list of hosts is empty");
 	refuse_url("redis+cluster://n1:0", "port");
 	refuse_url("redis+cluster://n1/3", "only the database 0");
 	refuse_url("redis+cluster://n1?db=1", "only the database 0");
@@ -436,6 +476,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(read_of_good_urls_gives_their_parts),
 	    cmocka_unit_test(read_of_bad_urls_says_what_is_wrong),
+	    cmocka_unit_test(near_options_are_offered),
 	    cmocka_unit_test(tls_has_options_of_its_own),
 	    cmocka_unit_test(sentinels_name_the_server),
 	    cmocka_unit_test(sentinels_are_refused_in_words),
