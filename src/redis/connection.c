@@ -170,6 +170,7 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 static void pump(struct socket_link *link)
 {
 	while (link->transport.fd >= 0 && !link->ready) {
+		char words[DW_MESSAGE_SIZE];
 		struct reply *reply = NULL;
 		bool heard = false;
 		const char *failure = input_next(&link->input, &link->transport, &heard, &reply);
@@ -177,8 +178,8 @@ static void pump(struct socket_link *link)
 		if (heard)
 			heartbeat_hear(&link->heart, link->now);
 		if (failure && link->state == HELLO)
-			failure =
-			    hello_explain(&link->hello, &link->transport, &link->input, failure);
+			failure = hello_explain(&link->hello, &link->transport, &link->input,
+						failure, words);
 		if (failure && link->input.closed)
 			hung_up(link, false, failure);
 		else if (failure)
@@ -302,10 +303,11 @@ static size_t announced(const struct socket_link *link)
  * arrived while the program was busy do not count as late. */
 static void keep_time(struct socket_link *link)
 {
+	char words[DW_MESSAGE_SIZE];
 	const char *late = NULL;
 
 	if (link->state == SECURING && link->now >= link->deadline)
-		late = tls_hangs(link->transport.tls);
+		late = tls_hangs(link->transport.tls, words);
 	else if (link->state == HELLO && link->now >= link->deadline)
 		late = hello_hangs(&link->hello);
 	else if (link->state == UP && !link->ready)

@@ -237,7 +237,8 @@ static enum hello_verdict judge_server(struct hello *hello, const struct reply *
 	if (is_mode(reply, "sentinel"))
 		return say(ret_words, HELLO_REFUSED,
 			   "the server is a Sentinel, which stores no timers: use "
-			   "redis+sentinel://HOST,HOST,HOST/MASTER");
+			   "%sHOST,HOST,HOST/MASTER",
+			   redis_url_scheme(REDIS_SENTINEL, hello->url->tls));
 	return judge_version(reply, ret_words);
 }
 
@@ -251,13 +252,16 @@ static enum hello_verdict judge_slots(const struct hello *hello, const struct re
 
 	if (hello->url->kind == REDIS_CLUSTER && !hello->clustered)
 		return say(ret_words, HELLO_REFUSED,
-			   "the server is no node of a Redis Cluster: use redis://");
+			   "the server is no node of a Redis Cluster: use %s",
+			   redis_url_scheme(REDIS_SINGLE, hello->url->tls));
 	if (hello->url->kind == REDIS_CLUSTER || !hello->clustered ||
 	    (all && all < own + strcspn(own, "\n")))
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_REFUSED,
 		   "the server is a node of a Redis Cluster and does not serve all slots, which "
-		   "redis:// needs: use redis+cluster://HOST,HOST,HOST");
+		   "%s needs: use %sHOST,HOST,HOST",
+		   redis_url_scheme(REDIS_SINGLE, hello->url->tls),
+		   redis_url_scheme(REDIS_CLUSTER, hello->url->tls));
 }
 
 bool hello_evicts(const struct reply *reply, char *ret_words)
@@ -381,10 +385,11 @@ const char *hello_hangs(const struct hello *hello)
 }
 
 const char *hello_explain(const struct hello *hello, const struct transport *transport,
-			  const struct input *input, const char *failure)
+			  const struct input *input, const char *failure, char *ret_words)
 {
 	static const char alert[] = {0x15, 0x03}; /* how an alert of TLS begins */
 	bool is_tls = transport->tls != NULL;
+	const char *scheme = redis_url_scheme(hello->url->kind, true);
 
 	if (hello->next > 0)
 		return failure;
@@ -392,11 +397,15 @@ const char *hello_explain(const struct hello *hello, const struct transport *tra
 		return "the server closed the connection: it wants a client certificate, give "
 		       "cert= and key=";
 	if (!is_tls && !input->closed && memcmp(input->bytes, alert, sizeof alert) == 0)
-		return "the server speaks TLS: use rediss://";
-	if (!is_tls && input->closed && hello->url->host)
-		return "the server closed the connection before it answered: if it speaks TLS, use "
-		       "rediss://";
-	return failure;
+		(void)say(ret_words, HELLO_LATER, "the server speaks TLS: use %s", scheme);
+	else if (!is_tls && input->closed && hello->url->host)
+		(void)say(ret_words, HELLO_LATER,
+			  "the server closed the connection before it answered: if it speaks TLS, "
+			  "use %s",
+			  scheme);
+	else
+		return failure;
+	return ret_words;
 }
 
 enum hello_verdict hello_judge(struct hello *hello, const struct reply *reply, char *ret_words)

@@ -75,10 +75,10 @@ const char *hello_quote(const struct hello *, const struct reply *, char *ret_te
 /* hello_hangs says why the next reply is late. */
 const char *hello_hangs(const struct hello *);
 
-/* hello_explain says more of a failure before the first reply: perhaps one side speaks TLS, and not
- * the other. */
+/* hello_explain says more of a failure before the first reply, in words that may need ret_words:
+ * perhaps one side speaks TLS, and not the other. */
 const char *hello_explain(const struct hello *, const struct transport *, const struct input *,
-			  const char *failure);
+			  const char *failure, char *ret_words);
 
 /* hello_judge takes the next reply. After SOON, LATER and REFUSED ret_words (DW_MESSAGE_SIZE bytes)
  * say why, without secrets. */

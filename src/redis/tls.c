@@ -252,12 +252,15 @@ enum tls_verdict tls_shake(struct tls *tls, char *ret_words)
 	return has_failed(tls, result) ? tls_why(tls, ret_words) : TLS_GOES_ON;
 }
 
-const char *tls_hangs(const struct tls *tls)
+const char *tls_hangs(const struct tls *tls, char *ret_words)
 {
-	if (SSL_get_state(tls->ssl) == TLS_ST_CW_CLNT_HELLO)
-		return "the server accepts connections, but does not answer TLS: if it speaks "
-		       "none, use redis://";
-	return "the server does not end the TLS handshake";
+	if (SSL_get_state(tls->ssl) != TLS_ST_CW_CLNT_HELLO)
+		return "the server does not end the TLS handshake";
+	(void)message_refuse(ret_words,
+			     "the server accepts connections, but does not answer TLS: if it "
+			     "speaks none, use %s",
+			     redis_url_scheme(tls->url->kind, false));
+	return ret_words;
 }
 
 /* gather copies bytes into the record until it is full. */

@@ -27,9 +27,9 @@ int tls_new(struct tls **ret_tls, const struct redis_url *, const struct alloc *
 	    char *ret_words);
 
 /* tls_shake continues the handshake. After TLS_FAILED and TLS_REFUSED ret_words say why.
- * tls_hangs says why it has not ended yet. */
+ * tls_hangs says why it has not ended yet, in words that may need ret_words. */
 enum tls_verdict tls_shake(struct tls *, char *ret_words);
-const char *tls_hangs(const struct tls *);
+const char *tls_hangs(const struct tls *, char *ret_words);
 
 /* tls_send and tls_receive are like sendmsg() and recv(): they return -1 and set errno. EPROTO: the
  * connection cannot be used any more. A record that could not be sent completely is kept; the next

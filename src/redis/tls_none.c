@@ -21,9 +21,10 @@ enum tls_verdict tls_shake(struct tls *tls, char *ret_words)
 	return tls_why(tls, ret_words);
 }
 
-const char *tls_hangs(const struct tls *tls)
+const char *tls_hangs(const struct tls *tls, char *ret_words)
 {
 	(void)tls;
+	(void)ret_words;
 	return "this durawheel was built without TLS";
 }
 

@@ -195,7 +195,8 @@ bool tls_words_error(unsigned long error, const struct redis_url *url,
 		(void)message_refuse(ret_words, "the server wants a client certificate: give cert= "
 						"and key=");
 	else if (!moment->shaken && is_not_tls(reason))
-		(void)message_refuse(ret_words, "the server does not speak TLS: use redis://");
+		(void)message_refuse(ret_words, "the server does not speak TLS: use %s",
+				     redis_url_scheme(url->kind, false));
 	else if (is_too_old(reason))
 		(void)message_refuse(ret_words, "the server does not speak TLS 1.2 or newer");
 	else if (is_settled(reason))

@@ -48,6 +48,10 @@ void linked_open(struct linked *linked, const char *url, const struct socket_opt
 		own.alloc = linked->alloc;
 	if (redis_url_read(&linked->url, url, &linked->alloc, message) != DW_OK)
 		fail_msg("%s: %s", url, message);
+	if (linked->url.host_count > 0)
+		assert_int_equal(redis_url_aim(&linked->url, linked->url.hosts[0].host,
+					       linked->url.hosts[0].port, &linked->alloc),
+				 DW_OK);
 	own.url = &linked->url;
 	own.log = on_log;
 	own.log_user = linked;

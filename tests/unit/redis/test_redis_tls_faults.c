@@ -179,7 +179,8 @@ static void meets(const char *scheme, const char *answer, const char *words, boo
 	char text[64];
 
 	fake_server_start(&server, true, steps);
-	(void)snprintf(text, sizeof text, "%s127.0.0.1:%u", scheme, server.port);
+	(void)snprintf(text, sizeof text, "%s127.0.0.1:%u%s", scheme, server.port,
+		       strstr(scheme, "sentinel") ? "/orders" : "");
 	linked_open(&linked, text, &options);
 	linked_await_trouble(&linked, words, &found);
 	assert_int_equal(found, fatal);
@@ -203,6 +204,13 @@ static void other_servers_are_told_apart(void **state)
 	memset(record + 5, 'x', 0x101);
 	meets("rediss://", record, "TLS with the server failed: ", false);
 	meets("redis://", "\x15\x03\x03\x02\x28", "the server speaks TLS: use rediss://", false);
+	meets("rediss+cluster://", "-ERR unknown command\r\n",
+	      "does not speak TLS: use redis+cluster://", true);
+	meets("rediss+cluster://", "\x15\x03\x01\x02",
+	      "does not answer TLS: if it speaks none, use redis+cluster://", false);
+	meets("redis+cluster://", "\x15\x03\x03\x02\x28",
+	      "the server speaks TLS: use rediss+cluster://", false);
+	meets("redis+sentinel://", "", "if it speaks TLS, use rediss+sentinel://", false);
 	meets("redis://", "", "if it speaks TLS, use rediss://", false);
 }
 
