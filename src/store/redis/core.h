@@ -51,8 +51,10 @@
  *	namespace.c  operations on every shard: status, purge, report, drop of all letters
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels
- *	named.c, sentinels.c  which server is used: a majority of the Sentinels names it
- *	cluster_text.c, cluster_votes.c, cluster.c, cluster_why.c  the nodes of a cluster, and which
+ *	why_list.c   a message with a list of troubles
+ *	named.c, sentinels_why.c, sentinels.c  which server is used: a majority of the Sentinels
+ *	             names it
+ *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster.c  the nodes of a cluster, and which
  *	             has which slot
  *	shown.c      the nodes, as the program is told of them
  *	consumers.c  hears which consumer a push calls

@@ -322,13 +322,14 @@ static void take_nodes(struct redis_store *store, unsigned voter, const struct r
 	struct member_node *member = store->nodes.cluster->list[voter];
 	struct cluster_line self, line;
 
-	if (reply->kind != REPLY_BULK) {
-		(void)snprintf(member->words, sizeof member->words, "%.160s",
-			       reply->kind == REPLY_ERROR ? reply->bytes
-							  : "it is no node of a cluster");
+	self.is_self = false;
+	if (reply->kind == REPLY_BULK)
+		member->masters = count_masters(reply->bytes, &self);
+	if (!self.is_self) {
+		member_note_refusal(member, reply);
 		return;
 	}
-	member->masters = count_masters(reply->bytes, &self);
+	member->is_useless = false;
 	take_self(store, member, &self);
 	if (member->is_double)
 		return;

@@ -38,6 +38,7 @@ struct member_node {
 	uint64_t noted;    /* the epoch that this store has noted last; 0: none */
 	unsigned noted_in; /* the shard in which it has done so */
 	bool is_double;    /* another entry is the same node */
+	bool is_useless;   /* it is none of a cluster; a person must change something first */
 	char words[DW_MESSAGE_SIZE]; /* why its last answer was no use, or "" */
 };
 
@@ -79,6 +80,9 @@ void cluster_note(struct redis_store *, const struct shard *);
 /* cluster_settling_until returns until when a store that is opened waits for nodes that are not
  * used yet; INT64_MIN: it does not wait. */
 dw_usec cluster_settling_until(const struct redis_store *);
+
+/* member_note_refusal notes why the answer about the nodes is no use. */
+void member_note_refusal(struct member_node *, const struct reply *);
 
 /* store_why says why no server is used, in words that may need the room (DW_MESSAGE_SIZE bytes);
  * "": there is no trouble. *ret_fatal: a person must change something first. */

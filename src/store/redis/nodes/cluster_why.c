@@ -2,7 +2,47 @@
 #include <stdio.h>
 
 #include "store/redis/core.h"
+#include "store/redis/nodes/why_list.h"
 #include "store/redis/store.h"
+
+void member_note_refusal(struct member_node *member, const struct reply *reply)
+{
+	const bool tls = member->url.tls;
+
+	member->is_useless = reply_fails(reply, "ERR This instance has cluster support disabled") ||
+			     reply_fails(reply, "ERR unknown command");
+	if (reply_fails(reply, "ERR unknown command"))
+		(void)snprintf(member->words, sizeof member->words,
+			       "it does not know CLUSTER NODES: for Sentinels use "
+			       "%sHOST,HOST/MASTER",
+			       redis_url_scheme(REDIS_SENTINEL, tls));
+	else if (member->is_useless)
+		(void)snprintf(member->words, sizeof member->words,
+			       "it is no node of a Redis Cluster: use %s",
+			       redis_url_scheme(REDIS_SINGLE, tls));
+	else
+		(void)snprintf(member->words, sizeof member->words, "%.160s",
+			       reply->kind == REPLY_ERROR
+				   ? reply->bytes
+				   : "its answer to CLUSTER NODES is not that of a Redis Cluster");
+}
+
+static bool are_useless(const struct cluster *cluster)
+{
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (!cluster->list[i]->is_useless)
+			return false;
+	return cluster->count > 0;
+}
+
+/* has_answers returns true if a node has said which nodes there are. */
+static bool has_answers(const struct cluster *cluster)
+{
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (cluster->list[i]->id[0])
+			return true;
+	return false;
+}
 
 /* why says what is wrong with one node. */
 static const char *why(const struct member_node *member, char room[DW_MESSAGE_SIZE])
@@ -17,19 +57,33 @@ static const char *why(const struct member_node *member, char room[DW_MESSAGE_SI
 	return room;
 }
 
+static bool has_slots(const struct cluster *cluster)
+{
+	for (unsigned i = 0; i < SHARDS_MAX; i++)
+		if (cluster->places[i].member)
+			return true;
+	return false;
+}
+
 static const char *why_none(const struct redis_store *store, char *room)
 {
 	const struct cluster *cluster = store->nodes.cluster;
-	char part[DW_MESSAGE_SIZE];
-	size_t used;
+	char subject[DW_MESSAGE_SIZE] = "no node of the cluster can be used", part[DW_MESSAGE_SIZE];
+	struct why_list list;
 
-	used = (size_t)snprintf(room, DW_MESSAGE_SIZE,
-				"no majority of the masters of the cluster names a node for %d s",
-				(int)(NAMED_FOR / 1000000));
+	if (has_slots(cluster))
+		(void)snprintf(subject, sizeof subject,
+			       "no majority of the masters of the cluster names a node for %d s",
+			       (int)(NAMED_FOR / 1000000)); /* it fits */
+	else if (has_answers(cluster))
+		(void)snprintf(subject, sizeof subject,
+			       "no master of the cluster has slots: redis-cli --cluster create "
+			       "assigns them"); /* it fits */
+	why_list_begin(&list, room, subject);
 	for (unsigned i = 0; i < cluster->count; i++)
-		if (used < DW_MESSAGE_SIZE && !cluster->list[i]->is_double)
-			used += (size_t)snprintf(room + used, DW_MESSAGE_SIZE - used, "; %s",
-						 why(cluster->list[i], part));
+		if (!cluster->list[i]->is_double)
+			why_list_add(&list, why(cluster->list[i], part));
+	why_list_end(&list);
 	return room;
 }
 
@@ -38,5 +92,6 @@ const char *store_why(const struct redis_store *store, char *room, bool *ret_fat
 	*ret_fatal = false;
 	if (!store->nodes.cluster)
 		return sentinels_why(store, room, ret_fatal);
+	*ret_fatal = are_useless(store->nodes.cluster);
 	return nodes_are_up(store) ? "" : why_none(store, room);
 }

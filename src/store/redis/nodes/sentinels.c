@@ -216,6 +216,7 @@ static void take_id(struct sentinels *sentinels, struct sentinel *sentinel,
 static void take_tilt(struct sentinel *sentinel, const struct reply *reply)
 {
 	sentinel->is_tilted = reply->kind != REPLY_BULK || !strstr(reply->bytes, "sentinel_tilt:0");
+	sentinel_note_watched(sentinel, reply->kind == REPLY_BULK ? reply->bytes : "");
 }
 
 static void take_vote(struct redis_store *store, unsigned number, const struct reply *reply,
@@ -244,11 +245,9 @@ static void take_master(struct redis_store *store, unsigned number, const struct
 	struct redis_host host;
 
 	sentinel->is_strange = true;
-	if (reply_fails(reply, "ERR unknown command")) {
-		(void)snprintf(sentinel->words, sizeof sentinel->words, "it is no Sentinel");
-	} else if (reply->kind == REPLY_ERROR) {
-		(void)snprintf(sentinel->words, sizeof sentinel->words, "%.160s",
-			       reply->bytes); /* cut if long */
+	sentinel->is_useless = sentinel->watches_other = false;
+	if (reply->kind == REPLY_ERROR) {
+		sentinel_note_refusal(store, sentinel, reply);
 	} else if (!sentinel->id[0] || !read_host(reply, &host)) {
 		(void)snprintf(sentinel->words, sizeof sentinel->words,
 			       "its answers are not those of a Sentinel");
@@ -376,71 +375,4 @@ dw_usec sentinels_due(const struct redis_store *store)
 			at = usec_min(at, sentinel->ask_at);
 	}
 	return at;
-}
-
-/* ---- Words ----------------------------------------------------------------------------------- */
-
-/* why says what is wrong with one Sentinel, or which server it names. */
-static const char *why(const struct sentinel *sentinel, char room[DW_MESSAGE_SIZE])
-{
-	bool fatal;
-	const char *trouble = link_trouble(sentinel->link, &fatal);
-	const char *answer = sentinel->words[0] ? sentinel->words : "it has not answered yet";
-
-	if (!sentinel->connection && trouble[0])
-		return trouble;
-	(void)snprintf(room, DW_MESSAGE_SIZE, "%.160s: %.90s", sentinel->url.server,
-		       sentinel->connection ? answer : "it does not answer");
-	return room;
-}
-
-static bool watches_none(const struct sentinel *sentinel)
-{
-	return sentinel->is_strange && strncmp(sentinel->words, "ERR No such master", 18) == 0;
-}
-
-/* is_young returns true if a majority names the server, but not for long enough. */
-static bool is_young(const struct redis_store *store)
-{
-	const struct nomination *named = &store->node.named;
-
-	return named->server[0] && store->now < named->until;
-}
-
-static void words(const struct redis_store *store, char *ret_words, bool *ret_fatal)
-{
-	const struct sentinels *sentinels = store->nodes.sentinels;
-	char room[DW_MESSAGE_SIZE];
-	size_t used;
-
-	*ret_fatal = sentinels->count > 0;
-	if (is_young(store)) {
-		(void)snprintf(ret_words, DW_MESSAGE_SIZE,
-			       "%s: the Sentinels have named it for %d s, and after %d s no one "
-			       "uses the last server any more",
-			       store->url.server,
-			       (int)(usec_sub(store->now, store->node.named.since) / 1000000),
-			       (int)(NAMED_FOR / 1000000)); /* cut if long */
-		*ret_fatal = false;
-		return;
-	}
-	used =
-	    (size_t)snprintf(ret_words, DW_MESSAGE_SIZE,
-			     "no majority of the Sentinels names the server %s", store->url.master);
-	for (unsigned i = 0; i < sentinels->count; i++) {
-		const struct sentinel *sentinel = sentinels->list[i];
-
-		*ret_fatal = *ret_fatal && watches_none(sentinel);
-		if (used < DW_MESSAGE_SIZE && !sentinel->is_double)
-			used += (size_t)snprintf(ret_words + used, DW_MESSAGE_SIZE - used, "; %s",
-						 why(sentinel, room));
-	}
-}
-
-const char *sentinels_why(const struct redis_store *store, char *room, bool *ret_fatal)
-{
-	if (!store->nodes.sentinels || node_is_usable(store, &store->node))
-		return link_trouble(store->node.link, ret_fatal);
-	words(store, room, ret_fatal);
-	return room;
 }

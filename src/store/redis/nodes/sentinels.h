@@ -14,7 +14,7 @@ struct redis_store;
  * and which other Sentinels there are. */
 enum sentinel_ask { ASK_ID, ASK_TILT, ASK_MASTER, ASK_OTHERS };
 
-enum { SENTINEL_ASKS = 4, SENTINEL_ID_SIZE = 48 };
+enum { SENTINEL_ASKS = 4, SENTINEL_ID_SIZE = 48, SENTINEL_WATCHED_SIZE = 112 };
 
 struct sentinel {
 	struct redis_url url; /* host, port and name are its own; the rest is the store's */
@@ -29,11 +29,14 @@ struct sentinel {
 	char id[SENTINEL_ID_SIZE]; /* "" until it has told */
 	bool is_double;            /* another entry is the same Sentinel */
 	bool is_strange;           /* its last answer was no use; `words` say why */
+	bool is_useless;           /* and a person must change something first */
+	bool watches_other;        /* because it does not watch the master of the URL */
 	bool is_tilted;            /* the times that it tells are no use */
 	unsigned knows;            /* how many Sentinels it knows, itself too */
 	unsigned quorum;           /* how many must miss the master before it is replaced */
 	unsigned replicas;         /* of the master, as it says */
 	unsigned down_after_ms;    /* after how long a silent master is missed */
+	char watched[SENTINEL_WATCHED_SIZE]; /* the names of its masters; "": it has told none */
 	char words[DW_MESSAGE_SIZE];
 };
 
@@ -54,6 +57,11 @@ dw_usec sentinels_due(const struct redis_store *);
 /* sentinels_why says why the server is not used, in words that may need the room (DW_MESSAGE_SIZE
  * bytes); "": there is no trouble. *ret_fatal: a person must change something first. */
 const char *sentinels_why(const struct redis_store *, char *room, bool *ret_fatal);
+
+/* sentinel_note_refusal notes the error that answers the question for the master, and
+ * sentinel_note_watched which masters the text of INFO names. */
+void sentinel_note_refusal(const struct redis_store *, struct sentinel *, const struct reply *);
+void sentinel_note_watched(struct sentinel *, const char *info);
 
 void sentinels_free(struct redis_store *);
 

@@ -78,10 +78,11 @@ static void what_names_no_server_is_refused_in_words(void **state)
 
 	(void)state;
 	(void)snprintf(url, sizeof url, "redis+sentinel://program:x@127.0.0.1:%u/other", sentinel);
-	refuse(url, "No such master");
+	refuse(url, "the Sentinels watch no master other, but orders: name one of theirs at the");
 	(void)snprintf(url, sizeof url, "redis+sentinel://127.0.0.1:%u/orders",
 		       town.servers[0].port);
-	refuse(url, "it is no Sentinel");
+	refuse(url, "it is no Sentinel, but a server: name Sentinels (port 26379), or use "
+		    "redis:// or redis+cluster://");
 	refuse("redis+sentinel://127.0.0.1:1/orders", "Sentinel 127.0.0.1:1");
 	(void)snprintf(url, sizeof url, "redis+sentinel://program:hunter2@127.0.0.1:%u/orders",
 		       sentinel);
