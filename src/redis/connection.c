@@ -29,25 +29,23 @@ static void close_connection(struct socket_link *link)
 	link->ready = NULL;
 }
 
-static void end_connection(struct socket_link *link, bool refused, const char *why)
+static void end_connection(struct socket_link *link, enum loss loss, const char *why)
 {
 	if (link->state == UP) {
 		link->unsent = careful_unsent(&link->careful);
 		life_lost(&link->life);
 	}
 	close_connection(link);
-	link->deadline =
-	    reconnect_lost(&link->reconnect, link->now, link->state == UP, refused, why);
+	link->deadline = reconnect_lost(&link->reconnect, link->now, link->state == UP, loss, why);
 	link->state = RESTING;
 }
 
-/* lose closes the connection and rests until the next attempt. With `refused`, the server rejects
- * us until a person changes something. */
-static void lose(struct socket_link *link, bool refused, const char *why)
+/* lose closes the connection and rests until the next attempt. */
+static void lose(struct socket_link *link, enum loss loss, const char *why)
 {
 	if (link->state == UP)
 		careful_lost(&link->careful);
-	end_connection(link, refused, why);
+	end_connection(link, loss, why);
 }
 
 /* hung_up is called when the server has closed the connection. With is_sure, the oldest command is
@@ -61,7 +59,7 @@ static void hung_up(struct socket_link *link, bool is_sure, const char *why)
 
 	if (was_up)
 		careful_closed(&link->careful, connection, is_sure, link->now);
-	end_connection(link, false, why);
+	end_connection(link, LOSS_PLAIN, why);
 	if (was_up && link->careful.blamed)
 		link->deadline =
 		    usec_sub(link->deadline, usec_sub(link->now, link->reconnect.up_since));
@@ -103,7 +101,7 @@ static void judge(struct socket_link *link, const struct reply *reply)
 	} else if (verdict != HELLO_GOES_ON) {
 		if (reply_fails(reply, "LOADING"))
 			life_loading(&link->life, link->now);
-		lose(link, verdict == HELLO_REFUSED, words);
+		lose(link, verdict == HELLO_REFUSED ? LOSS_REFUSED : LOSS_PLAIN, words);
 	}
 }
 
@@ -120,7 +118,7 @@ static struct reply *hear(struct socket_link *link, struct reply *reply)
 		return reply;
 	}
 	if (!answers || heartbeat_take(&link->heart) != HEARTBEAT_PROBES)
-		lose(link, false, "the server sent a subscriber a reply that is no message");
+		lose(link, LOSS_NONSENSE, "the server sent a subscriber no message of a channel");
 	reply_free(reply);
 	return NULL;
 }
@@ -158,12 +156,18 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 			note_probe(link, reply);
 			break;
 		case HEARTBEAT_NOBODYS:
-			lose(link, false, "the server sent a reply to no command");
+			lose(link, LOSS_NONSENSE, "the server sent a reply to no command");
 			break;
 		}
 	}
 	reply_free(reply);
 	return NULL;
+}
+
+/* loss_of: LOSS_NONSENSE counts only on a connection that was up. */
+static enum loss loss_of(const struct socket_link *link)
+{
+	return link->transport.refused ? LOSS_REFUSED : LOSS_NONSENSE;
 }
 
 /* pump reads until it has a reply for the caller, or there is nothing more to read. */
@@ -183,7 +187,7 @@ static void pump(struct socket_link *link)
 		if (failure && link->input.closed)
 			hung_up(link, false, failure);
 		else if (failure)
-			lose(link, link->transport.refused, failure);
+			lose(link, loss_of(link), failure);
 		else if (!reply)
 			return;
 		else
@@ -211,7 +215,7 @@ static void watch(struct socket_link *link)
 	int error = transport_watch(&link->transport, wanted(link));
 
 	if (error != 0)
-		lose(link, false, strerror(error));
+		lose(link, LOSS_PLAIN, strerror(error));
 }
 
 /* flush writes the queued commands. If the server has closed the connection, its last words may say
@@ -227,13 +231,13 @@ static void flush(struct socket_link *link)
 	if (link->transport.fd >= 0 && (error == EPIPE || error == ECONNRESET))
 		hung_up(link, false, strerror(error));
 	else if (link->transport.fd >= 0)
-		lose(link, false, strerror(error));
+		lose(link, LOSS_PLAIN, strerror(error));
 }
 
 static void probe(struct socket_link *link)
 {
 	if (probe_send(&link->probe, &link->output) != DW_OK) {
-		lose(link, false, "no memory for a probe");
+		lose(link, LOSS_PLAIN, "no memory for a probe");
 		return;
 	}
 	heartbeat_probe(&link->heart, link->now);
@@ -247,7 +251,7 @@ static void greet(struct socket_link *link)
 	link->state = HELLO;
 	if (!input_begin(&link->input, &link->options.alloc) ||
 	    hello_send(&link->hello, &link->output) != DW_OK)
-		lose(link, false, "no memory for a connection");
+		lose(link, LOSS_PLAIN, "no memory for a connection");
 }
 
 static void secure(struct socket_link *link)
@@ -257,7 +261,7 @@ static void secure(struct socket_link *link)
 	if (verdict == TLS_DONE)
 		greet(link);
 	else if (verdict != TLS_GOES_ON)
-		lose(link, verdict == TLS_REFUSED, link->transport.words);
+		lose(link, loss_of(link), link->transport.words);
 }
 
 static void connected(struct socket_link *link)
@@ -269,7 +273,7 @@ static void connected(struct socket_link *link)
 	if (transport_begin(&link->transport, fd, link->options.url, &link->options.alloc))
 		secure(link);
 	else
-		lose(link, link->transport.refused, link->transport.words);
+		lose(link, loss_of(link), link->transport.words);
 }
 
 static void dial(struct socket_link *link)
@@ -288,7 +292,7 @@ static void dial(struct socket_link *link)
 		connected(link);
 	if (verdict == DIAL_FAILED) {
 		life_refused(&link->life, link->dial.is_refused, link->now);
-		lose(link, false, words);
+		lose(link, LOSS_PLAIN, words);
 	}
 }
 
@@ -312,8 +316,10 @@ static void keep_time(struct socket_link *link)
 		late = hello_hangs(&link->hello);
 	else if (link->state == UP && !link->ready)
 		late = heartbeat_late(&link->heart, link->now, announced(link));
+	if (link->state == UP)
+		reconnect_lasts(&link->reconnect, link->now);
 	if (late)
-		lose(link, false, late);
+		lose(link, LOSS_PLAIN, late);
 	else if (link->state == UP && link->now >= heartbeat_probe_at(&link->heart))
 		probe(link);
 }
@@ -415,7 +421,7 @@ static void socket_drop(struct link *base, const char *why)
 	struct socket_link *link = link_of(base);
 
 	if (link->state != RESTING)
-		lose(link, false, why);
+		lose(link, LOSS_NONSENSE, why);
 }
 
 /* socket_aim: what is known of the last server says nothing of the new one. */
@@ -425,7 +431,7 @@ static void socket_aim(struct link *base, dw_usec now)
 
 	link->now = now;
 	if (link->state != RESTING)
-		lose(link, false, "another server is named now");
+		lose(link, LOSS_PLAIN, "another server is named now");
 	link->life = (struct life){.is_away = false};
 	link->deadline = now;
 }

@@ -50,31 +50,79 @@ static dw_usec pause_after(dw_usec outage)
 	return usec_min(usec_max(usec_sub(outage, EAGER) / 16, PAUSE_FIRST), PAUSE_MAX);
 }
 
-void reconnect_up(struct reconnect *reconnect, dw_usec now)
+/* is_flapping returns true if each connection was dropped soon. Then the log has the trouble once,
+ * and not each attempt. */
+static bool is_flapping(const struct reconnect *reconnect)
+{
+	return reconnect->nonsense > 1;
+}
+
+static void tell_up(struct reconnect *reconnect)
 {
 	/* If the loss was logged as a warning, the end of the outage is also logged as a
 	 * warning. */
 	bool warned = reconnect->logged[0] && !reconnect->listener;
 
-	reconnect->connections++;
-	reconnect->up_since = now;
-	reconnect->fatal = false;
 	tell_end(reconnect, warned ? DW_LOG_WARN : DW_LOG_INFO,
 		 reconnect->listener ? "connected, subscribed" : "connected");
 }
 
-dw_usec reconnect_lost(struct reconnect *reconnect, dw_usec now, bool was_up, bool refused,
+void reconnect_up(struct reconnect *reconnect, dw_usec now)
+{
+	reconnect->connections++;
+	reconnect->up_since = now;
+	reconnect->fatal = false;
+	reconnect->trouble[0] = '\0';
+	if (!is_flapping(reconnect))
+		tell_up(reconnect);
+}
+
+static bool has_lasted(const struct reconnect *reconnect, dw_usec now)
+{
+	return usec_sub(now, reconnect->up_since) >= LASTED;
+}
+
+void reconnect_lasts(struct reconnect *reconnect, dw_usec now)
+{
+	if (!is_flapping(reconnect) || !has_lasted(reconnect, now))
+		return;
+	reconnect->nonsense = 0;
+	if (!reconnect->trouble[0])
+		tell_up(reconnect);
+}
+
+/* nonsense_pause returns the pause after so many connections that were of no use. */
+static dw_usec nonsense_pause(unsigned nonsense)
+{
+	dw_usec pause = PAUSE_FIRST;
+
+	for (; nonsense > 1 && pause < PAUSE_MAX; nonsense--)
+		pause *= 2;
+	return usec_min(pause, PAUSE_MAX);
+}
+
+static dw_usec pause_of(const struct reconnect *reconnect, dw_usec now, enum loss loss)
+{
+	if (loss == LOSS_REFUSED)
+		return PAUSE_MAX;
+	return usec_max(pause_after(usec_sub(now, reconnect->out_since)),
+			nonsense_pause(reconnect->nonsense));
+}
+
+dw_usec reconnect_lost(struct reconnect *reconnect, dw_usec now, bool was_up, enum loss loss,
 		       const char *why)
 {
-	bool lasted = was_up && usec_sub(now, reconnect->up_since) >= LASTED;
-	dw_usec pause;
+	bool is_quiet = reconnect->listener && loss != LOSS_REFUSED;
+	bool lasted = was_up && has_lasted(reconnect, now);
 
 	if (lasted || reconnect->out_since == DW_NEVER)
 		reconnect->out_since = now;
-	reconnect->fatal = refused && reconnect->connections == 0;
-	pause = refused ? PAUSE_MAX : pause_after(usec_sub(now, reconnect->out_since));
-	tell_trouble(reconnect, reconnect->listener && !refused ? DW_LOG_INFO : DW_LOG_WARN, why);
-	return usec_add(now, jittered(reconnect, pause));
+	if (lasted || (was_up && loss != LOSS_NONSENSE))
+		reconnect->nonsense = 0;
+	reconnect->nonsense += was_up && loss == LOSS_NONSENSE;
+	reconnect->fatal = loss == LOSS_REFUSED && reconnect->connections == 0;
+	tell_trouble(reconnect, is_quiet ? DW_LOG_INFO : DW_LOG_WARN, why);
+	return usec_add(now, jittered(reconnect, pause_of(reconnect, now, loss)));
 }
 
 void reconnect_soon(struct reconnect *reconnect, dw_usec now)

@@ -22,17 +22,25 @@ struct reconnect {
 	uint64_t connections; /* how many connections have been up so far */
 	dw_usec out_since;    /* when the outage began; DW_NEVER if there was none yet */
 	dw_usec up_since;
+	/* How many connections in a row were dropped soon because of LOSS_NONSENSE. */
+	unsigned nonsense;
 	bool fatal; /* there was never a connection, because the server refuses us */
 	char trouble[TROUBLE_SIZE];
 	char logged[TROUBLE_SIZE];
 };
 
-/* reconnect_up is called when the server has accepted the link. */
+/* LOSS_REFUSED: a person must change something first. LOSS_NONSENSE: a reply makes no sense, so the
+ * next connection may be of no more use: each pause is twice as long as the last one. */
+enum loss { LOSS_PLAIN, LOSS_REFUSED, LOSS_NONSENSE };
+
+/* reconnect_up is called when the server has accepted the link, and reconnect_lasts while the
+ * connection is up. */
 void reconnect_up(struct reconnect *, dw_usec now);
+void reconnect_lasts(struct reconnect *, dw_usec now);
 
 /* reconnect_lost is called when the connection is lost, or could not be made (was_up is false).
- * With `refused`, a person must change something first. Returns when to connect again. */
-dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, bool refused, const char *why);
+ * Returns when to connect again. */
+dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, enum loss, const char *why);
 
 /* reconnect_soon is called when the server answers but cannot serve yet. So it is tried often
  * again. */

@@ -24,7 +24,12 @@ bool transport_begin(struct transport *transport, int fd, const struct redis_url
 
 enum tls_verdict transport_secure(struct transport *transport)
 {
-	return transport->tls ? tls_shake(transport->tls, transport->words) : TLS_DONE;
+	enum tls_verdict verdict = TLS_DONE;
+
+	if (transport->tls)
+		verdict = tls_shake(transport->tls, transport->words);
+	transport->refused = verdict == TLS_REFUSED;
+	return verdict;
 }
 
 int transport_watch(struct transport *transport, uint32_t events)

@@ -3,6 +3,7 @@
 #include "store/redis/wire/node.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "redis/link_server.h"
@@ -252,15 +253,17 @@ static size_t items_of(const struct reply *reply)
 
 /* request_misread is called when the reply has a wrong shape, so that the replies behind it may
  * belong to other commands. The connection is dropped, and all requests on it are lost. */
-static void request_misread(struct redis_store *store, struct redis_request *request)
+static void request_misread(struct redis_request *request)
 {
+	char why[DW_MESSAGE_SIZE];
+
 	for (dw_op *op = request->ops.first; op; op = op->next)
 		op->flags |= op->flags & OP_MISREAD ? OP_MISREAD_AGAIN : OP_MISREAD;
-	complain_of(store, request->node,
-		    "the reply to %s has a wrong shape: reconnecting; check whether a proxy "
-		    "changes the replies",
-		    request->shape->command);
-	link_drop(request->node->link, "the server sent a reply of a wrong shape");
+	(void)snprintf(why, sizeof why,
+		       "the reply to %s has a wrong shape: check whether a proxy changes the "
+		       "replies",
+		       request->shape->command); /* it fits */
+	link_drop(request->node->link, why);
 }
 
 /* take_reply gives the reply to the oldest request. If the shape of the reply is wrong, the request
@@ -272,7 +275,7 @@ static void take_reply(struct redis_store *store, struct node *node, const struc
 	if (!request) {
 		link_drop(node->link, "the server sent a reply to no command");
 	} else if (!shape_fits(request->shape, reply, request->ops.count)) {
-		request_misread(store, request);
+		request_misread(request);
 	} else {
 		(void)request_pop(&node->under_way);
 		request->answered(store, request, reply);

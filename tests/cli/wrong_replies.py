@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""wrong_replies.py PORT: a proxy in front of the Redis server at that port of 127.0.0.1. While the
+file "broken" exists, the reply to each EVALSHA has a wrong shape. The file proxy.port has its own
+port, and proxy.count how many connections it has accepted."""
+
+import os
+import socket
+import sys
+import threading
+
+
+def read_reply(stream):
+    """Returns the bytes of one reply."""
+    line = stream.readline()
+    if not line:
+        raise EOFError
+    size = int(line[1:]) if line[:1] in b"$*" else -1
+    if line[:1] == b"$" and size >= 0:
+        return line + stream.read(size + 2)
+    if line[:1] == b"*":
+        return line + b"".join(read_reply(stream) for _ in range(max(size, 0)))
+    return line
+
+
+def is_wrong(command):
+    return b"\r\nEVALSHA\r\n" in command[:24] and os.path.exists("broken")
+
+
+def pump(source, sink):
+    """Passes messages of channels on, which answer no command."""
+    try:
+        while part := source.read1(65536):
+            sink.sendall(part)
+    except OSError:
+        pass
+
+
+def serve(client, port):
+    try:
+        with client, socket.create_connection(("127.0.0.1", port)) as server:
+            commands, replies = client.makefile("rb"), server.makefile("rb")
+            subscribed = False
+            while True:
+                command = read_reply(commands)
+                server.sendall(command)
+                if b"\r\nSUBSCRIBE\r\n" in command[:26]:
+                    threading.Thread(target=pump, args=(replies, client), daemon=True).start()
+                    subscribed = True
+                if not subscribed:
+                    reply = read_reply(replies)
+                    client.sendall(b"*1\r\n+wrong\r\n" if is_wrong(command) else reply)
+    except (OSError, EOFError, ValueError):
+        pass
+
+
+def write(name, number):
+    with open(name + ".new", "w", encoding="ascii") as file:
+        print(number, file=file)
+    os.rename(name + ".new", name)
+
+
+def main():
+    listener = socket.create_server(("127.0.0.1", 0))
+    count = 0
+    write("proxy.port", listener.getsockname()[1])
+    while True:
+        client, _ = listener.accept()
+        count += 1
+        write("proxy.count", count)
+        threading.Thread(target=serve, args=(client, int(sys.argv[1])), daemon=True).start()
+
+
+main()
