@@ -128,23 +128,43 @@ static int read_unix(struct url_reading *reading, const char *text, size_t size)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-/* name_hosts writes the URL of several hosts for messages. */
+/* host_text writes HOST:PORT. Returns its size, even if there is no room for it. */
+static size_t host_text(const struct redis_host *host, char *ret_text, size_t size)
+{
+	const char *bracket = strchr(host->host, ':') ? "[" : "";
+
+	return (size_t)snprintf(ret_text, size, "%s%s%s:%s", bracket, host->host,
+				*bracket ? "]" : "", host->port);
+}
+
+/* name_hosts writes the URL of several hosts for messages: as many whole hosts as there is room
+ * for. */
 static void name_hosts(struct redis_url *url)
 {
-	size_t size = (size_t)snprintf(url->name, sizeof url->name, "%s",
-				       redis_url_scheme(url->kind, url->tls));
+	char end[112] = "";
+	unsigned i = 0;
+	size_t used, most;
 
-	for (unsigned i = 0; i < url->host_count && size < sizeof url->name; i++) {
-		const struct redis_host *host = &url->hosts[i];
-		const char *bracket = strchr(host->host, ':') ? "[" : "";
-
-		size += (size_t)snprintf(url->name + size, sizeof url->name - size,
-					 "%s%s%.60s%s:%s", i > 0 ? "," : "", bracket, host->host,
-					 *bracket ? "]" : "", host->port);
-	}
-	if (url->master && size < sizeof url->name)
-		(void)snprintf(url->name + size, sizeof url->name - size, "/%s/%u", url->master,
+	if (url->master)
+		(void)snprintf(end, sizeof end, "/%.80s/%u", url->master,
 			       url->db); /* cut if long */
+	used = (size_t)snprintf(url->name, sizeof url->name, "%s",
+				redis_url_scheme(url->kind, url->tls));
+	most = sizeof url->name - strlen(end) - sizeof ",(16 more)";
+	for (; i < url->host_count; i++) {
+		char *to = url->name + used;
+		size_t size = host_text(&url->hosts[i], to + (i > 0), most - used - (i > 0));
+
+		if (used + size + (i > 0) >= most)
+			break;
+		if (i > 0)
+			*to = ',';
+		used += size + (i > 0);
+	}
+	if (i < url->host_count)
+		used += (size_t)snprintf(url->name + used, sizeof url->name - used, "%s(%u more)",
+					 i > 0 ? "," : "", url->host_count - i);
+	(void)snprintf(url->name + used, sizeof url->name - used, "%s", end); /* it fits */
 }
 
 /* name_server writes the URL of the server in use. */

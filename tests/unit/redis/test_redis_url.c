@@ -257,6 +257,32 @@ static void sentinels_name_the_server(void **state)
 	assert_int_equal(unsetenv("DURAWHEEL_SENTINEL_PASSWORD"), 0);
 }
 
+static void check_name(const char *url, const char *name)
+{
+	struct alloc alloc = alloc_default();
+	char message[DW_MESSAGE_SIZE] = "";
+	struct redis_url parsed;
+
+	if (redis_url_read(&parsed, url, &alloc, message) != DW_OK)
+		fail_msg("%s: %s", url, message);
+	assert_string_equal(parsed.name, name);
+	redis_url_free(&parsed, &alloc);
+}
+
+#define LONG_HOST "a-host-with-a-name-of-fifty-four-letters.servers.example"
+#define LONGER LONG_HOST "." LONG_HOST "." LONG_HOST
+
+static void name_of_many_hosts_has_whole_ones(void **state)
+{
+	(void)state;
+	check_name("redis+sentinel://" LONG_HOST "," LONG_HOST "," LONG_HOST ",s/orders/3",
+		   "redis+sentinel://" LONG_HOST ":26379,(3 more)/orders/3");
+	check_name("redis+cluster://" LONG_HOST "," LONG_HOST "," LONG_HOST,
+		   "redis+cluster://" LONG_HOST ":6379," LONG_HOST ":6379,(1 more)");
+	check_name("redis+cluster://" LONGER "," LONGER, "redis+cluster://(2 more)");
+	check_name("redis+cluster://[::1]," LONGER, "redis+cluster://[::1]:6379,(1 more)");
+}
+
 static void sentinels_are_refused_in_words(void **state)
 {
 	(void)state;
@@ -479,6 +505,7 @@ int main(void)
 	    cmocka_unit_test(near_options_are_offered),
 	    cmocka_unit_test(tls_has_options_of_its_own),
 	    cmocka_unit_test(sentinels_name_the_server),
+	    cmocka_unit_test(name_of_many_hosts_has_whole_ones),
 	    cmocka_unit_test(sentinels_are_refused_in_words),
 	    cmocka_unit_test(nodes_of_a_cluster_are_named),
 	    cmocka_unit_test(cluster_is_refused_in_words),
