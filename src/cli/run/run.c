@@ -43,6 +43,7 @@
 #include "cli/run/run_stop.h"
 #include "cli/session.h"
 #include "cli/run/signals.h"
+#include "durawheel/members.h"
 #include "durawheel/metrics.h"
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
@@ -311,7 +312,7 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 	return code;
 }
 
-/* begin turns the owner until it has its timers, or for a moment. In a cluster it notes which
+/* begin turns the owner in a cluster until it has its timers, or for a moment. It notes which
  * masters are used, so the handles of the web server open at once. A peer has no timers to load
  * before it takes its shards. */
 static void begin(dw *owner)
@@ -332,9 +333,11 @@ static void begin(dw *owner)
 static int open_http(struct runner *runner, const struct options *options)
 {
 	struct config_place place;
+	dw_node node = {.size = sizeof node};
 	int code;
 
-	begin(runner->d);
+	if (dw_get_node(runner->d, 0, &node) == DW_OK)
+		begin(runner->d);
 	config_point_at(runner->config_path, &runner->config, options, OPT_HTTP, &place);
 	code = http_open(&runner->http, options, runner->d);
 	complain_about(NULL);
