@@ -27,7 +27,7 @@ test_redis_url_of_another_kind_than_the_server() {
 
 # sentinels_start and sentinels_end are in test_doctor.sh.
 test_redis_url_of_another_kind_than_a_sentinel() {
-	local sentinels port
+	local port
 	on_redis
 	# shellcheck disable=SC2034
 	sentinels=("$redis_pid")
