@@ -53,8 +53,10 @@
  *  - On another thread a call returns only errors of its arguments, and DW_ELIMIT. DW_ELIMIT:
  *    unanswered calls have more than options.posted_max_bytes; wait for an answer. Errors that the
  *    handle's own thread would get as a return value (DW_ESTALE from dw_settle) go to the callback.
- *  - dw_stop may be called from any thread and from a signal handler. So may all calls that say
- *    "Any thread". All others return DW_ETHREAD.
+ *  - dw_stop may be called from any thread and from a signal handler. Calls that say "Any thread"
+ *    may be made from any thread, but not from a signal handler. All others return DW_ETHREAD.
+ *  - A process may have several handles, also of one store, each on its own thread. A store has
+ *    one owner, so the others are clients or standbys, or in Redis all are peers.
  *  - dw_last_error() works only on the handle's thread; elsewhere, reasons go to options.on_log.
  *  - When dw_close() returns, no other thread may be inside a call or begin one: stop or join your
  *    threads first. Calls made while it runs are safe; they are answered, or refused with
@@ -352,7 +354,9 @@ typedef struct dw_firing {
 	dw_usec due;      /* the deadline; of a retry (DW_RETRY, an expired hold), its own */
 	dw_usec now;      /* the wall clock just before the handler, never below due */
 	uint32_t attempt; /* from 1 */
-	const void *data; /* no zero byte follows: print it with %.*s; gone when the handler ends */
+	/* No zero byte follows: print it with %.*s. It is gone when the handler ends, also by
+	 * DW_HOLD. */
+	const void *data;
 	size_t data_size;
 	const dw_token *token;
 	/* Of a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
@@ -547,8 +551,9 @@ typedef struct dw_timer {
 } dw_timer;
 
 /* dw_after, dw_at put a timer for topic, due in delay from now or at due. id may be NULL; data may
- * be NULL if size is 0. An id names one timer: the same id again replaces the earlier one.
- * DW_EINVAL (also for a negative delay), DW_ENOMEM, DW_ELIMIT. */
+ * be NULL if size is 0. An id names one timer: the same id again replaces the earlier one. Of two
+ * processes the one that reaches the store later replaces it, unless it says DW_NEW.
+ * DW_EINVAL (also for a negative delay, and too much data), DW_ENOMEM, DW_ELIMIT. */
 DW_API int dw_after(dw *, const char *topic, const char *id, dw_usec delay, const void *data,
 		    size_t size);
 DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const void *data,
@@ -565,8 +570,10 @@ DW_API dw_usec dw_now(const dw *d);
 DW_API int dw_after_id(dw *, const dw_timer *timer, dw_usec delay, char *ret_id, dw_done_fn done,
 		       void *user);
 
-/* dw_put puts a timer. done may be NULL. A client's put over a timer that the owner has claimed
- * answers DW_OK, and the earlier timer may still start: see dw_result.earlier_may_start.
+/* dw_put puts a timer. done may be NULL. Whoever must answer a request only when its timer is safe
+ * does so in done: the status is DW_OK, and the level is at least DW_STORED.
+ * A client's put over a timer that the owner has claimed answers DW_OK, and the earlier timer may
+ * still start: see dw_result.earlier_may_start.
  * DW_EFULL in the answer: the store has no space. Nothing was stored, and puts are refused until
  * there is space. Stored timers still fire and can be settled and cancelled, unless a Redis server
  * refuses every write (MISCONF, see durawheel(7)). */

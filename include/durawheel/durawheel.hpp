@@ -184,7 +184,8 @@ struct moment {
 
 /* ---- Bytes and text ---------------------------------------------------------------------- */
 
-/* Bytes of somebody else: a text, a std::string, a std::vector or std::array of plain values. */
+/* Bytes of somebody else: a text, a std::string, a std::vector or std::array of plain values. Those
+ * of a firing are valid until the callback returns, and no zero byte follows them. */
 class bytes
 {
 	template <class range>

@@ -13,7 +13,7 @@ enum dw_error {
 	DW_ESTALE = -7,    /* the token is of an earlier delivery; nothing was changed */
 	DW_ESTORE = -8,    /* the store cannot be reached or refused; the operation was not done */
 	DW_EUNKNOWN = -9,  /* asked, but no answer: the operation was done or was not */
-	DW_EOWNED = -10,   /* another process owns the store */
+	DW_EOWNED = -10,   /* another process or handle owns the store */
 	DW_ECORRUPT = -11, /* stored bytes do not match their checksum */
 	DW_EBUSY = -12,    /* not from inside a callback */
 	DW_ETHREAD = -13,  /* not from this thread */
