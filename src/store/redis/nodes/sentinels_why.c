@@ -143,14 +143,16 @@ static void words(const struct redis_store *store, char *ret_words)
 const char *sentinels_why(const struct redis_store *store, char *room, bool *ret_fatal)
 {
 	const struct sentinels *sentinels = store->nodes.sentinels;
+	const struct sentinel *other;
 
 	if (!sentinels || node_is_usable(store, &store->node))
 		return link_trouble(store->node.link, ret_fatal);
+	other = watching_other(sentinels);
 	*ret_fatal = !is_young(store) && are_useless(sentinels);
 	if (is_young(store))
 		say_young(store, room);
-	else if (watching_other(sentinels))
-		say_other(store, watching_other(sentinels), room);
+	else if (other)
+		say_other(store, other, room);
 	else
 		words(store, room);
 	return room;
