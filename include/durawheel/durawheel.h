@@ -184,7 +184,7 @@ typedef enum dw_event_kind {
 	 * Told once, until it is right again. */
 	DW_EVENT_CLOCK_APART = 27,
 	/* With replicas=N in the URL; count = N. LATE: fewer replicas had a change within 1 s, or
-	 * answered for 1 s after the handle was opened; message says why. Until BACK calls are
+	 * answered for 3 s after the handle was opened; message says why. Until BACK calls are
 	 * answered DW_STORED, at once. Once an outage. */
 	DW_EVENT_REPLICAS_LATE = 28,
 	DW_EVENT_REPLICAS_BACK = 29

@@ -9,6 +9,8 @@
 
 /* WAIT waits so long, so that the link hears something before it counts as lost. */
 #define WAIT_MS "200"
+/* After opening, replicas may be about to follow. */
+#define OPENING_PATIENCE DW_SECONDS(3)
 /* The key whose expiry is the write lives so long without one. */
 #define KEY_MS "3600000"
 
@@ -212,7 +214,7 @@ static void judge(struct redis_store *store, struct node *node)
 			be_in_time(store, node);
 		return;
 	}
-	if (!replicas->is_sure && store->now >= usec_add(replicas->since, REPLICAS_PATIENCE))
+	if (!replicas->is_sure && store->now >= usec_add(replicas->since, OPENING_PATIENCE))
 		be_late(store, node);
 	if (replicas->is_refused || !replicas->is_sure || node->held.is_late)
 		replicas->again_at = usec_add(store->now, PAUSE);
