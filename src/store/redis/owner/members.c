@@ -254,8 +254,11 @@ void members_work(struct redis_store *store)
 		go_on(store);
 		return;
 	}
-	if (self->away_since != 0)
+	if (self->away_since != 0) {
+		/* The server may be empty, and others write again what they know. */
 		store->sets.wanted = (struct shard_set){0};
+		self->takes_from = usec_add(store->now, TAKING_FREE_FOR);
+	}
 	self->away_since = 0;
 	if (store->ownership.role != DW_OWNER && !is_laid_out(store))
 		return;
