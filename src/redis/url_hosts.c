@@ -59,7 +59,6 @@ static int read_name(struct url_reading *reading, const char *text, size_t size,
 	const char *end = memchr(text, bracketed ? ']' : ':', size);
 	const char *from = text + bracketed;
 	size_t count = (size_t)((end ? end : text + size) - from);
-
 	char form[URL_FORM_SIZE];
 
 	if (!bracketed && count == 0)

@@ -97,6 +97,18 @@ test_redis_cluster_tells_of_its_nodes() {
 	stop_owner
 }
 
+# on_cluster starts a cluster, whose masters the store names. A process in peer ends with it.
+on_cluster() {
+	peer=
+	# shellcheck source=tests/support/redis_cluster.sh
+	. "$here/../support/redis_cluster.sh"
+	trap 'cluster_kill; [ -z "$peer" ] || kill -KILL $peer; tidy' EXIT
+	mkdir cluster
+	cluster_start "$PWD/cluster" || fail "the cluster does not start"
+	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
+	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
+}
+
 # is_divided: two peers have shards, and no shard is free.
 is_divided() {
 	durawheel members >out || return 1
@@ -118,14 +130,8 @@ end_first() {
 # Without the first master new handles use the others; and when it comes back empty, peers write
 # again what it had, and keep the shards of the others.
 test_redis_cluster_works_without_the_first_master() {
-	local number first peer='' added=0
-	# shellcheck source=tests/support/redis_cluster.sh
-	. "$here/../support/redis_cluster.sh"
-	trap 'cluster_kill; [ -z "${peer-}" ] || kill -KILL $peer; tidy' EXIT
-	mkdir cluster
-	cluster_start "$PWD/cluster" || fail "the cluster does not start"
-	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
-	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
+	local number first added=0
+	on_cluster
 	for number in {1..40}; do
 		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
 	done >timers
@@ -166,13 +172,7 @@ test_redis_cluster_works_without_the_first_master() {
 # others.
 test_redis_cluster_peers_go_on_without_their_list() {
 	local number first
-	# shellcheck source=tests/support/redis_cluster.sh
-	. "$here/../support/redis_cluster.sh"
-	trap 'cluster_kill; tidy' EXIT
-	mkdir cluster
-	cluster_start "$PWD/cluster" || fail "the cluster does not start"
-	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
-	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
+	on_cluster
 	start --peer
 	await grep -q 'has 16 of 16 shards' log
 	for number in {1..20}; do

@@ -312,9 +312,9 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 	return code;
 }
 
-/* begin turns the owner in a cluster until it has its timers, or for a moment. It notes which
- * masters are used, so the handles of the web server open at once. A peer has no timers to load
- * before it takes its shards. */
+/* begin turns the owner of a store with several servers until it has its timers, or for a moment.
+ * In a cluster it notes which masters are used, so the handles of the web server open at once. A
+ * peer has no timers to load before it takes its shards. */
 static void begin(dw *owner)
 {
 	dw_usec began = session_steady(), took;
