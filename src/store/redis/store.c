@@ -64,7 +64,6 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 		lease_mended(store, shard);
 	if (marks & SHARD_OURS)
 		cut_off_end(store, shard);
-	cluster_note(store, shard);
 	if (marks & SHARD_READY)
 		dispatch_shard(store, shard);
 }

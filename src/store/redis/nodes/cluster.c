@@ -176,9 +176,8 @@ static void ask_soon(struct redis_store *store)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* take_self: the node tells its id. Two entries may be one node, by its name and by its address.
- * The
- * later one is not asked any more. */
+/* take_self: the node tells its id. Two entries may be one node, by its name and by its address:
+ * then the later one is not asked any more. */
 static void take_self(struct redis_store *store, struct member_node *member,
 		      const struct cluster_line *line)
 {
@@ -301,8 +300,8 @@ static void take_line(struct redis_store *store, unsigned voter, const struct cl
 		take_claims(store, member, line);
 }
 
-/* count_masters counts the masters with slots; 0: the voter is none of them, or it is no cluster.
- * */
+/* count_masters counts the masters with slots; 0: the voter is none of them, or it is no
+ * cluster. */
 static unsigned count_masters(const char *text, struct cluster_line *ret_self)
 {
 	struct cluster_line line;
@@ -388,29 +387,51 @@ static void work(struct redis_store *store, unsigned number)
 
 /* ---- Following the slots --------------------------------------------------------------------- */
 
-/* may_note: an owner notes each epoch, others only what nobody has noted. */
-static bool may_note(const struct redis_store *store, const struct shard *shard,
-		     const struct member_node *member)
+/* may_note: an owner notes each epoch; who only writes notes what nobody has noted. A server that
+ * was emptied has lost its note, and gets it when its shards are written again. */
+static bool may_note(const struct redis_store *store, const struct member_node *member)
 {
-	return shard->node == &member->node && shard->channel.handshake == HANDSHAKE_DONE &&
-	       (shard_is_ours(shard) || member->noted_at == INT64_MIN) &&
-	       node_is_usable(store, &member->node) && !node_is_new(&member->node);
+	bool writes = false, owns = false;
+
+	for (unsigned i = 0; i < store->shard_count; i++) {
+		const struct shard *shard = &store->shards[i];
+		bool is_here = shard->node == &member->node;
+		bool is_open = shard->channel.handshake == HANDSHAKE_DONE;
+
+		if (is_here && shard->rebuild.state != REBUILD_NONE)
+			return false;
+		writes = writes || is_open;
+		owns = owns || (is_here && is_open && shard_is_ours(shard));
+	}
+	return owns || (writes && member->noted_at == INT64_MIN);
 }
 
-void cluster_note(struct redis_store *store, const struct shard *shard)
+/* note tells stores that are opened later that this node is used in this epoch: they need not
+ * wait. */
+static void note(struct redis_store *store, struct member_node *member)
 {
-	struct member_node *member =
-	    store->nodes.cluster ? store->nodes.cluster->places[shard->number].member : NULL;
 	char text[CLUSTER_ID_SIZE + 24];
 
-	if (!member || !may_note(store, shard, member) ||
-	    (member->noted == member->epoch && member->noted_in == member->first))
+	if (member->noted == member->epoch && member->noted_in == member->first)
+		return;
+	if (member->first == SHARDS_MAX || !node_is_usable(store, &member->node) ||
+	    node_is_new(&member->node) || !may_note(store, member))
 		return;
 	(void)snprintf(text, sizeof text, "%s:%" PRIu64, member->id, member->epoch); /* it fits */
 	if (layout_note_node(store, member->first, &member->node, text) != DW_OK)
 		return; /* the next turn tries again */
 	member->noted = member->epoch;
 	member->noted_in = member->first;
+}
+
+/* follow lets a shard follow its slot. */
+static void follow(struct redis_store *store, struct shard *shard)
+{
+	struct member_node *member = store->nodes.cluster->places[shard->number].member;
+
+	nodes_follow(store, shard);
+	if (member && shard->rebuild.state != REBUILD_NONE)
+		member->noted = 0;
 }
 
 /* aim lets the subscribers use another node when theirs is away. A message to one node reaches all
@@ -449,7 +470,9 @@ void cluster_work(struct redis_store *store)
 	votes_count(store);
 	aim(store);
 	for (unsigned i = 0; i < store->shard_count; i++)
-		nodes_follow(store, &store->shards[i]);
+		follow(store, &store->shards[i]);
+	for (unsigned i = 0; i < store->nodes.cluster->count; i++)
+		note(store, store->nodes.cluster->list[i]);
 }
 
 dw_usec cluster_due(const struct redis_store *store)

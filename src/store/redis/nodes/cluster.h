@@ -17,7 +17,6 @@
 #include "store/redis/wire/nodes.h"
 
 struct redis_store;
-struct shard;
 
 struct member_node {
 	struct node node;
@@ -38,6 +37,7 @@ struct member_node {
 	uint64_t noted;    /* the epoch that this store has noted last; 0: none */
 	unsigned noted_in; /* the shard in which it has done so */
 	bool is_double;    /* another entry is the same node */
+	bool lacks_others; /* too few others name it, and no note says that it was used */
 	bool is_useless;   /* it is none of a cluster; a person must change something first */
 	char words[DW_MESSAGE_SIZE]; /* why its last answer was no use, or "" */
 };
@@ -68,14 +68,10 @@ int cluster_open(struct redis_store *);
 /* votes_count counts the votes if there are new ones, and tells each node whether it is used. */
 void votes_count(struct redis_store *);
 
-/* cluster_work asks, takes the answers, and lets the shards follow their slots. */
+/* cluster_work asks, takes the answers, and lets the shards follow their slots. A store that writes
+ * notes which nodes it uses: one that is opened later need not wait. */
 void cluster_work(struct redis_store *);
 dw_usec cluster_due(const struct redis_store *);
-
-/* cluster_note is called when a shard was marked. If this store writes to it, it notes in the first
- * shard of the same node that the node is used in this epoch. So a store that is opened later need
- * not wait. */
-void cluster_note(struct redis_store *, const struct shard *);
 
 /* cluster_settling_until returns until when a store that is opened waits for nodes that are not
  * used yet; INT64_MIN: it does not wait. */
