@@ -84,8 +84,14 @@ static int read_tcp(struct url_reading *reading, const char *text, size_t size)
 	size_t count = slash ? (size_t)(slash - text) : size;
 	const char *at = memrchr(text, '@', count);
 	size_t skipped = at ? (size_t)(at - text) + 1 : 0;
-	int status = at ? read_user(reading, text, skipped - 1) : DW_OK;
+	int status;
 
+	if (at && reading->url->kind != REDIS_SINGLE && memchr(text, ',', skipped))
+		return message_refuse(reading->message,
+				      "the Redis URL has a user behind a host: user and password "
+				      "stand once, before the first host, with a comma in them as "
+				      "%%2C");
+	status = at ? read_user(reading, text, skipped - 1) : DW_OK;
 	if (status == DW_OK)
 		status = read_addresses(reading, text + skipped, count - skipped);
 	if (status != DW_OK)

@@ -292,6 +292,7 @@ static void sentinels_are_refused_in_words(void **state)
 	refuse_url("redis+sentinel://s1,,s2/m", "list of hosts is empty");
 	refuse_url("redis+sentinel://,s1/m", "list of hosts is empty");
 	refuse_url("redis+sentinel://s1,/m", "list of hosts is empty");
+	refuse_url("redis+sentinel://s1,me@s2/m", "a user behind a host");
 	refuse_url("redis+sentinel:///m",
 		   "names no host: redis+sentinel://HOST[:PORT],HOST[:PORT],.../MASTER[/DB], with");
 	refuse_url("redis+sentinel://s1:0,s2/m", "port");
@@ -357,6 +358,8 @@ static void cluster_is_refused_in_words(void **state)
 		   "names no host: redis+cluster://HOST[:PORT],HOST[:PORT],..., with @ / ? :");
 	refuse_url("redis+cluster://n1?x=" SECRET, "write password-file=FILE, joined by &");
 	refuse_url("redis+cluster://n1,,n2", "list of hosts is empty");
+	refuse_url("redis+cluster://n1:7000,me:" SECRET "@n2", "a user behind a host");
+	refuse_url("redis+cluster://me:a,b@n1,n2", "a comma in them as %2C");
 	refuse_url("redis+cluster://n1:0", "port");
 	refuse_url("redis+cluster://n1/3", "only the database 0");
 	refuse_url("redis+cluster://n1?db=1", "only the database 0");
