@@ -127,14 +127,29 @@ end_first() {
 	cluster_end "$first"
 }
 
+# is_noted NUMBER...: a note says that each of these masters is used. So the next handle does not
+# wait.
+is_noted() {
+	local number key notes
+	for number in "$@"; do
+		notes=
+		for key in $(at "$number" --scan --pattern '{durawheel:*}:m'); do
+			notes+=$(at "$number" hget "$key" node)
+		done
+		[ -n "$notes" ] || return 1
+	done
+}
+
 # Without the first master new handles use the others; and when it comes back empty, peers write
 # again what it had, and keep the shards of the others.
 test_redis_cluster_works_without_the_first_master() {
 	local number first added=0
 	on_cluster
-	for number in {1..40}; do
+	for number in {1..39}; do
 		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
 	done >timers
+	expect 0 durawheel add --topic t --in 1h --id 40
+	await is_noted 0 1 2
 	expect 0 durawheel import timers
 	start --peer --http "unix:$PWD/web"
 	durawheel run --peer >>fired 2>log.peer &
@@ -160,6 +175,7 @@ test_redis_cluster_works_without_the_first_master() {
 	await grep -q 'emptied or set back: .* restored' log
 	await is_divided
 	await has_count pending $((40 + added))
+	await is_noted "$first"
 	lacks 'lost ownership' log
 	lacks 'lost ownership' log.peer
 	kill -TERM $peer
@@ -188,6 +204,32 @@ test_redis_cluster_peers_go_on_without_their_list() {
 	cluster_node "$PWD/cluster" "$first"
 	await grep -q 'has 16 of 16 shards' log
 	stop_owner
+}
+
+# A master and its replica are gone for good. The others get its slots, where the owner writes the
+# timers again; and then a new namespace can be opened, which two of three masters do not let.
+test_redis_cluster_gives_lost_slots_away() {
+	local number first
+	on_cluster
+	for number in {1..40}; do
+		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
+	done >timers
+	expect 0 durawheel import timers
+	start
+	end_first
+	await grep -q 'shard 0 cannot be used' log
+	expect 6 durawheel add --name new --topic t --in 1h --id 1
+	says 'too few masters of the cluster answer for a namespace that is new there; redis:'
+	says ': no connection'
+
+	number=$(((first + 1) % 3))
+	echo yes | redis-cli --cluster fix "127.0.0.1:${cluster_ports[number]}" \
+		--cluster-fix-with-unreachable-masters >log.fix 2>&1
+	await has_count pending 40
+	stop_owner
+	expect 0 durawheel add --name new --topic t --in 1h --id 1
+	expect 0 durawheel stats
+	lacks 'cut off' err
 }
 
 # answers_metrics PATTERN...: the web server has such lines.

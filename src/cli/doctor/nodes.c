@@ -92,8 +92,8 @@ static void judge_slots(const struct server *server)
 
 	(void)server_change(
 	    server, change,
-	    "CLUSTER NODES shows which master is away: start it, or let its replica "
-	    "take over with CLUSTER FAILOVER TAKEOVER");
+	    "CLUSTER NODES shows which master is away: start it, or let its replica take over with "
+	    "CLUSTER FAILOVER TAKEOVER; if both are gone for good, " NODES_FIX);
 	(void)server_change(server, fix,
 			    "--cluster fix HOST:PORT, with one of the nodes, shares them out");
 	if (without > 0)

@@ -7,6 +7,7 @@
 #include "cli/doctor/facts.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/machine.h"
+#include "cli/doctor/nodes.h"
 #include "cli/doctor/server.h"
 #include "cli/doctor/state.h"
 #include "cli/out/errors.h"
@@ -65,10 +66,10 @@ static const char *change_of(const char *message, char room[CHANGE_SIZE])
 	if (strstr(message, "no majority of the Sentinels"))
 		return "start the Sentinels that do not answer, and look whether they see the "
 		       "master: redis-cli -p 26379 SENTINEL CKQUORUM NAME";
-	if (strstr(message, "no majority of the masters") || strstr(message, "is cut off"))
+	if (strstr(message, " masters of the cluster ") || strstr(message, "is cut off"))
 		return "start the masters that do not answer, or let a replica of each take over: "
-		       "CLUSTER FAILOVER TAKEOVER at the replica; redis-cli --cluster check "
-		       "HOST:PORT shows all";
+		       "CLUSTER FAILOVER TAKEOVER at the replica; if both are gone for "
+		       "good, " NODES_FIX;
 	if (strstr(message, "no connection"))
 		return "start the server, or name another one with --store";
 	return "do what this message says; durawheel(7) says more";

@@ -13,9 +13,14 @@ static dw_usec now_of(const struct servers *servers)
 	return servers->sim->clocks.steady;
 }
 
+unsigned bus_masters(const struct servers *servers)
+{
+	return servers->site_count / 2;
+}
+
 static unsigned places(const struct servers *servers)
 {
-	return servers->base.fleet.server.shard_count + MASTERS;
+	return servers->base.fleet.server.shard_count + bus_masters(servers);
 }
 
 /* place_of: of the slot that its first masters keep. */
@@ -58,7 +63,7 @@ static void choose_slots(struct servers *servers)
 		(void)snprintf(tag, sizeof tag, "{t:%02u}", i); /* it fits */
 		servers->bus.slots[i] = crc16_of(tag) % 16384;
 	}
-	for (unsigned i = 0, slot = 0; i < MASTERS; slot++) {
+	for (unsigned i = 0, slot = 0; i < bus_masters(servers); slot++) {
 		bool taken = false;
 
 		for (unsigned k = 0; k < shards + i; k++)
@@ -72,13 +77,14 @@ void bus_init(struct servers *servers)
 {
 	struct bus *bus = &servers->bus;
 	struct sim *sim = servers->sim;
+	unsigned masters = bus_masters(servers);
 
 	*bus =
-	    (struct bus){.patience = DW_SECONDS(1) + (dw_usec)draw(sim, 4000000), .epoch = MASTERS};
+	    (struct bus){.patience = DW_SECONDS(1) + (dw_usec)draw(sim, 4000000), .epoch = masters};
 	choose_slots(servers);
 	for (unsigned i = 0; i < places(servers); i++)
-		bus->views[0].has[i] = (unsigned)draw(sim, MASTERS);
-	for (unsigned i = 0; i < MASTERS; i++) {
+		bus->views[0].has[i] = (unsigned)draw(sim, masters);
+	for (unsigned i = 0; i < masters; i++) {
 		bus->views[0].has[own_place(servers, i)] = i;
 		bus->views[0].epochs[i] = i + 1;
 	}
@@ -86,8 +92,8 @@ void bus_init(struct servers *servers)
 		bus->views[i] = bus->views[0];
 		for (unsigned k = 0; k < servers->site_count; k++)
 			bus->views[i].heard[k] = now_of(servers);
-		if (i >= MASTERS)
-			site_follow(&servers->sites[i], &servers->sites[i - MASTERS]);
+		if (i >= masters)
+			site_follow(&servers->sites[i], &servers->sites[i - masters]);
 	}
 }
 

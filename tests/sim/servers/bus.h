@@ -6,9 +6,9 @@
 #include "sim/fleet/network.h"
 #include "sim/servers/site.h"
 
-#define MASTERS 3u
+#define MASTERS_MAX 4u
 /* The slots of the shards, and one for each of the first masters, which never moves alone. */
-#define PLACES_MAX (SHARDS_MAX_SIM + MASTERS)
+#define PLACES_MAX (SHARDS_MAX_SIM + MASTERS_MAX)
 
 struct reply;
 
@@ -36,6 +36,9 @@ struct bus {
 	struct moving moving[SHARDS_MAX_SIM];
 	unsigned slots[PLACES_MAX]; /* the number of the slot */
 };
+
+/* bus_masters: how many masters there are at the beginning, each with a replica. */
+unsigned bus_masters(const struct servers *);
 
 void bus_init(struct servers *);
 void bus_tick(struct servers *);

@@ -215,7 +215,8 @@ static void choose(struct servers *servers)
 	unrest_choose(servers);
 	sim->peers = chance(sim, 5000);
 	servers->base.puts_left = 100 + (uint32_t)draw(sim, NUMBERS_MAX - 200);
-	servers->site_count = servers->is_cluster ? 2 * MASTERS : 2 + (unsigned)draw(sim, 2);
+	servers->site_count = servers->is_cluster ? 2 * (unsigned)(2 + draw(sim, MASTERS_MAX - 1))
+						  : 2 + (unsigned)draw(sim, 2);
 	servers->replicas = servers->is_cluster || chance(sim, 5000) ? 0 : servers->site_count - 1;
 	fleet->same_host = chance(sim, 5000);
 	fleet->server.shard_count = shards_of_seed = 1 + (unsigned)draw(sim, SHARDS_MAX_SIM);

@@ -9,7 +9,7 @@
 #include "sim/fleet/network.h"
 #include "sim/fleet/server.h"
 
-#define SITES_MAX 6u
+#define SITES_MAX 8u
 
 struct servers;
 struct written;

@@ -1,23 +1,22 @@
-/* Counts what the masters of a cluster say of each other: which of them are used, and until when.
- * */
+/* Counts what the masters of a cluster say of each other: which of them are used, and until
+ * when. */
 #include <string.h>
 
 #include "base/usec.h"
 #include "store/redis/core.h"
 
-static unsigned majority(const struct cluster *cluster)
+static unsigned masters_of(const struct cluster *cluster)
 {
 	unsigned most = 1;
 
 	for (unsigned i = 0; i < cluster->count; i++)
 		if (cluster->list[i]->masters > most)
 			most = cluster->list[i]->masters;
-	return most / 2 + 1;
+	return most;
 }
 
 /* is_voter returns true if another master names this one, so that it has not been replaced; or if
- * it
- * is alone. */
+ * it is alone. */
 static bool is_voter(const struct redis_store *store, unsigned number)
 {
 	const struct member_node *member = store->nodes.cluster->list[number];
@@ -41,24 +40,25 @@ static void gather(struct redis_store *store, const struct member_node *member)
 	}
 }
 
-/* length_of returns for how long a majority of the others names the node. Once it was used, by this
- * store or by one that has noted it, its own word counts, too: as long as the others name it,
- * they name no node in its place. */
-static dw_usec length_of(struct redis_store *store, const struct member_node *member,
-			 unsigned number, const struct nomination *all)
+/* length_of returns for how long so many others have named the node that it may be used. Once it
+ * was used, by this store or by one that has noted it, its own word counts, too: as long as the
+ * others name it, they name no node in its place. */
+static dw_usec length_of(struct redis_store *store, struct member_node *member, unsigned number,
+			 const struct nomination *all)
 {
 	struct cluster *cluster = store->nodes.cluster;
 	struct nomination others = cluster_unnamed;
-	unsigned most = majority(cluster);
+	unsigned masters = masters_of(cluster);
 
+	member->lacks_others = false;
 	if (all->since <= member->proved_at || all->since <= member->noted_at)
 		return usec_max(all->length, NAMED_FOR + NAMED_OTHERS);
-	if (most == 1)
+	if (masters == 1)
 		return all->length;
 	cluster->counted[number].server[0] = '\0';
-	if (!named_count(&others, cluster->counted, cluster->count, most, store->now))
-		return 0;
-	return others.length;
+	member->lacks_others = !named_count(&others, cluster->counted, cluster->count,
+					    named_others(masters), store->now);
+	return member->lacks_others ? 0 : others.length;
 }
 
 static void count_of(struct redis_store *store, unsigned number)
@@ -68,7 +68,7 @@ static void count_of(struct redis_store *store, unsigned number)
 
 	gather(store, member);
 	if (!named_count(&named, store->nodes.cluster->counted, store->nodes.cluster->count,
-			 majority(store->nodes.cluster), store->now))
+			 named_majority(masters_of(store->nodes.cluster)), store->now))
 		return;
 	named.length = length_of(store, member, number, &named);
 	if (named.length >= NAMED_FOR + NAMED_OTHERS)

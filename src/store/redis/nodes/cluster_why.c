@@ -65,13 +65,33 @@ static bool has_slots(const struct cluster *cluster)
 	return false;
 }
 
+/* lacks_others returns true if masters are named by too few others for a new namespace. */
+static bool lacks_others(const struct cluster *cluster)
+{
+	for (unsigned i = 0; i < cluster->count; i++)
+		if (cluster->list[i]->lacks_others)
+			return true;
+	return false;
+}
+
+/* is_told: a replica is not used, and that is no trouble. */
+static bool is_told(const struct member_node *member)
+{
+	return !member->is_double && !member->lacks_others &&
+	       (!member->connection || member->masters > 0 || member->words[0]);
+}
+
 static const char *why_none(const struct redis_store *store, char *room)
 {
 	const struct cluster *cluster = store->nodes.cluster;
 	char subject[DW_MESSAGE_SIZE] = "no node of the cluster can be used", part[DW_MESSAGE_SIZE];
 	struct why_list list;
 
-	if (has_slots(cluster))
+	if (lacks_others(cluster))
+		(void)snprintf(subject, sizeof subject,
+			       "too few masters of the cluster answer for a namespace that is new "
+			       "there"); /* it fits */
+	else if (has_slots(cluster))
 		(void)snprintf(subject, sizeof subject,
 			       "no majority of the masters of the cluster names a node for %d s",
 			       (int)(NAMED_FOR / 1000000)); /* it fits */
@@ -81,7 +101,7 @@ static const char *why_none(const struct redis_store *store, char *room)
 			       "assigns them"); /* it fits */
 	why_list_begin(&list, room, subject);
 	for (unsigned i = 0; i < cluster->count; i++)
-		if (!cluster->list[i]->is_double)
+		if (is_told(cluster->list[i]))
 			why_list_add(&list, why(cluster->list[i], part));
 	why_list_end(&list);
 	return room;

@@ -54,6 +54,20 @@ void vote_take(struct vote *, const struct vote *answer, dw_usec now, dw_usec ag
 bool named_count(struct nomination *ret_named, const struct vote *votes, unsigned count,
 		 unsigned majority, dw_usec now);
 
+/* named_majority returns how many of all voters must agree. */
+static inline unsigned named_majority(unsigned voters)
+{
+	return voters / 2 + 1;
+}
+
+/* named_others returns how many masters of a cluster must name a new master in place of another
+ * one, without its own word. The last one has its own word and those of others, together a
+ * majority; so it takes so many others that one of them would have to name both. */
+static inline unsigned named_others(unsigned masters)
+{
+	return masters - masters / 2;
+}
+
 static inline bool named_is_usable(const struct nomination *named, bool is_owner, dw_usec now)
 {
 	return named->length >= NAMED_FOR + (is_owner ? 0 : NAMED_OTHERS) && now < named->until;

@@ -316,7 +316,7 @@ static unsigned majority(const struct sentinels *sentinels)
 	/* Before the first answer tells more, those of the URL are all. */
 	if (all == 1)
 		all = sentinels->count - doubles;
-	return all / 2 + 1;
+	return named_majority(all);
 }
 
 /* aim sends all links to the server that the majority names now. */

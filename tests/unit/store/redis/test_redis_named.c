@@ -176,6 +176,29 @@ static void two_servers_are_never_used_at_once(void **state)
 	}
 }
 
+/* new_is_used: a replica takes a master's place, and so many others name it. */
+static bool new_is_used(unsigned masters, unsigned others)
+{
+	return others >= named_others(masters) && others + 1 >= named_majority(masters);
+}
+
+/* Of the other masters some name the last one and some the new one; each of the two names itself.
+ * Whoever has used the last one goes on while it has a majority. */
+static void last_and_new_master_are_never_used_both(void **state)
+{
+	(void)state;
+	for (unsigned masters = 2; masters <= 9; masters++) {
+		unsigned last = named_majority(masters) - 1, rest = masters - 1 - last;
+
+		assert_false(new_is_used(masters, rest));
+		if (masters % 2 > 0) /* with its own word, these are a majority, too */
+			assert_int_equal(rest + 1, named_majority(masters));
+		/* One of the others may be away, if there are more than two. */
+		assert_int_equal(new_is_used(masters, masters - 2), masters > 3);
+		assert_true(new_is_used(masters, masters - 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +208,7 @@ int main(void)
 	    cmocka_unit_test(majority_must_say_so_at_one_time),
 	    cmocka_unit_test(voter_that_starts_again_keeps_its_word),
 	    cmocka_unit_test(two_servers_are_never_used_at_once),
+	    cmocka_unit_test(last_and_new_master_are_never_used_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
