@@ -215,6 +215,7 @@ test_redis_cluster_gives_lost_slots_away() {
 		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
 	done >timers
 	expect 0 durawheel import timers
+	expect 0 durawheel import --name alone timers
 	start
 	end_first
 	await grep -q 'shard 0 cannot be used' log
@@ -230,6 +231,9 @@ test_redis_cluster_gives_lost_slots_away() {
 	expect 0 durawheel add --name new --topic t --in 1h --id 1
 	expect 0 durawheel stats
 	lacks 'cut off' err
+	# Its first shard is empty, and nobody has restored it.
+	expect 0 durawheel stats --name alone
+	lacks 'is new' err
 }
 
 # answers_metrics PATTERN...: the web server has such lines.

@@ -114,7 +114,6 @@ static void note_unknown(struct redis_store *store)
 		       "of its first shard is away: %s",
 		       store->names.name, why[0] ? why : "there is no connection");
 	store->layout.found = 0;
-	store->layout.is_answered = true;
 	store->layout.pause_until = usec_add(store->now, PAUSE);
 }
 
@@ -147,15 +146,40 @@ static int ask_shard(struct redis_store *store, unsigned number)
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_OK;
 }
 
-/* ask_others asks the next shard whose node is there, or gives up until the first shard's is. */
+/* note_new is called when no shard has a number. */
+static void note_new(struct layout *layout)
+{
+	layout->found = 0;
+	layout->words[0] = '\0';
+	layout->is_wrong = layout->passes = false;
+}
+
+/* ask_others asks the next shard whose node is there. If none is left, the namespace is new, or it
+ * is unknown until the first shard's node is there. */
 static int ask_others(struct redis_store *store, unsigned from)
 {
+	struct layout *layout = &store->layout;
 	unsigned number = next_there(&store->nodes, from);
 
-	if (number < SHARDS_MAX)
+	if (number < (layout->is_first_empty ? SHARDS_DEFAULT : SHARDS_MAX))
 		return ask_shard(store, number);
-	note_unknown(store);
+	layout->is_answered = true;
+	if (layout->is_first_empty)
+		note_new(layout);
+	else
+		note_unknown(store);
 	return DW_OK;
+}
+
+/* asks_on returns true if others may have the number. With the first shard a node of a cluster may
+ * have been emptied; a store that is open knows the number, and its owner restores it. */
+static bool asks_on(const struct redis_store *store, const struct reply *reply)
+{
+	const struct layout *layout = &store->layout;
+
+	if (layout->shard == 0)
+		return reply->kind == REPLY_NIL && store->nodes.cluster && !store->shards;
+	return reply->kind == REPLY_NIL || (layout->is_first_empty && reply->kind == REPLY_ERROR);
 }
 
 static void layout_answered(struct redis_store *store, struct redis_request *request,
@@ -165,7 +189,9 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 
 	layout->is_asked = false;
 	request_free(&store->alloc, request);
-	if (layout->shard > 0 && reply->kind == REPLY_NIL) {
+	if (layout->shard == 0)
+		layout->is_first_empty = reply->kind == REPLY_NIL;
+	if (asks_on(store, reply)) {
 		(void)ask_others(store, layout->shard + 1); /* without memory it is asked again */
 		return;
 	}
@@ -225,6 +251,7 @@ int layout_ask(struct redis_store *store)
 
 	if (layout->is_asked || !nodes_are_up(store) || store->now < layout->pause_until)
 		return DW_OK;
+	layout->is_first_empty = false;
 	return store->nodes.home->connection ? ask_shard(store, 0) : ask_others(store, 1);
 }
 

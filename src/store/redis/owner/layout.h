@@ -19,6 +19,7 @@ struct layout {
 	bool is_fresh; /* the number was asked for since the last operation was submitted */
 	bool is_asked; /* it is being asked for */
 	bool is_answered;
+	bool is_first_empty; /* the first shard has no number */
 	bool is_wrong;       /* the shard has something else where the number should be */
 	unsigned shard;      /* the shard that is asked: the first one, unless its node is away */
 	bool passes;         /* the server refused to tell the number, but will tell it later */
@@ -31,8 +32,9 @@ struct layout {
 	char words[DW_MESSAGE_SIZE];
 };
 
-/* layout_ask asks the first shard for the number of shards. While its node is away, it asks the
- * others in turn until one has a number. Returns DW_OK or DW_ENOMEM. */
+/* layout_ask asks the first shard for the number of shards. While its node is away, or if it was
+ * emptied before the store is opened, the others are asked in turn until one has a number. Returns
+ * DW_OK or DW_ENOMEM. */
 int layout_ask(struct redis_store *);
 
 /* layout_ask_era asks for layout.era. The reply arrives before the reply to a later
