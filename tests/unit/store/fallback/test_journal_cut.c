@@ -80,12 +80,13 @@ static bool is_answered(struct lane *lane)
 
 static bool is_away(struct lane *lane)
 {
-	return lane->program.outages == 1 && is_answered(lane);
+	return lane->program.outages > 0 && is_answered(lane);
 }
 
+/* is_back: on a busy machine there may be an outage more. */
 static bool is_back(struct lane *lane)
 {
-	return lane->program.replays == 1 && rows(&lane->program) == 0;
+	return lane->program.replays == lane->program.outages && rows(&lane->program) == 0;
 }
 
 static bool must_start(const struct program *program, unsigned id)
