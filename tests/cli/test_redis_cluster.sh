@@ -97,12 +97,13 @@ test_redis_cluster_tells_of_its_nodes() {
 	stop_owner
 }
 
-# on_cluster starts a cluster, whose masters the store names. A process in peer ends with it.
+# on_cluster starts a cluster, whose masters the store names. Processes in peer and joiner end with
+# it.
 on_cluster() {
-	peer=
+	peer= joiner=
 	# shellcheck source=tests/support/redis_cluster.sh
 	. "$here/../support/redis_cluster.sh"
-	trap 'cluster_kill; [ -z "$peer" ] || kill -KILL $peer; tidy' EXIT
+	trap 'cluster_kill; [ -z "$peer$joiner" ] || kill -KILL $peer $joiner; tidy' EXIT
 	mkdir cluster
 	cluster_start "$PWD/cluster" || fail "the cluster does not start"
 	DURAWHEEL_STORE=redis+cluster://127.0.0.1:${cluster_ports[0]}
@@ -181,6 +182,37 @@ test_redis_cluster_works_without_the_first_master() {
 	kill -TERM $peer
 	wait $peer || fail "the peer exits $?"
 	peer=
+	stop_owner
+}
+
+# A peer that has joined without the list leaves emptied shards to the peers that know their timers.
+test_redis_cluster_joiner_takes_no_emptied_shard() {
+	local number first
+	on_cluster
+	for number in {1..40}; do
+		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
+	done >timers
+	expect 0 durawheel import timers
+	start --peer
+	durawheel run --peer >>fired 2>log.peer &
+	peer=$!
+	await is_divided
+
+	end_first
+	await grep -q 'shard 0 cannot be used' log
+	durawheel run --peer >>fired 2>log.joiner &
+	joiner=$!
+	sleep 14 # it takes what nobody has from 10 s on
+	rm -rf "cluster/$first/dump.rdb" "cluster/$first/appendonlydir"
+	cluster_node "$PWD/cluster" "$first"
+	await grep -q 'emptied or set back: .* restored' log
+	await has_count pending 40
+	for number in log log.peer log.joiner; do
+		lacks 'lost ownership' $number
+	done
+	kill -TERM $peer $joiner
+	wait $peer $joiner || fail "a peer exits $?"
+	peer= joiner=
 	stop_owner
 }
 
