@@ -1,12 +1,12 @@
 #include "keyspace/store.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
+#include "support/stub_link.h"
 
 enum { TURNS_MAX = 3000 };
 
@@ -128,39 +128,12 @@ static const struct link_class twin_link = {.descriptor = no_descriptor,
 
 /* ---- The store ----------------------------------------------------------------------------- */
 
-static dw_usec read_clock(void *user)
-{
-	return ((const struct keyspace_store *)user)->now;
-}
-
-static void *resize(void *user, void *block, size_t size)
-{
-	(void)user;
-	if (size > 0)
-		return realloc(block, size);
-	free(block);
-	return NULL;
-}
-
-static void wake(void *user)
-{
-	(void)user;
-}
-
 void keyspace_store_open(struct keyspace_store *twin)
 {
-	dw_store_env env = {.size = sizeof env,
-			    .role = DW_CLIENT,
-			    .token = 1,
-			    .now = read_clock,
-			    .now_user = twin,
-			    .resize = resize,
-			    .wake = wake,
-			    .name = "twin",
-			    .steady = read_clock,
-			    .steady_user = twin};
+	dw_store_env env = stub_env(&twin->now);
 	struct redis_store *store;
 
+	env.name = "twin";
 	twin->link.type = &twin_link;
 	twin->alloc = alloc_default();
 	twin->keyspace = keyspace_new(&twin->alloc);

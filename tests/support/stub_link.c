@@ -23,10 +23,9 @@ static dw_usec never(const struct link *link)
 	return DW_NEVER;
 }
 
-static uint64_t first_connection(const struct link *link)
+static uint64_t connection(const struct link *link)
 {
-	(void)link;
-	return 1;
+	return ((const struct stub_link *)link)->connection;
 }
 
 static int take_command(struct link *link, int count, const char *const *words, const size_t *sizes,
@@ -51,11 +50,10 @@ static struct reply *give_reply(struct link *link)
 	return reply;
 }
 
-static const char *no_trouble(const struct link *link, bool *ret_fatal)
+static const char *trouble(const struct link *link, bool *ret_fatal)
 {
-	(void)link;
 	*ret_fatal = false;
-	return "";
+	return ((const struct stub_link *)link)->trouble;
 }
 
 static void no_free(struct link *link)
@@ -66,15 +64,15 @@ static void no_free(struct link *link)
 static const struct link_class stub_class = {.descriptor = no_descriptor,
 					     .work = no_work,
 					     .due = never,
-					     .connection = first_connection,
+					     .connection = connection,
 					     .send = take_command,
 					     .take = give_reply,
-					     .trouble = no_trouble,
+					     .trouble = trouble,
 					     .free = no_free};
 
 static dw_usec tell_time(void *user)
 {
-	return ((struct stub_link *)user)->now;
+	return *(const dw_usec *)user;
 }
 
 static void *resize(void *user, void *block, size_t size)
@@ -91,21 +89,27 @@ static void wake(void *user)
 	(void)user;
 }
 
+dw_store_env stub_env(dw_usec *now)
+{
+	return (dw_store_env){.size = sizeof(dw_store_env),
+			      .role = DW_CLIENT,
+			      .token = 1,
+			      .now = tell_time,
+			      .now_user = now,
+			      .resize = resize,
+			      .wake = wake,
+			      .name = "stub",
+			      .steady = tell_time,
+			      .steady_user = now};
+}
+
 struct redis_store *stub_open(struct stub_link *stub, unsigned shards)
 {
-	dw_store_env env = {.size = sizeof env,
-			    .role = DW_CLIENT,
-			    .token = 1,
-			    .now = tell_time,
-			    .now_user = stub,
-			    .resize = resize,
-			    .wake = wake,
-			    .name = "stub",
-			    .steady = tell_time,
-			    .steady_user = stub};
+	dw_store_env env = stub_env(&stub->now);
 	struct redis_store *store;
 
-	*stub = (struct stub_link){.link = {.type = &stub_class}, .now = DW_SECONDS(100)};
+	*stub = (struct stub_link){
+	    .link = {.type = &stub_class}, .now = DW_SECONDS(100), .connection = 1, .trouble = ""};
 	assert_int_equal(redis_new(&store, &env, &stub->link), DW_OK);
 	assert_int_equal(redis_shards(store, shards), DW_OK);
 	stub->alloc = store->alloc;

@@ -1,7 +1,6 @@
 /* The Redis store's trouble: told when it lasts, whoever has opened it, even if nobody asks. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <hiredis/hiredis.h>
@@ -11,105 +10,15 @@
 #include "store/redis/store.h"
 #include "support/cmocka.h"
 #include "support/redis_server.h"
+#include "support/stub_link.h"
 
 #define HANDLES 3
 
 static struct redis_server server;
 
-/* ---- A link that is up when the test says so ----------------------------------------------- */
-
-struct scripted {
-	struct link link; /* first */
-	uint64_t connection;
-	dw_usec now;
-	const char *trouble;
-};
-
-static int no_descriptor(const struct link *link)
+static int trouble_at(dw_store *store, struct stub_link *stub, dw_usec now, char *ret_words)
 {
-	(void)link;
-	return -1;
-}
-
-static void no_work(struct link *link, dw_usec now)
-{
-	(void)link;
-	(void)now;
-}
-
-static dw_usec never(const struct link *link)
-{
-	(void)link;
-	return DW_NEVER;
-}
-
-static uint64_t connection(const struct link *link)
-{
-	return ((const struct scripted *)link)->connection;
-}
-
-static struct reply *no_reply(struct link *link)
-{
-	(void)link;
-	return NULL;
-}
-
-static const char *trouble(const struct link *link, bool *ret_fatal)
-{
-	*ret_fatal = false;
-	return ((const struct scripted *)link)->trouble;
-}
-
-static void no_free(struct link *link)
-{
-	(void)link;
-}
-
-static const struct link_class scripted_class = {.descriptor = no_descriptor,
-						 .work = no_work,
-						 .due = never,
-						 .connection = connection,
-						 .take = no_reply,
-						 .trouble = trouble,
-						 .free = no_free};
-
-static dw_usec read_clock(void *user)
-{
-	return ((const struct scripted *)user)->now;
-}
-
-static void *resize(void *user, void *block, size_t size)
-{
-	(void)user;
-	if (size > 0)
-		return realloc(block, size);
-	free(block);
-	return NULL;
-}
-
-static struct redis_store *scripted_store(struct scripted *scripted)
-{
-	dw_store_env env = {.size = sizeof env,
-			    .role = DW_CLIENT,
-			    .token = 1,
-			    .now = read_clock,
-			    .now_user = scripted,
-			    .resize = resize,
-			    .name = "scripted",
-			    .steady = read_clock,
-			    .steady_user = scripted};
-	struct redis_store *store;
-
-	*scripted = (struct scripted){
-	    .link = {.type = &scripted_class}, .now = DW_SECONDS(100), .trouble = ""};
-	assert_int_equal(redis_new(&store, &env, &scripted->link), DW_OK);
-	assert_int_equal(redis_shards(store, 1), DW_OK);
-	return store;
-}
-
-static int trouble_at(dw_store *store, struct scripted *scripted, dw_usec now, char *ret_words)
-{
-	scripted->now = now;
+	stub->now = now;
 	store->type->turn(store, now);
 	return store->type->trouble(store, ret_words, DW_MESSAGE_SIZE);
 }
@@ -118,38 +27,37 @@ static int trouble_at(dw_store *store, struct scripted *scripted, dw_usec now, c
  * due() names, and until it is back and of use. */
 static void connection_that_stays_away_is_trouble(void **state)
 {
-	struct scripted scripted;
-	struct redis_store *redis = scripted_store(&scripted);
+	struct stub_link stub;
+	struct redis_store *redis = stub_open(&stub, 1);
 	dw_store *store = redis_base(redis);
-	dw_usec start = scripted.now;
+	dw_usec start = stub.now;
 	char words[DW_MESSAGE_SIZE] = "";
 
 	(void)state;
-	scripted.connection = 1;
-	assert_int_equal(trouble_at(store, &scripted, start, words), DW_OK);
-	scripted.connection = 0;
-	scripted.trouble = "it hung up";
-	assert_int_equal(trouble_at(store, &scripted, start + 1000, words), DW_EUNKNOWN);
-	scripted.connection = 2;
-	scripted.trouble = "";
+	assert_int_equal(trouble_at(store, &stub, start, words), DW_OK);
+	stub.connection = 0;
+	stub.trouble = "it hung up";
+	assert_int_equal(trouble_at(store, &stub, start + 1000, words), DW_EUNKNOWN);
+	stub.connection = 2;
+	stub.trouble = "";
 	start += DW_SECONDS(10);
-	assert_int_equal(trouble_at(store, &scripted, start, words), DW_OK);
+	assert_int_equal(trouble_at(store, &stub, start, words), DW_OK);
 
-	scripted.connection = 0;
-	scripted.trouble = "it hung up";
-	assert_int_equal(trouble_at(store, &scripted, start, words), DW_EUNKNOWN);
+	stub.connection = 0;
+	stub.trouble = "it hung up";
+	assert_int_equal(trouble_at(store, &stub, start, words), DW_EUNKNOWN);
 	assert_int_equal(store->type->due(store), start + DW_MILLISECONDS(200));
 	start += DW_MILLISECONDS(200);
-	assert_int_equal(trouble_at(store, &scripted, start - 1, words), DW_EUNKNOWN);
-	assert_int_equal(trouble_at(store, &scripted, start, words), DW_ESTORE);
+	assert_int_equal(trouble_at(store, &stub, start - 1, words), DW_EUNKNOWN);
+	assert_int_equal(trouble_at(store, &stub, start, words), DW_ESTORE);
 	assert_string_equal(words, "it hung up");
 	assert_int_equal(store->type->due(store), DW_NEVER);
-	scripted.connection = 3;
-	scripted.trouble = "it refuses";
-	assert_int_equal(trouble_at(store, &scripted, start + 1, words), DW_ESTORE);
+	stub.connection = 3;
+	stub.trouble = "it refuses";
+	assert_int_equal(trouble_at(store, &stub, start + 1, words), DW_ESTORE);
 	assert_string_equal(words, "it refuses");
-	scripted.trouble = "";
-	assert_int_equal(trouble_at(store, &scripted, start + 2, words), DW_OK);
+	stub.trouble = "";
+	assert_int_equal(trouble_at(store, &stub, start + 2, words), DW_OK);
 	redis_free(store);
 }
 
