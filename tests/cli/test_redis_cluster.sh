@@ -100,7 +100,7 @@ test_redis_cluster_tells_of_its_nodes() {
 # on_cluster starts a cluster, whose masters the store names. Processes in peer and joiner end with
 # it.
 on_cluster() {
-	peer= joiner=
+	peer='' joiner=''
 	# shellcheck source=tests/support/redis_cluster.sh
 	. "$here/../support/redis_cluster.sh"
 	trap 'cluster_kill; [ -z "$peer$joiner" ] || kill -KILL $peer $joiner; tidy' EXIT
@@ -212,7 +212,7 @@ test_redis_cluster_joiner_takes_no_emptied_shard() {
 	done
 	kill -TERM $peer $joiner
 	wait $peer $joiner || fail "a peer exits $?"
-	peer= joiner=
+	peer='' joiner=''
 	stop_owner
 }
 

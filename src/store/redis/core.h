@@ -54,8 +54,8 @@
  *	why_list.c   a message with a list of troubles
  *	named.c, sentinels_why.c, sentinels.c  which server is used: a majority of the Sentinels
  *	             names it
- *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster.c  the nodes of a cluster, and which
- *	             has which slot
+ *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster_notes.c, cluster.c  the nodes of a
+ *	             cluster, and which has which slot
  *	shown.c      the nodes, as the program is told of them
  *	consumers.c  hears which consumer a push calls
  *	replicas.c   asks whether the replicas have what is held

@@ -387,44 +387,7 @@ static void work(struct redis_store *store, unsigned number)
 
 /* ---- Following the slots --------------------------------------------------------------------- */
 
-/* may_note: an owner notes each epoch; who only writes notes what nobody has noted. A server that
- * was emptied has lost its note, and gets it when its shards are written again. */
-static bool may_note(const struct redis_store *store, const struct member_node *member)
-{
-	bool writes = false, owns = false;
-
-	for (unsigned i = 0; i < store->shard_count; i++) {
-		const struct shard *shard = &store->shards[i];
-		bool is_here = shard->node == &member->node;
-		bool is_open = shard->channel.handshake == HANDSHAKE_DONE;
-
-		if (is_here && shard->rebuild.state != REBUILD_NONE)
-			return false;
-		writes = writes || is_open;
-		owns = owns || (is_here && is_open && shard_is_ours(shard));
-	}
-	return owns || (writes && member->noted_at == INT64_MIN);
-}
-
-/* note tells stores that are opened later that this node is used in this epoch: they need not
- * wait. */
-static void note(struct redis_store *store, struct member_node *member)
-{
-	char text[CLUSTER_ID_SIZE + 24];
-
-	if (member->noted == member->epoch && member->noted_in == member->first)
-		return;
-	if (member->first == SHARDS_MAX || !node_is_usable(store, &member->node) ||
-	    node_is_new(&member->node) || !may_note(store, member))
-		return;
-	(void)snprintf(text, sizeof text, "%s:%" PRIu64, member->id, member->epoch); /* it fits */
-	if (layout_note_node(store, member->first, &member->node, text) != DW_OK)
-		return; /* the next turn tries again */
-	member->noted = member->epoch;
-	member->noted_in = member->first;
-}
-
-/* follow lets a shard follow its slot. */
+/* follow lets a shard follow its slot. A server that was emptied has lost its note. */
 static void follow(struct redis_store *store, struct shard *shard)
 {
 	struct member_node *member = store->nodes.cluster->places[shard->number].member;
@@ -471,8 +434,7 @@ void cluster_work(struct redis_store *store)
 	aim(store);
 	for (unsigned i = 0; i < store->shard_count; i++)
 		follow(store, &store->shards[i]);
-	for (unsigned i = 0; i < store->nodes.cluster->count; i++)
-		note(store, store->nodes.cluster->list[i]);
+	cluster_note(store);
 }
 
 dw_usec cluster_due(const struct redis_store *store)

@@ -68,8 +68,11 @@ int cluster_open(struct redis_store *);
 /* votes_count counts the votes if there are new ones, and tells each node whether it is used. */
 void votes_count(struct redis_store *);
 
-/* cluster_work asks, takes the answers, and lets the shards follow their slots. A store that writes
- * notes which nodes it uses: one that is opened later need not wait. */
+/* cluster_note notes which nodes this store uses, if it writes: one that is opened later need not
+ * wait. */
+void cluster_note(struct redis_store *);
+
+/* cluster_work asks, takes the answers, notes, and lets the shards follow their slots. */
 void cluster_work(struct redis_store *);
 dw_usec cluster_due(const struct redis_store *);
 
