@@ -11,6 +11,8 @@
 #define PATIENCE DW_SECONDS(600)
 #define LARGE ((size_t)1 << 20)
 
+enum { TRIES = 5 };
+
 static struct redis_server server;
 static char large[LARGE];
 
@@ -152,8 +154,8 @@ static void large_push_fails_in_words(void **state)
 }
 
 /* Of the messages of one turn only the large ones fail. A busy machine may lose the connection for
- * another reason, and then the test begins again. */
-static bool push_among_others(void)
+ * another reason, or answer others too late, and then the test begins again, a few times. */
+static bool push_among_others(bool is_last)
 {
 	dw *owner = begin();
 	bool is_sound;
@@ -161,22 +163,24 @@ static bool push_among_others(void)
 	for (int i = 0; i < 60; i++)
 		push(owner, i % 10 == 7 ? LARGE : 100 + (size_t)i % 7 * 1000);
 	AWAIT(owner, count_answers() == 60);
-	is_sound = seen.answers[-(DW_ESTORE)] == 0;
-	if (is_sound) {
+	is_sound = seen.answers[-(DW_ESTORE)] == 0 && seen.answers[-(DW_EUNKNOWN)] <= 3;
+	if (is_sound || is_last) {
 		assert_int_equal(seen.answers[0], 54);
 		assert_int_equal(seen.answers[-(DW_EUNKNOWN)], 3);
 		assert_int_equal(seen.answers[-(DW_ELIMIT)], 3);
 		assert_non_null(strstr(seen.message, "client-query-buffer-limit"));
 	}
 	end(owner);
-	return is_sound;
+	return is_sound || is_last;
 }
 
 static void large_push_spares_other_pushes(void **state)
 {
+	int tries = 1;
+
 	(void)state;
-	while (!push_among_others())
-		;
+	while (!push_among_others(tries == TRIES))
+		tries++;
 }
 
 static void large_push_spares_an_answer(void **state)
