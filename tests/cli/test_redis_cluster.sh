@@ -162,6 +162,7 @@ test_redis_cluster_works_without_the_first_master() {
 	await grep -q 'shard 0 cannot be used' log.peer
 	expect 6 durawheel stats
 	says "shard 0 is cut off: redis://127.0.0.1:${cluster_ports[first]}/0 (cluster): no connec"
+	grep -q '^owner  *several processes$' out
 	for number in {41..50}; do
 		if durawheel add --topic t --in 1h --id "$number" >out 2>err; then
 			added=$((added + 1))

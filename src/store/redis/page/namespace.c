@@ -20,8 +20,9 @@ struct gather {
 	bool begun; /* a shard has done its part, or may have done it */
 	bool again; /* a read failed, and may succeed when it is asked again */
 	dw_store_status sum;
-	bool is_shared; /* peers have the shards */
-	dw_usec blind;  /* 0, or now: no peer is asked, so an owner lives if its lease does */
+	bool is_shared;   /* peers have the shards */
+	dw_usec blind;    /* 0, or now: no peer is asked, so an owner lives if its lease does */
+	bool are_several; /* shards have different owners */
 	char owner[256], standby[256];
 	char *report;
 };
@@ -33,8 +34,11 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	if (--gather->left > 0)
 		return;
 	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->again) {
-		gather->sum.owner = gather->owner;
-		gather->sum.owner_report = gather->report;
+		bool are_several = gather->are_several && !gather->is_shared;
+
+		/* Peers, whose list is in the first shard, or owners of which one takes over. */
+		gather->sum.owner = are_several ? "several processes" : gather->owner;
+		gather->sum.owner_report = are_several ? NULL : gather->report;
 		gather->sum.standby = gather->standby;
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
@@ -121,13 +125,18 @@ static bool take_owner(struct alloc *alloc, struct gather *gather, const struct 
 	const struct reply *report = &items[REPORT];
 	bool is_told = report->kind == REPLY_BULK;
 	dw_usec seen = usec_max(reply_number(&items[SEEN]), reply_number(&items[SINCE]));
+	char holder[sizeof gather->owner];
 
 	if (!gather->standby[0])
 		(void)take_holder(&items[STANDBY], gather->standby, sizeof gather->standby);
-	if (gather->is_shared || (gather->report && (!is_told || seen <= gather->sum.owner_seen)) ||
-	    items[LEASE].kind != REPLY_BULK ||
-	    !take_holder(&items[HOLDER], gather->owner, sizeof gather->owner))
+	if (gather->is_shared || items[LEASE].kind != REPLY_BULK ||
+	    !take_holder(&items[HOLDER], holder, sizeof holder))
 		return true;
+	gather->are_several = gather->are_several ||
+			      (gather->owner[0] && holder[0] && strcmp(gather->owner, holder) != 0);
+	if (gather->report && (!is_told || seen <= gather->sum.owner_seen))
+		return true;
+	memcpy(gather->owner, holder, sizeof holder);
 	gather->sum.owner_since = reply_number(&items[SINCE]);
 	gather->sum.owner_seen = is_told ? seen : usec_max(seen, gather->blind);
 	return !is_told || keep_report(alloc, gather, report->bytes, report->size);
