@@ -26,6 +26,8 @@
 --           14 for how long the server is known to be up (ms). It may be left out, or '', if nobody
 --           else can have had the shard since the caller was its owner
 --           15 1: the caller is a peer; may be left out
+--           16 how long (us) a shard that was emptied is left to the peer that knows its timers;
+--           may be left out, or '0'. It counts from the first caller that wanted the shard
 -- returns   {'OK', token, era, last version, now (us), number of entries in the inbox, number of
 --           dead letters, number of shards before the call or '', 'version:step' or ''}. A claim of
 --           a version up to that one raises the attempt by the step;
@@ -33,14 +35,15 @@
 --           the last acquisition or ''}: another token has the lease, or the shard has another
 --           fence than ARGV 12;
 --           {'YOUNG', ms left}: the server may have forgotten the last acquisition. It has not been
---           up for the longest lease yet, and the shard was not acquired since it started;
+--           up for the longest lease yet, and the shard was not acquired since it started. Or ARGV
+--           16 is not over;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. The script works
 --           over maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'fence', 'era', 'ver', 'shards', 'holder', 'format', 'fire',
-	'jump', 'stood', 'asked', 'run', 'longest')
+	'jump', 'stood', 'asked', 'run', 'longest', 'empty')
 local again = (ARGV[9] or '') ~= ''
 local is_other = again and meta[2] == ARGV[9] and (ARGV[12] or '') ~= '' and meta[1] ~= ARGV[12]
 if is_other or (lease and lease ~= ARGV[8]) then
@@ -59,6 +62,18 @@ if meta[1] and run ~= '' and run ~= meta[11] and age < longest then
 end
 if is_later(meta[6]) then
 	return {'NEWER', meta[6]}
+end
+local left = tonumber(ARGV[16] or '') or 0
+if not meta[1] and left > 0 then
+	local since = tonumber(meta[13])
+	if not since or since > now() then
+		since = now()
+		call('HDEL', META, 'empty') -- needs no memory
+		call('HSET', META, 'empty', digits(since))
+	end
+	if now() < since + left then
+		return {'YOUNG', math.ceil((since + left - now()) / 1000)}
+	end
 end
 local stands = again and not meta[1]
 if meta[4] and meta[4] ~= ARGV[6] and not stands then
@@ -106,7 +121,7 @@ local function drop_journals()
 	end
 end
 
-call('HDEL', META, 'holder', 'standby', 'stood', 'refused')
+call('HDEL', META, 'holder', 'standby', 'stood', 'refused', 'empty')
 if meta[5] then
 	call('HDEL', META, 'acked') -- the last owner has not released the shard
 end

@@ -47,7 +47,8 @@ static enum probe_news take_policy(struct probe *probe, const struct reply *repl
 static bool is_of_slot(const struct reply *reply)
 {
 	return reply_fails(reply, "MOVED") || reply_fails(reply, "ASK") ||
-	       reply_fails(reply, "TRYAGAIN");
+	       reply_fails(reply, "TRYAGAIN") ||
+	       reply_fails(reply, "CLUSTERDOWN Hash slot not served");
 }
 
 /* is_of_key: the user has no right to this key, but perhaps to all others. */

@@ -408,3 +408,35 @@ test_redis_peer_refuses_what_it_does_not_have() {
 	expect 2 durawheel members --store "sqlite:$PWD/x.db"
 	says 'only a store in Redis is shared by several processes$'
 }
+
+# pending COUNT: so many timers are stored.
+pending() {
+	[ "$(durawheel list --json 2>/dev/null | wc -l)" = "$1" ]
+}
+
+# three_have_shards: whoever has joined first after the loss.
+three_have_shards() {
+	durawheel members --json >list.json 2>/dev/null || true
+	[ "$(grep -o '"shards":\[[0-9,]*\]' list.json |
+		awk -F '[][]' '{ print split($2, numbers, ",") }' | sort | tr '\n' ' ')" = '5 5 6 ' ]
+}
+
+# A peer that joins when the server has just been emptied leaves the shards to those that know them.
+test_redis_peers_joiner_takes_no_emptied_shard() {
+	local i
+	on_redis
+	peer one
+	peer two
+	await has_shards 8 8
+	for i in {1..200}; do
+		echo "{\"id\":\"$i\",\"topic\":\"t\",\"in\":\"1h\"}"
+	done | expect 0 durawheel import
+	redis flushall >reply
+	peer three
+	await three_have_shards
+	await pending 200
+	for i in one two three; do
+		lacks 'lost ownership' $i.log
+		stop_peer $i
+	done
+}

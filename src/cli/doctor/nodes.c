@@ -228,11 +228,12 @@ bool nodes_judge(const struct server *server)
 				      "each of the others"},
 		     "%s: %s", server->name, sentinel);
 	else if (node)
-		find(server->findings,
-		     (struct finding){FINDING_ADVICE, "node",
-				      "start it; if it is gone for good, CLUSTER FORGET its id on "
-				      "each of the others"},
-		     "%s: %s", server->name, node);
+		find(
+		    server->findings,
+		    (struct finding){FINDING_ADVICE, "node",
+				     "start it; if it is gone for good, give its slots away, if it "
+				     "has any, then CLUSTER FORGET its id on each of the others"},
+		    "%s: %s", server->name, node);
 	else
 		return false;
 	return true;

@@ -60,6 +60,8 @@ static void judge_owner(struct look *look, const dw_store_status *store)
 	json_t *report = json_loads(store->owner_report, 0, NULL);
 	char refused[REFUSED_LINE_SIZE], span[TEXT_SPAN_SIZE];
 	dw_usec silent = session_now() - store->owner_seen;
+	/* One is told with its host and pid, of several only how many there are. */
+	const char *own = strchr(store->owner, ',') ? "owns" : "own";
 
 	refused_line(report, refused);
 	text_span(silent > 0 ? silent : -silent, 1, span);
@@ -71,10 +73,10 @@ static void judge_owner(struct look *look, const dw_store_status *store)
 	else if (store->owner_seen > 0 && silent > SILENT_AFTER)
 		find(look->findings,
 		     (struct finding){FINDING_SICK, "owner", "look into its log, or restart it"},
-		     "%s owns the store, and has told nothing for %s", store->owner, span);
+		     "%s %s the store, and has told nothing for %s", store->owner, own, span);
 	else
-		find(look->findings, (struct finding){FINDING_OK, "owner", ""}, "%s owns the store",
-		     store->owner);
+		find(look->findings, (struct finding){FINDING_OK, "owner", ""}, "%s %s the store",
+		     store->owner, own);
 	if (*refused)
 		find(look->findings, (struct finding){FINDING_SICK, "owner", "durawheel check"},
 		     "%s", refused);

@@ -292,18 +292,28 @@ static void whoever_listens_hears_of_a_free_shard(void **state)
 
 /* ---- The format ---------------------------------------------------------------------------- */
 
-static const redisReply *acquire_as(struct scripts *s, const char *nonce, bool is_peer)
+/* acquire_knowing: era is that in which the caller owned the shard, or "". left: for how long it
+ * leaves an emptied shard to the peer that knows it, or NULL. */
+static const redisReply *acquire_knowing(struct scripts *s, const char *nonce, const char *era,
+					 const char *left)
 {
-	static const char *const words[] = {"1", "5000", "0", "holder", "16", "era2", "",
-					    "",  "",     "",  "",       "",   ""};
+	const char *const words[] = {"1", "5000", "0", "holder", "16", "era2", "",
+				     era, "",     "",  "",       "",   ""};
 
 	call(s, "acquire");
 	call_text(s, nonce);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		call_text(s, words[i]);
-	if (is_peer)
+	if (left) {
 		call_text(s, "1");
+		call_text(s, left);
+	}
 	return call_go(s);
+}
+
+static const redisReply *acquire_as(struct scripts *s, const char *nonce, bool is_peer)
+{
+	return acquire_knowing(s, nonce, "", is_peer ? "0" : NULL);
 }
 
 static void expect_format(struct scripts *s, const char *format)
@@ -346,6 +356,42 @@ static void a_shard_of_a_dead_peer_is_for_an_owner(void **state)
 	assert_string_equal(s->reply->element[1]->str, "3p");
 	command(s, "HSET {t:07}:m format 2q");
 	assert_true(is(acquire_as(s, "p1", true), "NEWER"));
+}
+
+/* ---- An emptied shard ----------------------------------------------------------------------- */
+
+static void empty(struct scripts *s)
+{
+	command(s, "DEL {t:07}:l");
+	command(s, "DEL {t:07}:m");
+}
+
+static void an_emptied_shard_is_left_to_the_peer_that_knows_it(void **state)
+{
+	struct scripts *s = *state;
+
+	empty(s);
+	assert_true(is(acquire_knowing(s, "p2", "", "3000000"), "YOUNG"));
+	assert_in_range(s->reply->element[1]->integer, 2000, 3000);
+	assert_true(is(acquire_knowing(s, "p3", "", "3000000"), "YOUNG"));
+	assert_true(is(acquire_knowing(s, "p1", "era", "0"), "OK"));
+	assert_int_equal(command(s, "HEXISTS {t:07}:m empty")->integer, 0);
+
+	/* Its lease is over, and it was not emptied: anybody takes it. */
+	command(s, "DEL {t:07}:l");
+	assert_true(is(acquire_knowing(s, "p2", "", "3000000"), "OK"));
+}
+
+static void an_emptied_shard_is_taken_after_a_while(void **state)
+{
+	struct scripts *s = *state;
+
+	empty(s);
+	command(s, "HSET {t:07}:m empty 9007199254740000"); /* the clock was set back since */
+	assert_true(is(acquire_knowing(s, "p2", "", "3000000"), "YOUNG"));
+	assert_int_not_equal(strcmp(command(s, "HGET {t:07}:m empty")->str, "9007199254740000"), 0);
+	command(s, "HSET {t:07}:m empty 5");
+	assert_true(is(acquire_knowing(s, "p2", "", "3000000"), "OK"));
 }
 
 /* ---- A change that waits -------------------------------------------------------------------- */
@@ -427,6 +473,8 @@ int main(void)
 	    CASE(numbers_of_many_dead_peers_become_one),
 	    CASE(a_shard_of_a_peer_is_not_for_an_older_library),
 	    CASE(a_shard_of_a_dead_peer_is_for_an_owner),
+	    CASE(an_emptied_shard_is_left_to_the_peer_that_knows_it),
+	    CASE(an_emptied_shard_is_taken_after_a_while),
 	    CASE(a_shard_is_given_if_it_is_what_the_owner_knows),
 	    CASE(a_lease_that_ran_out_can_be_given),
 	    CASE(whoever_listens_hears_of_a_free_shard),

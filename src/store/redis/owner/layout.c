@@ -16,6 +16,7 @@
 #include "store/redis/core.h"
 
 #define OWNER_PATIENCE DW_SECONDS(3)
+#define ALONE_FOR DW_SECONDS(10)
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
 
@@ -282,6 +283,8 @@ void layout_is_new(struct redis_store *store, struct shard *shard, int64_t liste
 
 	if (!layout->empty_since)
 		layout->empty_since = store->now;
+	if (shard->number == 0 && listeners == 0)
+		layout->alone_until = usec_add(store->now, ALONE_FOR);
 	if (shard->number == 0 &&
 	    (listeners == 0 || store->now >= layout->empty_since + OWNER_PATIENCE)) {
 		shard->session.fixes = true;

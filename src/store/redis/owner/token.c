@@ -11,6 +11,8 @@
 #include "store/identity.h"
 #include "store/redis/core.h"
 
+#define LEFT_FOR DW_SECONDS(3)
+
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 /* clock_learn assumes that the reply took no time, so that this clock is never ahead of the
@@ -234,6 +236,14 @@ static void add_server(struct redis_store *store, const struct shard *shard, boo
 		command_number(words, usec_max(usec_sub(store->now, server->up_since), 0) / 1000);
 }
 
+/* leaves returns how long an emptied shard is left to the peer that knows its timers. */
+static dw_usec leaves(const struct redis_store *store, const struct shard *shard)
+{
+	bool is_known = shard_is_ours(shard) || store->now < store->layout.alone_until;
+
+	return is_known ? 0 : LEFT_FOR;
+}
+
 void token_add_acquire(struct redis_store *store, struct shard *shard,
 		       const struct token_seen *seen)
 {
@@ -259,8 +269,10 @@ void token_add_acquire(struct redis_store *store, struct shard *shard,
 	command_unsigned(words, seen->fence);
 	add_server(store, shard,
 		   seen->is_ours || (shard_is_ours(shard) && !token_is_over(store, shard)));
-	if (shard_is_shared(store))
+	if (shard_is_shared(store)) {
 		command_text(words, "1");
+		command_number(words, leaves(store, shard));
+	}
 	shard->lease.asking =
 	    (struct token_ask){store->names.incarnations, end_of(&store->ownership, store->now)};
 }
