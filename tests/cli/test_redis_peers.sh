@@ -418,7 +418,8 @@ pending() {
 three_have_shards() {
 	durawheel members --json >list.json 2>/dev/null || true
 	[ "$(grep -o '"shards":\[[0-9,]*\]' list.json |
-		awk -F '[][]' '{ print split($2, numbers, ",") }' | sort | tr '\n' ' ')" = '5 5 6 ' ]
+		awk -F '[][]' '{ print split($2, numbers, ",") }' | sort |
+		paste -sd ' ')" = '5 5 6' ]
 }
 
 # A peer that joins when the server has just been emptied leaves the shards to those that know them.

@@ -1,6 +1,5 @@
 /* Operations that ask every shard: status, report, purge, and the drop of all dead letters. Their
  * struct gather adds up the shards' answers; the last one answers the operation. */
-#include "store/identity.h"
 #include "store/redis/page/namespace.h"
 
 #include <stdio.h>
@@ -20,9 +19,8 @@ struct gather {
 	bool begun; /* a shard has done its part, or may have done it */
 	bool again; /* a read failed, and may succeed when it is asked again */
 	dw_store_status sum;
-	bool is_shared;   /* peers have the shards */
-	dw_usec blind;    /* 0, or now: no peer is asked, so an owner lives if its lease does */
-	bool are_several; /* shards have different owners */
+	bool is_shared; /* peers have the shards */
+	dw_usec blind;  /* 0, or now: no peer is asked, so an owner lives if its lease does */
 	char owner[256], standby[256];
 	char *report;
 };
@@ -34,11 +32,8 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 	if (--gather->left > 0)
 		return;
 	if (op->kind == DW_OP_STATUS && gather->status == DW_OK && !gather->again) {
-		bool are_several = gather->are_several && !gather->is_shared;
-
-		/* Peers, whose list is in the first shard, or owners of which one takes over. */
-		gather->sum.owner = are_several ? "several processes" : gather->owner;
-		gather->sum.owner_report = are_several ? NULL : gather->report;
+		gather->sum.owner = gather->owner;
+		gather->sum.owner_report = gather->report;
 		gather->sum.standby = gather->standby;
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
@@ -85,26 +80,20 @@ enum {
 	INBOX,
 	NEXT,
 	LEASE,
-	TTL,
-	HOLDER,
+	HOLDER = LEASE + 2,
 	SINCE,
 	SEEN,
 	REPORT,
-	SHARDS,
-	STANDBY,
-	FIELDS
+	STANDBY = REPORT + 2
 };
 
 /* take_holder writes the name of a process that has the first shard, or waits for it. Returns false
- * if the process is dead. */
+ * if there is none, or it is dead. */
 static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 {
-	const char *holder = item->kind == REPLY_BULK ? item->bytes : "";
-	const char *bar = strchr(holder, '|');
-
-	if (bar && identity_is_dead(bar + 1))
+	if (item->kind != REPLY_BULK || !token_has_holder(item))
 		return false;
-	(void)snprintf(ret_line, size, "%.*s", (int)strcspn(holder, "|"), holder);
+	(void)snprintf(ret_line, size, "%.*s", (int)strcspn(item->bytes, "|"), item->bytes);
 	return true;
 }
 
@@ -117,9 +106,9 @@ static bool keep_report(struct alloc *alloc, struct gather *gather, const char *
 	return gather->report != NULL;
 }
 
-/* take_owner reads the owner of a shard. The one that has reported last is shown. An owner that has
- * died on this machine is not shown, even while its lease still runs. Peers tell their numbers
- * elsewhere. */
+/* take_owner reads the owner of a shard: there are several only for a moment, or if the list of
+ * peers is away. An owner that has died on this machine is not shown, even while its lease still
+ * runs. Peers tell their numbers elsewhere. */
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
@@ -132,8 +121,10 @@ static bool take_owner(struct alloc *alloc, struct gather *gather, const struct 
 	if (gather->is_shared || items[LEASE].kind != REPLY_BULK ||
 	    !take_holder(&items[HOLDER], holder, sizeof holder))
 		return true;
-	gather->are_several = gather->are_several ||
-			      (gather->owner[0] && holder[0] && strcmp(gather->owner, holder) != 0);
+	if (gather->owner[0] && strcmp(gather->owner, holder) != 0) {
+		(void)snprintf(gather->owner, sizeof gather->owner, "several processes");
+		return keep_report(alloc, gather, "", 0);
+	}
 	if (gather->report && (!is_told || seen <= gather->sum.owner_seen))
 		return true;
 	memcpy(gather->owner, holder, sizeof holder);
