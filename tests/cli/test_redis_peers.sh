@@ -409,8 +409,8 @@ test_redis_peer_refuses_what_it_does_not_have() {
 	says 'only a store in Redis is shared by several processes$'
 }
 
-# pending COUNT: so many timers are stored.
-pending() {
+# are_stored COUNT: so many timers are.
+are_stored() {
 	[ "$(durawheel list --json 2>/dev/null | wc -l)" = "$1" ]
 }
 
@@ -435,7 +435,7 @@ test_redis_peers_joiner_takes_no_emptied_shard() {
 	redis flushall >reply
 	peer three
 	await three_have_shards
-	await pending 200
+	await are_stored 200
 	for i in one two three; do
 		lacks 'lost ownership' $i.log
 		stop_peer $i

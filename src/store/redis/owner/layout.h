@@ -29,8 +29,8 @@ struct layout {
 	char era[INCARNATION_SIZE];
 	/* When a shard without a number was found (steady clock); 0: none was. */
 	dw_usec empty_since;
-	/* Nobody else knows the namespace, which this store has found new; until then (steady
-	 * clock). */
+	/* Until then nobody else knows the namespace, which this store has found new (steady
+	 * clock). It ends when another peer is seen. */
 	dw_usec alone_until;
 	char words[DW_MESSAGE_SIZE];
 };

@@ -140,6 +140,8 @@ void taking_choose(struct redis_store *store, const struct member_list *list, dw
 {
 	unsigned first = divide(store, list, now);
 
+	if (list->count > 1)
+		store->layout.alone_until = store->now;
 	if (store->ownership.members.is_leaving)
 		return;
 	choose(store, list, first);
