@@ -432,6 +432,7 @@ test_redis_peers_joiner_takes_no_emptied_shard() {
 	for i in {1..200}; do
 		echo "{\"id\":\"$i\",\"topic\":\"t\",\"in\":\"1h\"}"
 	done | expect 0 durawheel import
+	await has_count inbox 0 # the owners know all
 	redis flushall >reply
 	peer three
 	await three_have_shards
