@@ -35,8 +35,8 @@
 --           the last acquisition or ''}: another token has the lease, or the shard has another
 --           fence than ARGV 12;
 --           {'YOUNG', ms left}: the server may have forgotten the last acquisition. It has not been
---           up for the longest lease yet, and the shard was not acquired since it started. Or ARGV
---           16 is not over;
+--           up for the longest lease yet, and the shard was not acquired since it started. Or it
+--           was emptied, and the time of ARGV 16 has not passed;
 --           {'SHARDS', number of shards}: the namespace has another number of shards;
 --           {'NEWER', format}: the shard has, or had, a timer of a later version
 -- cost      O(1), and O(log N) for each entry in the inbox of an emptied shard. The script works

@@ -110,6 +110,14 @@ on_cluster() {
 	DURAWHEEL_STORE+=,127.0.0.1:${cluster_ports[1]},127.0.0.1:${cluster_ports[2]}
 }
 
+# write_timers COUNT TIME: lines for import, in the file timers.
+write_timers() {
+	local number
+	for ((number = 1; number <= $1; number++)); do
+		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"$2\"}"
+	done >timers
+}
+
 # is_divided: two peers have shards, and no shard is free.
 is_divided() {
 	durawheel members >out || return 1
@@ -146,9 +154,7 @@ is_noted() {
 test_redis_cluster_works_without_the_first_master() {
 	local number first added=0
 	on_cluster
-	for number in {1..39}; do
-		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
-	done >timers
+	write_timers 39 1h
 	expect 0 durawheel add --topic t --in 1h --id 40
 	await is_noted 0 1 2
 	expect 0 durawheel import timers
@@ -190,9 +196,7 @@ test_redis_cluster_works_without_the_first_master() {
 test_redis_cluster_joiner_takes_no_emptied_shard() {
 	local number first
 	on_cluster
-	for number in {1..40}; do
-		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
-	done >timers
+	write_timers 40 1h
 	expect 0 durawheel import timers
 	start --peer
 	durawheel run --peer >>fired 2>log.peer &
@@ -224,9 +228,7 @@ test_redis_cluster_peers_go_on_without_their_list() {
 	on_cluster
 	start --peer
 	await grep -q 'has 16 of 16 shards' log
-	for number in {1..20}; do
-		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"3s\"}"
-	done >timers
+	write_timers 20 3s
 	expect 0 durawheel import timers
 	kill_owner
 	end_first
@@ -244,9 +246,7 @@ test_redis_cluster_peers_go_on_without_their_list() {
 test_redis_cluster_gives_lost_slots_away() {
 	local number first
 	on_cluster
-	for number in {1..40}; do
-		echo "{\"topic\":\"t\",\"id\":\"$number\",\"in\":\"1h\"}"
-	done >timers
+	write_timers 40 1h
 	expect 0 durawheel import timers
 	expect 0 durawheel import --name alone timers
 	start
