@@ -478,11 +478,9 @@ typedef struct dw_store_class {
 	size_t size;
 	const char *name;
 
-	/* Required. Takes over a list of operations, linked by next, as one batch. It never
-	 * blocks. */
+	/* Required. Takes over a list of operations, linked by next, as one batch. Never blocks. */
 	void (*submit)(dw_store *, dw_op *batch);
-	/* Required. Returns the answered operations in the order of their answers, or NULL. The
-	 * caller owns them now. */
+	/* Required. Answered operations, in the order of the answers, or NULL: the caller's now. */
 	dw_op *(*collect)(dw_store *);
 	/* Required. Begins no further operation: those not begun are answered DW_ECLOSED. It waits
 	 * at most patience for the others. DW_OK, or DW_ETIMEOUT: operations not collected
@@ -505,8 +503,7 @@ typedef struct dw_store_class {
 	 * shard is not ours now. Absent: DW_NEVER. */
 	dw_usec (*lease)(const dw_store *, unsigned shard);
 	/* The store has lost the part that the id is in, because it was emptied or set back. It
-	 * waits until the owner has written again what it knows of that part. Absent: the store
-	 * never loses anything. */
+	 * waits until the owner has written again what it knows of that part. Absent: never. */
 	int (*is_lost)(const dw_store *, const char *id);
 	/* How many operations may be under way that firing does not wait for, because a claim waits
 	 * behind them. 0 or absent: 2048. */
@@ -576,10 +573,9 @@ typedef struct dw_store_class {
 	int (*take_call)(dw_store *, dw_take_call *ret_call);
 	/* Why answers take so long now, in words; "": not known. Called when they do. */
 	void (*delay)(const dw_store *, char *ret_words, size_t size);
-	/* An owner asks this before a DISOWN, in each turn until it is 1. The first call makes the
-	 * store ask whether its shards are as this owner left them. 1: all of them are, or have
-	 * been written again. The next call then asks anew. Absent: the store never loses
-	 * anything. */
+	/* An owner asks this before a DISOWN or its end, in each turn until it is 1. The first call
+	 * makes the store ask whether its shards are as this owner left them. 1: all of them are,
+	 * or have been written again. The next call then asks anew. Absent: it loses nothing. */
 	int (*is_whole)(dw_store *);
 	/* How many answers have waited for replicas. Absent: none does. */
 	void (*replicas)(const dw_store *, dw_replica_stats *ret_stats);

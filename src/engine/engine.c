@@ -148,9 +148,9 @@ bool engine_settled(const struct engine *engine)
 	    engine->events.first || walk_is_on(&engine->walk))
 		return false;
 	return !engine->drive.closing ||
-	       (!engine->restore.writing && engine->stats.running == 0 && urgent == 0 &&
-		engine->submit.urgent.count == 0 && ordinary <= engine->calls.internal_count &&
-		engine->submit.answers.count == 0);
+	       (engine->ownership.parted && !engine->restore.writing &&
+		engine->stats.running == 0 && urgent == 0 && engine->submit.urgent.count == 0 &&
+		ordinary <= engine->calls.internal_count && engine->submit.answers.count == 0);
 }
 
 bool engine_is_running(const struct engine *engine)

@@ -202,6 +202,7 @@ static void work(struct engine *engine, dw_usec now)
 		suspended_round(engine);
 	ownership_round(engine, now);
 	restore_round(engine, now);
+	ownership_part(engine);
 	recovery_round(engine, now);
 	registry_round(engine, now);
 	workers_round(engine);

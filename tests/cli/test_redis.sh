@@ -364,6 +364,16 @@ test_redis_shards_that_nobody_has_fixed() {
 	says 'shards in {four:00}:m is "x", not a number from 1 to 256$'
 }
 
+test_redis_owner_writes_an_emptied_server_before_it_ends() {
+	on_redis
+	many 300 | sed s/2020/2120/ | durawheel import
+	start
+	await has_count inbox 0
+	redis FLUSHALL >reply
+	stop_owner
+	has_count pending 300
+}
+
 # What a client has needed of a shard goes when it closes.
 test_redis_sessions_that_end() {
 	local i

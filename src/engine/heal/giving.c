@@ -217,6 +217,13 @@ static bool is_given_up(const struct engine *engine, const struct engine_shard *
 	       (shard->giving == GIVING_WAITS && steady >= shard->give_until);
 }
 
+/* is_last returns true if this peer leaves, and no other is there to take its shards. Its store
+ * gives the leases back at its end. */
+static bool is_last(const struct engine *engine)
+{
+	return engine->ownership.giving.is_leaving && engine->ownership.sharing.last.members == 1;
+}
+
 static void go_on(struct engine *engine, unsigned number, dw_usec steady)
 {
 	struct giving *giving = &engine->ownership.giving;
@@ -233,7 +240,7 @@ static void go_on(struct engine *engine, unsigned number, dw_usec steady)
 		shard->giving = GIVING_WAITS;
 		shard->give_until = usec_add(steady, FREEZE);
 	}
-	if (shard->busy == 0)
+	if (shard->busy == 0 && !is_last(engine))
 		ask(engine, number, steady);
 }
 

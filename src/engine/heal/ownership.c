@@ -117,6 +117,25 @@ void ownership_give_way(struct engine *engine)
 	submit_push(&engine->submit, op, false);
 }
 
+/* ---- Closing ------------------------------------------------------------------------------- */
+
+/* A store that does not answer is not waited for longer. */
+#define PART_MAX DW_SECONDS(1)
+
+void ownership_part(struct engine *engine)
+{
+	struct ownership *ownership = &engine->ownership;
+	dw_usec steady;
+
+	if (!engine->drive.closing || ownership->parted)
+		return;
+	steady = engine_steady(engine);
+	if (ownership->part_by == 0)
+		ownership->part_by = usec_add(steady, PART_MAX);
+	ownership->parted = ownership->role != DW_OWNER || steady >= ownership->part_by ||
+			    driven_is_whole(engine->store);
+}
+
 /* ---- Asking -------------------------------------------------------------------------------- */
 
 static void ask(struct engine *engine)

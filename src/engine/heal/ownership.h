@@ -24,7 +24,9 @@ struct ownership {
 	int lost_by;          /* the status of the last loss */
 	struct giving giving; /* of a peer, as is the next one */
 	struct sharing sharing;
-	int refused_by; /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
+	dw_usec part_by; /* steady; when a handle that closes waits no more for parted */
+	bool parted;     /* the store has lost nothing that only this owner knows */
+	int refused_by;  /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
 			 * not known */
 };
 
@@ -35,6 +37,10 @@ void ownership_lose(struct engine *, int status);
 /* ownership_give_way gives the ownership back if a timer of a newer durawheel was read, because
  * this version cannot deliver it. It also ends the ownership when the last shard is lost. */
 void ownership_give_way(struct engine *);
+
+/* ownership_part asks the store, when the handle closes, whether it has lost something. Perhaps
+ * nobody else knows the timers of a server that was emptied a moment ago. */
+void ownership_part(struct engine *);
 
 /* ownership_round lets a standby ask for the ownership. ownership_answered handles the answer. */
 void ownership_round(struct engine *, dw_usec now);
