@@ -143,6 +143,14 @@ bool answer_is_waited_for(const dw_op *op)
 	}
 }
 
+int answer_in_doubt(dw_op *op, int otherwise)
+{
+	if (!answer_is_waited_for(op))
+		return otherwise;
+	op->flags |= DW_OP_DONE;
+	return DW_EUNKNOWN;
+}
+
 /* is_overdue returns true if less than `time` is left until the operation must be answered. */
 static bool is_overdue(const struct redis_store *store, const dw_op *op, dw_usec time)
 {

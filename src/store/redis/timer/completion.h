@@ -124,6 +124,11 @@ void answer_never_known(struct put_in_doubt *puts);
  * operation is submitted again, its result is only looked up. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
+/* answer_in_doubt returns the answer to an operation that was done, and whose result is lost:
+ * DW_EUNKNOWN for good if a caller waits for it, or else `otherwise`, after which the engine asks
+ * again. */
+int answer_in_doubt(dw_op *, int otherwise);
+
 /* answer_cut_off gives up the operations of a shard that is cut off. */
 void answer_cut_off(struct redis_store *, struct shard *);
 

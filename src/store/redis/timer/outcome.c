@@ -54,7 +54,7 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	op->rows = value_row(&store->alloc, op->id, strlen(op->id), item->items[1].bytes,
 			     item->items[1].size);
 	if (!op->rows)
-		return DW_ENOMEM;
+		return status == DW_OK ? answer_in_doubt(op, DW_ENOMEM) : DW_ENOMEM;
 	op->row_count = 1;
 	token_note_row(shard, op->rows);
 	if (status == DW_OK)
@@ -301,9 +301,7 @@ static void give_up_misread(struct redis_store *store, struct op_queue *queue)
 		if (!(op->flags & OP_MISREAD_AGAIN)) {
 			op_queue_push(queue, op);
 		} else {
-			if (answer_is_waited_for(op))
-				op->flags |= DW_OP_DONE;
-			answer(store, op, answer_is_waited_for(op) ? DW_EUNKNOWN : DW_ESTORE);
+			answer(store, op, answer_in_doubt(op, DW_ESTORE));
 		}
 		op = next;
 	}
