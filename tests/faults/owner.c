@@ -64,6 +64,7 @@ bool owner_wait_starts(struct process *owner, struct ledger *ledger, size_t star
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
 
+	ledger_read(ledger, owner); /* what it has written already */
 	while (ledger->starts < starts && owner->pid != 0 && faults_now() < until) {
 		process_poll(&owner, 1, until);
 		ledger_read(ledger, owner);
