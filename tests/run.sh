@@ -8,7 +8,9 @@
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      every test in every build that can run it, and the long series:
 #	                        the tests that slow.txt calls long, more seeds, more kills,
-#	                        valgrind, the benchmarks, arm64 under qemu-user, musl
+#	                        valgrind, the benchmarks, arm64 under qemu-user, musl; about
+#	                        two and a half hours
+#	tests/run.sh --all STEP...  only these steps of it
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
 # failed the last lines are shown, its whole output is in build/tests/STEP.log; what each failed
@@ -107,7 +109,6 @@ whole_series()
 	debug_tests=(-E '^sim(_|$)')
 	asan_scale=12
 	asan_tests=(-LE 'lint|abi|consumer|crash' -E 'cli_(redis|exec|import|run)|selftest')
-	release_scale=40
 	release_tests=(-LE 'lint|abi|cli|consumer|crash|http')
 	tsan_alone='wheel|state_table|crash_(redis|cancel)|replay_killed'
 	tsan_alone+='|redis_(scripts|model|mend|layout|one|open|ou|gather|reply|where)'
@@ -309,8 +310,8 @@ build_ahead()
 # ones, with the command in plain before them.
 run_tests()
 {
-	DW_TEST_SCALE=$2 "${plain[@]}" ctest --test-dir "$builds/$1" -j "$tests_at_once" \
-		--output-on-failure --no-tests=error "${@:3}"
+	DW_TEST_SCALE=$2 "${plain[@]}" ctest --test-dir "$builds/$1" \
+		-j "${at_once:-$tests_at_once}" --output-on-failure --no-tests=error "${@:3}"
 }
 
 # in_memory: what follows keeps its files there; debug and asan have shown what a disk does to the
@@ -318,6 +319,7 @@ run_tests()
 in_memory()
 {
 	local free folder
+	[[ ${TMPDIR:-} != /dev/shm/* ]] || return 0
 	free=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || return 0
 	[[ ${free:-0} -gt 2000000 ]] || return 0
 	folder=$(mktemp -d /dev/shm/durawheel-XXXXXX) || return 0
@@ -391,6 +393,7 @@ longest_first()
 # memcheck: the unit tests with few of the random operations. Some wait: more than processors.
 memcheck()
 {
+	build debug || return 1
 	mkdir -p "$builds/valgrind"
 	export builds
 	export -f memcheck_one
@@ -438,11 +441,25 @@ packages()
 	"$root/tests/consumer/debian.sh" "$builds/$folder"
 }
 
-# long: what finds a planted bug, or counts instructions, is the same in it.
+# larger_tests: the unit tests with an amount that the scale or DW_LONG raises.
+larger_tests()
+{
+	grep -rlE 'DW_LONG|environment_scaled' "$root/tests/unit" --include='test_*.c' |
+		sed 's|.*/\(.*\)\.c$|\1|' | paste -sd '|'
+}
+
+# long: what has a larger amount then. The planted bugs, and the seeds that run twice, have not. A
+# crash test starts 1,000 timers a second, so few run at once.
 long()
 {
-	DW_LONG=1 run_tests release 100 -LE 'lint|examples' -E '_selftest|^bench_path$|_same$' \
-		--timeout 3600 &&
+	local larger at_once
+	larger="sim_.*|.*_model|cli_killed_(worker|take)_.*|$(larger_tests)"
+	larger+='|test_contract_(memory|table|sqlite|redis)'
+	build release && build asan || return 1
+	DW_LONG=1 run_tests release 100 -R "^(sim|$larger)\$" -E '_selftest$|_same$|^sim_usage$' \
+		--timeout 3600 || return 1
+	at_once=$((2 * jobs))
+	DW_LONG=1 run_tests release 30 -L crash --timeout 3600 &&
 		run_tests asan 20 -L crash --timeout 3600
 }
 
@@ -450,6 +467,7 @@ long()
 model()
 {
 	local journal_model=$builds/release/tests/model/journal_model
+	build release || return 1
 	DW_LONG=1 "$journal_model" --all-rules && "$journal_model" --each-rule
 }
 
@@ -457,18 +475,41 @@ model()
 benches()
 {
 	local bench
+	build release || return 1
 	for bench in "$builds"/release/tests/bench/bench_*; do
 		[[ ! -f $bench ]] || "$bench" --n 10000 || return 1
 	done
 }
 
+musl()
+{
+	"$root/tests/cross/musl.sh" "$builds/musl"
+}
+
+arm64()
+{
+	"$root/tests/cross/arm64.sh" "$builds/arm64"
+}
+
 mode=${1:-}
+steps=(headers debug asan release tsan no_sqlite series packages)
 case $mode in
-'' | --quick | --all) ;;
+'') ;;
+--quick) steps=(headers debug) ;;
+--all) steps+=(memcheck long model options benches musl arm64) ;;
 --help) usage && exit 0 ;;
 *) usage >&2 && exit 2 ;;
 esac
-[[ $# -le 1 ]] || { usage >&2 && exit 2; }
+if [[ $mode == --all && $# -gt 1 ]]; then
+	for name in "${@:2}"; do
+		[[ " ${steps[*]} " == *" $name "* ]] || {
+			echo "$name: no step; the steps are ${steps[*]}" >&2
+			exit 2
+		}
+	done
+	steps=("${@:2}")
+fi
+[[ $# -le 1 || $mode == --all ]] || { usage >&2 && exit 2; }
 short_series
 [[ $mode != --quick ]] || quick_series
 [[ $mode != --all ]] || whole_series
@@ -480,26 +521,10 @@ mkdir -p "$builds/bin"
 # python3 may be a script that looks for the right python3, which takes longer than most tests.
 ln -sf "$(python3 -c 'import sys; print(sys.executable)')" "$builds/bin/python3"
 PATH=$builds/bin:$PATH
-step headers headers
-step debug debug
-if [[ $mode != --quick ]]; then
-	step asan asan
-	in_memory
-	step release release
-	step tsan tsan
-	step no_sqlite no_sqlite
-	step series series
-	step packages packages
-fi
-if [[ $mode == --all ]]; then
-	step valgrind memcheck
-	step long long
-	step model model
-	step options options
-	step benches benches
-	step musl "$root/tests/cross/musl.sh" "$builds/musl"
-	step arm64 "$root/tests/cross/arm64.sh" "$builds/arm64"
-fi
+for name in "${steps[@]}"; do
+	[[ $name =~ ^(headers|debug|asan)$ ]] || in_memory
+	step "$name" "$name"
+done
 cat "$builds/failed_tests.log"
 echo "$((SECONDS / 60)) min $((SECONDS % 60)) s"
 echo "$passed passed, $failed failed"

@@ -37,7 +37,7 @@
 #include "support/environment.h"
 
 #define SELFTEST_SEEDS 6000u
-#define LONG_FACTOR 20u
+#define LONG_FACTOR 4u
 
 struct arguments {
 	uint64_t seed;
