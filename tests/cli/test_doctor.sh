@@ -130,7 +130,8 @@ test_doctor_finds_sick_nodes_of_a_cluster() {
 	is_healthy
 	for number in 0 1 2; do
 		node="redis://127.0.0.1:${ports[number]}/0 \\(cluster\\)"
-		for word in server persist replica cluster; do
+		grep -qE "^[a-z]+ +server +$node: .* answers in " out || fail "$(cat out)"
+		for word in persist replica cluster; do
 			grep -qE "^ok +$word +$node: " out || fail "no $word of $node: $(cat out)"
 		done
 	done
