@@ -698,6 +698,7 @@ typedef struct dw_cursor {
 	int started;
 	int ended;       /* nothing is behind this page */
 	uint64_t looked; /* timers that the store has looked at since the first page, about */
+	int lacks;       /* of a partial list: this page may lack what cannot be read now */
 } dw_cursor;
 
 /* Called once for a page: count timers in the order of (deadline, insertion). The next page begins
@@ -758,6 +759,7 @@ typedef struct dw_dead_select {
 	size_t size;
 	const char *topic; /* NULL: any */
 	const char *id;    /* NULL: any; it is found by the id, among any number of letters */
+	int partial;       /* as in dw_select */
 } dw_dead_select;
 
 /* dw_dead_list lists at most limit dead letters, and never more than DW_LIST_MAX. The oldest letter

@@ -720,12 +720,14 @@ struct selection {
 	moment due_from = {}, due_to = {};
 	unsigned states = 0;    /* as 1u << DW_PENDING; 0: any */
 	bool recurring = false; /* only timers with a rule */
+	bool partial = false;   /* of list(), as in dw_select */
 };
 
 /* Which dead letters are meant: all, those of a topic, or the last one of an id. */
 struct dead_selection {
 	std::string_view topic = {};
 	std::string_view id = {};
+	bool partial = false;
 };
 
 /* Which messages to take. */
@@ -1035,6 +1037,7 @@ class c_selection
 		raw_.due_to = from.due_to.us;
 		raw_.states = from.states;
 		raw_.recurring = from.recurring;
+		raw_.partial = from.partial;
 	}
 
 	const dw_select *get()
@@ -1493,7 +1496,7 @@ class handle
 	{
 		detail::topic_string topic(which.topic);
 		detail::id_string id(which.id);
-		dw_dead_select raw = {sizeof raw, topic.get(), id.get()};
+		dw_dead_select raw = {sizeof raw, topic.get(), id.get(), which.partial};
 
 		return look(detail::on_page<dw_dead>, std::move(fn), dw_dead_list, &raw, after,
 			    limit);

@@ -27,6 +27,9 @@ typedef struct dw_select {
 	dw_usec due_to;        /* due before that; 0: no bound */
 	unsigned states;       /* a bit for each dw_state, as 1u << DW_PENDING; 0: any */
 	int recurring;         /* 1: it has a rule; 0: any */
+	/* Of dw_list(), 1: timers of shards that cannot be read now are left out, and next->lacks
+	 * says so; 0: then it fails. */
+	int partial;
 } dw_select;
 
 /* dw_list lists at most limit timers that are meant, and never more than DW_LIST_MAX. select NULL:

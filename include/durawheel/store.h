@@ -295,6 +295,10 @@ typedef enum dw_op_kind {
  * in these are meant. The bit 1 << n % 8 of byte n / 8 stands for shard n. */
 #define DW_OP_SHARDS 262144u
 
+/* SCAN, DEAD_SCAN: shards that cannot be read now are left out. */
+#define DW_OP_PARTIAL 524288u
+#define DW_OP_LACKS 1048576u /* in the answer: some are */
+
 /* A store that leaves out timers answers a SCAN when it has looked at about this many, so that no
  * step takes long. It goes on where it has no place to name: amid equal deadlines, for example. */
 #define DW_SCAN_LOOKS 1000u

@@ -154,6 +154,8 @@ static int check(const dw *d, const struct where_list *list)
 	status = arguments_select(list->select, message);
 	if (status != DW_OK)
 		return handle_refuse(d, status, message);
+	if (list->select->partial)
+		return handle_refuse(d, DW_EINVAL, "select.partial is for dw_list()");
 	if (list->cancels && is_empty(list->select))
 		return handle_refuse(d, DW_EINVAL,
 				     "the selection is empty: dw_purge() deletes every timer");

@@ -48,6 +48,7 @@ enum ask_state { ASK_FREE, ASK_WAITING, ASK_ASKED, ASK_ANSWERED };
 struct ask_list {
 	json_t *rows; /* NULL if the list is not being read */
 	dw_cursor next;
+	bool lacks;         /* rows of shards that cannot be read are missing */
 	size_t size, shown; /* the size of the data in all rows, and of the data in the answer */
 };
 

@@ -68,10 +68,11 @@ static json_t *value_of_rows(const struct ask *ask, json_t *rows)
 	bool is_cut = !next->ended && looks_enough(ask);
 
 	if (ask->question.kind != ASK_TIMERS)
-		return json_pack("{s:o, s:o}", "letters", rows, "next", cursor_of(next));
-	return json_pack("{s:o, s:o, s:I, s:o}", "timers", rows, "next", cursor_of(next), "looked",
-			 (json_int_t)next->looked, "looked_to",
-			 is_cut ? json_integer(next->due) : json_null());
+		return json_pack("{s:o, s:o, s:b}", "letters", rows, "next", cursor_of(next),
+				 "lacks", ask->list.lacks);
+	return json_pack("{s:o, s:o, s:I, s:o, s:b}", "timers", rows, "next", cursor_of(next),
+			 "looked", (json_int_t)next->looked, "looked_to",
+			 is_cut ? json_integer(next->due) : json_null(), "lacks", ask->list.lacks);
 }
 
 /* answer_rows answers with the rows, or with the failure. */
@@ -111,6 +112,7 @@ static void step_told(dw *d, struct ask *ask, int status, const dw_cursor *next)
 	}
 	if (status == DW_OK) {
 		ask->list.next = *next;
+		ask->list.lacks |= next->lacks != 0;
 		step = next->ended || looks_enough(ask) || ask->state == ASK_ANSWERED
 			   ? 0
 			   : step_of(ask);
@@ -176,8 +178,9 @@ static int send_step(dw *d, struct ask *ask, size_t step)
 				  .topic = topic,
 				  .id_prefix = question->prefix[0] ? question->prefix : NULL,
 				  .due_from = question->due_from,
-				  .due_to = question->due_to};
-	const dw_dead_select letters = {.size = sizeof letters, .topic = topic};
+				  .due_to = question->due_to,
+				  .partial = 1};
+	const dw_dead_select letters = {.size = sizeof letters, .topic = topic, .partial = 1};
 
 	if (question->kind == ASK_TIMERS)
 		return dw_list(d, &select, after, step, timers_told, ask);

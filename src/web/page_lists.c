@@ -332,11 +332,24 @@ static void put_looks(struct html *html, const struct web_page *page)
 	html_put(html, ". Next goes on from there.</p>\n");
 }
 
+/* put_lacks says so if the list lacks what cannot be read. Returns true then. */
+static bool put_lacks(struct html *html, const struct web_page *page)
+{
+	bool lacks = json_is_true(json_object_get(page->part, "lacks"));
+
+	if (lacks)
+		html_put(html,
+			 "<p class=\"none\">Some shards cannot be read now: what they have is "
+			 "missing here.</p>\n");
+	return lacks;
+}
+
 static void put_timer_list(struct html *html, const struct web_page *page)
 {
 	const json_t *timers = json_object_get(page->part, "timers");
 
 	put_looks(html, page);
+	(void)put_lacks(html, page); /* what there is follows */
 	if (json_array_size(timers) == 0) {
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
 		put_rest(html, page, 0, false);
@@ -413,6 +426,7 @@ void page_show_dead(struct html *html, const struct web_page *page)
 {
 	const json_t *letters = json_object_get(page->part, "letters");
 	char word[TEXT_SHELL_SIZE];
+	bool lacks;
 
 	put_search(html, page);
 	if (page->part_status == DW_ENOENT) {
@@ -426,9 +440,11 @@ void page_show_dead(struct html *html, const struct web_page *page)
 		page_refused(html, page);
 		return;
 	}
+	lacks = put_lacks(html, page);
 	if (json_array_size(letters) == 0) {
-		html_put(html, "<p class=\"none\">No dead letters: everything could be "
-			       "delivered.</p>\n");
+		if (!lacks)
+			html_put(html, "<p class=\"none\">No dead letters: everything could be "
+				       "delivered.</p>\n");
 		return;
 	}
 	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" "

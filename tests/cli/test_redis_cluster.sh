@@ -169,6 +169,11 @@ test_redis_cluster_works_without_the_first_master() {
 	expect 6 durawheel stats
 	says "shard 0 is cut off: redis://127.0.0.1:${cluster_ports[first]}/0 (cluster): no connec"
 	grep -q '^owner  *several processes$' out
+	expect 6 durawheel list --json
+	says 'the list lacks the timers of shards that cannot be read now$'
+	[[ $(wc -l <out) =~ ^[123]?[0-9]$ && -s out ]] || fail "$(wc -l <out) are listed"
+	web_get /api/v1/timers >page
+	grep -q '"lacks": *true' page || fail "$(cat page)"
 	for number in {41..50}; do
 		if durawheel add --topic t --in 1h --id "$number" >out 2>err; then
 			added=$((added + 1))

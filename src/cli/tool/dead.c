@@ -34,6 +34,7 @@ struct dead {
 	size_t noted;
 	size_t count; /* the number of letters on the last page */
 	dw_cursor cursor;
+	bool lacks; /* letters of shards that cannot be read are missing */
 	dw_usec began;
 	dw_usec due; /* for requeue: the new deadline */
 	uint64_t done;
@@ -102,6 +103,7 @@ static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t
 	}
 	dead->count = count;
 	dead->cursor = *next;
+	dead->lacks |= next->lacks != 0;
 	if (!dead->letters) {
 		print_page(dead, letters, count);
 		return;
@@ -114,7 +116,8 @@ static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t
 /* read_page reads the next page, at most `limit` letters. */
 static void read_page(struct dead *dead, const char *topic, size_t limit)
 {
-	const dw_dead_select select = {.size = sizeof select, .topic = topic};
+	const dw_dead_select select = {
+	    .size = sizeof select, .topic = topic, .partial = dead->letters == NULL};
 	const dw_cursor *after = dead->cursor.started ? &dead->cursor : NULL;
 	int status;
 
@@ -245,6 +248,9 @@ int command_dead_list(const struct options *options)
 			  left < DW_LIST_MAX ? left : DW_LIST_MAX);
 		left -= dead.count;
 	} while (dead.code == EXIT_DONE && !dead.cursor.ended && left > 0 && !ferror(stdout));
+	if (dead.lacks)
+		worsen(&dead, complain(EXIT_STORE, "the list lacks the letters of shards that "
+						   "cannot be read now"));
 	line_free(&dead.line);
 	return session_close(dead.d, dead.code);
 }

@@ -31,6 +31,7 @@ struct list {
 	int code;
 	bool torn; /* stdout has failed, and this was reported */
 	bool damaged;
+	bool lacks; /* timers of shards that cannot be read are missing */
 };
 
 static void print(const struct list *list, const dw_info *info, const char *unknown_zone)
@@ -105,6 +106,7 @@ static void list_command_answered(dw *d, int status, const dw_info *timers, size
 	}
 	list->code = EXIT_DONE;
 	list->cursor = *next;
+	list->lacks |= next->lacks != 0;
 	print_page(list, timers, count);
 }
 
@@ -148,6 +150,7 @@ int command_list(const struct options *options)
 	if (code == EXIT_DONE)
 		code = shown_zone(options, &zone, &list.table.zone);
 	select.recurring = list.recurring;
+	select.partial = 1;
 	if (code == EXIT_DONE && options->value[OPT_LIMIT])
 		code = options_count(options, OPT_LIMIT, &list.left);
 	if (code == EXIT_DONE)
@@ -163,6 +166,9 @@ int command_list(const struct options *options)
 	} while (code == EXIT_DONE && !list.cursor.ended && list.left > 0);
 	if (code == EXIT_DONE && list.damaged)
 		code = EXIT_FAILED;
+	if (code == EXIT_DONE && list.lacks)
+		code = complain(EXIT_STORE, "the list lacks the timers of shards that cannot be "
+					    "read now");
 	tzdata_tell(list.zoneless);
 	tzdata_free(&list.tzdata);
 	line_free(&list.line);

@@ -63,6 +63,7 @@ void dead_letters_show(struct engine *engine, const struct call *call)
 	next = op->after;
 	for (const dw_row *row = op->rows; row; row = row->next, count++)
 		letters[count] = letter_of(row, page.topics[count]);
+	next.lacks = (op->flags & DW_OP_LACKS) != 0;
 	next.ended = op->id || op->row_count < op->limit;
 	lister.fn(engine->env.handle, DW_OK, letters, count, &next, lister.user);
 }
@@ -74,11 +75,14 @@ static dw_op *dead_scan_op(struct engine *engine, const dw_dead_select *select,
 {
 	dw_op *op;
 
-	if (!select->id)
-		return page_op(engine, DW_OP_DEAD_SCAN, select->topic, after, limit);
-	op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, select->id, NULL, 0);
-	if (op)
+	if (select->id)
+		op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, select->id, NULL, 0);
+	else
+		op = page_op(engine, DW_OP_DEAD_SCAN, select->topic, after, limit);
+	if (op && select->id)
 		op->limit = 1;
+	if (op && select->partial)
+		op->flags |= DW_OP_PARTIAL;
 	return op;
 }
 

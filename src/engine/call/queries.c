@@ -72,6 +72,7 @@ void query_show_page(struct engine *engine, const struct call *call)
 	next = op->after;
 	for (const dw_row *row = op->rows; row; row = row->next)
 		count += show_row(&page, count, row);
+	next.lacks = (op->flags & DW_OP_LACKS) != 0;
 	next.ended =
 	    op->kind == DW_OP_GET || (op->row_count < op->limit && !(op->flags & DW_OP_PART));
 	call->lister.fn(engine->env.handle, DW_OK, page.items, count, &next, call->lister.user);
@@ -164,7 +165,8 @@ static dw_op *scan_op(struct alloc *alloc, const dw_select *select, const dw_cur
 	op->limit = limit;
 	op->head.due = select->due_to;
 	op->head.state = (uint8_t)select->states;
-	op->flags = select->recurring ? DW_OP_RECURRING : 0;
+	op->flags =
+	    (select->recurring ? DW_OP_RECURRING : 0) | (select->partial ? DW_OP_PARTIAL : 0);
 	if (after && after->started)
 		op->after = *after;
 	else if (select->due_from)

@@ -257,6 +257,8 @@ static void bad_selections_are_refused_in_words(void **state)
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "255");
 	select = (dw_select){.size = sizeof select, .topic = "\n"};
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "topic");
+	select = (dw_select){.size = sizeof select, .topic = "t", .partial = 1};
+	expect_refused(d, dw_cancel_where(d, &select, tallied, NULL), "partial");
 	select = (dw_select){.size = sizeof select, .due_from = 5, .due_to = 5};
 	expect_refused(d, dw_count(d, &select, tallied, NULL), "due_to");
 	select = (dw_select){.size = sizeof select, .states = 8};

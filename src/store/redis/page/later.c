@@ -117,7 +117,7 @@ bool later_needs_all(const dw_op *op)
 {
 	bool is_page = op->kind == DW_OP_SCAN || op->kind == DW_OP_DEAD_SCAN;
 
-	return later_is_barrier(op) || (is_page && op->asked);
+	return later_is_barrier(op) || (is_page && op->asked && !(op->flags & DW_OP_PARTIAL));
 }
 
 void later_end_barrier(struct later *later, const dw_op *op)

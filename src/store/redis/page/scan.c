@@ -148,7 +148,9 @@ static void answer_scan(struct redis_store *store, struct scan *scan, int status
 
 	scan->op = NULL;
 	scan->at = store->now;
-	if (status == DW_OK && scan->partial && op->asked)
+	if (status == DW_OK && scan->partial && op->flags & DW_OP_PARTIAL)
+		op->flags |= DW_OP_LACKS;
+	else if (status == DW_OK && scan->partial && op->asked)
 		status = DW_ESTORE;
 	if (status != DW_OK) {
 		rows_free(&store->alloc, op->rows);

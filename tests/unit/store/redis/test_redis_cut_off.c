@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "durawheel/durawheel.h"
+#include "durawheel/select.h"
 #include "durawheel/topic.h"
 #include "keyspace/store.h"
 #include "store/redis/store.h"
@@ -182,6 +183,57 @@ static void calls_on_it_fail_at_once(void **state)
 	viewer_close(&viewer);
 }
 
+struct listed {
+	int status;
+	size_t count;
+	int lacks;
+};
+
+static void listed(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		   void *user)
+{
+	struct listed *page = user;
+
+	(void)d;
+	(void)timers;
+	*page = (struct listed){status, count, next && next->lacks};
+}
+
+static struct listed list(const struct viewer *viewer, int partial)
+{
+	const dw_select select = {.size = sizeof select, .partial = partial};
+	struct listed page = {0};
+
+	viewer_sync(viewer, dw_list(viewer->d, &select, NULL, DW_LIST_MAX, listed, &page));
+	return page;
+}
+
+static void partial_list_has_all_other_shards(void **state)
+{
+	struct viewer viewer = {0};
+	struct listed page;
+
+	(void)state;
+	sharded_open(&viewer, &server, name);
+	sharded_put_all(&viewer, DW_HOURS(1));
+	page = list(&viewer, 1);
+	assert_int_equal(page.count, TIMERS);
+	assert_false(page.lacks);
+	plant(7, "m");
+	await_cut_off(&viewer, 7, "m");
+	assert_int_equal(list(&viewer, 0).status, DW_ESTORE);
+	page = list(&viewer, 1);
+	assert_int_equal(page.status, DW_OK);
+	assert_int_equal(page.count, TIMERS - EACH);
+	assert_true(page.lacks);
+	give_back(7, "m");
+	viewer_await(&viewer, &viewer.events[DW_EVENT_SHARD_BACK], 1);
+	page = list(&viewer, 1);
+	assert_int_equal(page.count, TIMERS);
+	assert_false(page.lacks);
+	viewer_close(&viewer);
+}
+
 /* The operator deletes the key. So what the shard was is lost, and memory has its timers. */
 static void timers_are_written_again_if_the_key_is_deleted(void **state)
 {
@@ -334,6 +386,7 @@ int main(void)
 	    CASE(shard_without_its_order_is_cut_off),
 	    CASE(owner_goes_on_without_the_arbiter),
 	    CASE(calls_on_it_fail_at_once),
+	    CASE(partial_list_has_all_other_shards),
 	    CASE(timers_are_written_again_if_the_key_is_deleted),
 	    CASE(owner_closes_meanwhile),
 	    CASE(new_owner_loads_all_others),
