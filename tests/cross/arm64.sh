@@ -37,7 +37,7 @@ fetch()
 	done
 }
 
-# configure: C++ is left out, its cross compiler is another 300 MB.
+# configure: what is C++ is left out, its cross compiler is another 300 MB.
 configure()
 {
 	cat >"$folder/arm64.cmake" <<-END
@@ -55,7 +55,7 @@ configure()
 	export PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig
 	cmake -S "$source" -B "$folder/build" -G Ninja --toolchain "$folder/arm64.cmake" \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DDW_WERROR=ON \
-		-DDW_BUILD_TESTS=ON
+		-DDW_BUILD_TESTS=ON -DDW_BUILD_EXAMPLES=OFF
 }
 
 [[ -f $root/usr/include/ev.h ]] || fetch
