@@ -4,9 +4,14 @@
 
 void fault_restart(const struct model *model, const struct state *state, struct steps *steps)
 {
+	struct owner *owner = NULL;
+
 	(void)model; /* always: a machine comes back, or nothing is promised */
-	if (!state->owner.up)
-		steps_add(steps, state, "A is started again")->after->owner.up = 1;
+	if (state->owner.up)
+		return;
+	owner = &steps_add(steps, state, "A is started again")->after->owner;
+	owner->up = 1;
+	owner->row.sent = owner->row.kind != ROW_NONE;
 }
 
 void fault_heal(const struct model *model, const struct state *state, struct steps *steps)

@@ -26,6 +26,15 @@ void journal_doubt(const struct model *model, const struct state *state, struct 
 	after->history[request->generation].confirmed = CONFIRMED_JOURNALED;
 }
 
+/* may_replay_as_client: a client replays, too, while another process is the owner, or seems so. */
+static bool may_replay_as_client(const struct model *model, const struct state *state)
+{
+	const struct standby *standby = &state->standby;
+	bool is_owned = standby->owns && standby->fence == state->server.lease;
+
+	return !state->owner.role && (is_owned || model->stranger || !holds(model, RULE_OWN_FIRST));
+}
+
 /* A timer that is running, or claimed in the journal, is replayed by journal_realize. */
 void journal_replay(const struct model *model, const struct state *state, struct steps *steps)
 {
@@ -34,8 +43,9 @@ void journal_replay(const struct model *model, const struct state *state, struct
 	struct step *step = NULL;
 	struct step *killed = NULL;
 
-	if (!owner_reaches_redis(state) || !owner->row.kind || (!as_owner && owner->role) ||
-	    owner_is_in_doubt(owner) || owner->timer.kind >= TIMER_RUNNING ||
+	if (!owner_reaches_redis(state) || !owner->row.kind ||
+	    (!as_owner && !may_replay_as_client(model, state)) || owner_is_in_doubt(owner) ||
+	    owner->timer.kind >= TIMER_RUNNING ||
 	    (owner->timer.kind == TIMER_CLAIMED && owner->timer.local) ||
 	    (holds(model, RULE_DOUBT_ENDED) && owner->row.doubt_fence && !owner->doubt_ended))
 		return;
@@ -273,7 +283,7 @@ void user_cancel_journaled(const struct model *model, const struct state *state,
 	step = steps_add(steps, state, "A's user cancels what only the journal has: DW_OK");
 	step->after->spent.cancels++;
 	step->generation = in_row ? row->generation : before->timer.generation;
-	if (in_row && !row->base) {
+	if (in_row && !row->base && !(row->sent && holds(model, RULE_SENT))) {
 		step->after->history[step->generation].cancelled = CANCELLED_LOCAL;
 		step->after->history[step->generation].ended = 1;
 		end_before(step->after, (uint8_t)(state->generations + 1));

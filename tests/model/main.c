@@ -16,6 +16,7 @@ int main(int count, char **values)
 	const struct question_option options[] = {
 	    {"--fire", NULL, &model.fire}, /* the policy; else hold */
 	    {"--unknown", NULL, &model.unknown},
+	    {"--stranger", NULL, &model.stranger},
 	    {"--faults", &model.limits.faults, NULL},
 	    {"--puts", &model.limits.puts, NULL},
 	    {"--cancels", &model.limits.cancels, NULL},

@@ -31,6 +31,8 @@ enum rule {
 	RULE_UNRELEASED,     /* J16: also when its lease is over, as long as it has not released */
 	RULE_LATE,           /* J16: a local claim that Redis cannot take tells it: too late */
 	RULE_ABSENT,         /* J17: what ends a timer that Redis never had stays a row */
+	RULE_OWN_FIRST,      /* J18: an owner that can have the lease acquires before it replays */
+	RULE_SENT,           /* J19: what a former process may have replayed is not here only */
 	RULE_COUNT
 };
 
@@ -40,6 +42,7 @@ struct model {
 	uint32_t rules; /* a bit each */
 	bool fire;      /* the policy; false: hold */
 	bool unknown;   /* a put in doubt is answered DW_EUNKNOWN, and not journaled */
+	bool stranger;  /* a process that is started again cannot have its former lease at once */
 	struct spent limits;
 	/* quiet: no fault, call or lost lease any more. What was promised must happen then. */
 	bool quiet;

@@ -71,5 +71,6 @@ void owner_write_row(struct state *state, enum row_kind kind, uint8_t generation
 				  .attempt = attempt,
 				  .floor = state->server.version,
 				  .number = ++owner->rows,
-				  .fence = owner->fence ? owner->fence : owner->row.fence};
+				  .fence = owner->fence ? owner->fence : owner->row.fence,
+				  .sent = owner->row.sent};
 }

@@ -20,4 +20,6 @@ const char *const rule_names[RULE_COUNT] = {
     [RULE_UNRELEASED] = "unreleased",
     [RULE_LATE] = "late",
     [RULE_ABSENT] = "absent",
+    [RULE_OWN_FIRST] = "own_first",
+    [RULE_SENT] = "sent",
 };

@@ -36,9 +36,11 @@ enum row_kind { ROW_NONE, ROW_PUT, ROW_START, ROW_SETTLE, ROW_CANCEL };
 /* A journal's row. base: the version in Redis that it supersedes, or 0 (J7). floor: what Redis had
  * given away as versions when the row was written. fence: the highest that the
  * owner has held since it has the row (J8). doubt_fence: 0, or the
- * row repeats request doubt_number of that owner, whose outcome is unknown (J10). */
+ * row repeats request doubt_number of that owner, whose outcome is unknown (J10). sent: a former
+ * process may have replayed it (J19). */
 struct row {
 	uint8_t kind, generation, base, attempt, floor, number, fence, doubt_fence, doubt_number;
+	uint8_t sent;
 };
 
 enum request_kind { REQUEST_NONE, REQUEST_PUT, REQUEST_CLAIM, REQUEST_SETTLE };

@@ -10,6 +10,7 @@ enum world {
 	SHORT_WORLDS,
 	HOLD_UNKNOWN = SHORT_WORLDS,
 	HOLD_LARGE,
+	HOLD_THREE,
 	FIRE_FAULTS,
 	FIRE_PUTS,
 	FIRE_LARGE,
@@ -17,22 +18,24 @@ enum world {
 };
 
 /* The limits: faults, puts, cancels, the client's puts, its cancels. unknown: a put in doubt is
- * answered DW_EUNKNOWN, and not journaled. */
+ * answered DW_EUNKNOWN, and not journaled. stranger: model.h. */
 static const struct {
 	const char *words;
 	bool fire;
 	bool unknown;
+	bool stranger;
 	struct spent limits;
 } worlds[WORLD_COUNT] = {
-    [HOLD_PUTS] = {"hold, 1 fault, 2 puts", false, false, {1, 2, 1, 0, 1}},
-    [HOLD_FAULTS] = {"hold, 2 faults, 1 put", false, false, {2, 1, 1, 0, 1}},
-    [HOLD_CLIENT] = {"hold, 1 fault, 1 put and a client's", false, false, {1, 1, 1, 1, 0}},
-    [FIRE_CLIENT] = {"fire, 1 fault, 1 put and a client's", true, false, {1, 1, 1, 1, 1}},
-    [HOLD_UNKNOWN] = {"hold, 2 faults, 1 put, DW_EUNKNOWN", false, true, {2, 1, 1, 0, 1}},
-    [HOLD_LARGE] = {"hold, 2 faults, 2 puts", false, false, {2, 2, 1, 0, 1}},
-    [FIRE_FAULTS] = {"fire, 2 faults, 1 put", true, false, {2, 1, 1, 0, 1}},
-    [FIRE_PUTS] = {"fire, 1 fault, 2 puts", true, false, {1, 2, 1, 0, 1}},
-    [FIRE_LARGE] = {"fire, 2 faults, 1 put and a client's", true, false, {2, 1, 0, 1, 0}},
+    [HOLD_PUTS] = {"hold, 1 fault, 2 puts", false, false, false, {1, 2, 1, 0, 1}},
+    [HOLD_FAULTS] = {"hold, 2 faults, 1 put, stranger", false, false, true, {2, 1, 1, 0, 1}},
+    [HOLD_CLIENT] = {"hold, 1 fault, 1 put and a client's", false, false, false, {1, 1, 1, 1, 0}},
+    [FIRE_CLIENT] = {"fire, 1 fault, 1 put and a client's", true, false, false, {1, 1, 1, 1, 1}},
+    [HOLD_UNKNOWN] = {"hold, 2 faults, 1 put, DW_EUNKNOWN", false, true, false, {2, 1, 1, 0, 1}},
+    [HOLD_LARGE] = {"hold, 2 faults, 2 puts", false, false, false, {2, 2, 1, 0, 1}},
+    [HOLD_THREE] = {"hold, 3 faults, 1 put", false, false, false, {3, 1, 1, 0, 1}},
+    [FIRE_FAULTS] = {"fire, 2 faults, 1 put", true, false, false, {2, 1, 1, 0, 1}},
+    [FIRE_PUTS] = {"fire, 1 fault, 2 puts", true, false, false, {1, 2, 1, 0, 1}},
+    [FIRE_LARGE] = {"fire, 2 faults, 1 put and a client's", true, false, false, {2, 1, 0, 1, 0}},
 };
 
 /* Most break more than this. */
@@ -55,6 +58,8 @@ static const struct need needs[RULE_COUNT] = {
     [RULE_UNRELEASED] = {FIRE_CLIENT, PROMISE_I3},
     [RULE_LATE] = {FIRE_CLIENT, PROMISE_I3},
     [RULE_ABSENT] = {HOLD_CLIENT, PROMISE_J3},
+    [RULE_OWN_FIRST] = {HOLD_LARGE, PROMISE_J3},
+    [RULE_SENT] = {HOLD_THREE, PROMISE_J2},
 };
 
 static struct model model_in(enum world world)
@@ -62,6 +67,7 @@ static struct model model_in(enum world world)
 	return (struct model){.rules = RULES_ALL,
 			      .fire = worlds[world].fire,
 			      .unknown = worlds[world].unknown,
+			      .stranger = worlds[world].stranger,
 			      .limits = worlds[world].limits};
 }
 
