@@ -150,6 +150,7 @@ void urgent_verdict(struct engine *engine, struct timer *timer)
 	dw_op *op;
 
 	assert(timer->state == TIMER_VERDICT && !timer->busy);
+	occurrence_look_again(engine, timer);
 	timer->reason = (uint8_t)find_reason(timer);
 	if (!timer->reason && timer->verdict == DW_RETRY && !timer->no_retry)
 		op = retry_op(engine, timer);

@@ -311,8 +311,8 @@ bool occurrence_must_wait(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* give_back takes back the claim of a timer whose zone has become unknown since. Its deadline
- * stays, so that the next owner tries it at once. */
+/* give_back takes back the claim of a timer whose zone has become unknown since, or that is not
+ * late any more. Its deadline stays, so that the next owner tries it at once. */
 static void give_back(struct engine *engine, struct timer *timer)
 {
 	timer->verdict = DW_RETRY;
@@ -345,6 +345,17 @@ bool occurrence_is_missed(struct engine *engine, struct timer *timer, dw_usec no
 	timer->verdict = DW_DONE;
 	timer_set_state(engine, timer, TIMER_VERDICT);
 	return true;
+}
+
+void occurrence_look_again(struct engine *engine, struct timer *timer)
+{
+	struct rule_of of;
+
+	if (!timer->skips || timer->no_retry || rule_of(engine, timer, &of) != DW_OK ||
+	    still_due(&of, engine_now(engine)) >= of.now.occurrence)
+		return;
+	timer->skips = false;
+	give_back(engine, timer);
 }
 
 void occurrence_show(struct engine *engine, const struct timer *timer, dw_firing *firing)

@@ -37,6 +37,10 @@ bool occurrence_must_wait(struct engine *, struct timer *);
  * claim. Then the timer has a verdict, and lifecycle_resume() sends it. */
 bool occurrence_is_missed(struct engine *, struct timer *, dw_usec now);
 
+/* occurrence_look_again is called before the verdict of occurrence_is_missed() is sent. If the
+ * clock was set back since, so that the occurrence is not missed, the claim is given back. */
+void occurrence_look_again(struct engine *, struct timer *);
+
 /* occurrence_next makes the operation that ends the present occurrence and waits for the next one.
  * It returns DW_OK; DW_ENOENT if there is no next one; DW_ENOMEM or DW_EINVAL if the next one
  * cannot be computed now. */

@@ -6,6 +6,7 @@
 
 #include "base/usec.h"
 #include "support/harness.h"
+#include "support/leased.h"
 
 #define AHEAD DW_DAYS(30)
 
@@ -178,6 +179,34 @@ static void rule_that_began_before_keeps_its_times(void **state)
 	harness_pass(h, DW_HOURS(9));
 	assert_int_equal(harness_starts_of(h, "hourly"), before + 4);
 	harness_free(h);
+}
+
+/* It counts as missed while the clock is ahead, and the store refuses the step to the next one. */
+static void occurrence_that_is_not_missed_any_more_comes(void **state)
+{
+	dw_rule hourly = {.size = sizeof hourly, .every = DW_HOURS(1), .missed = DW_MISSED_SKIP};
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+
+	(void)state;
+	put_rule(h, "hourly", &hourly);
+	leased.keeps = true;
+	set_clock(h, AHEAD);
+	leased_speak(&leased); /* the claim */
+	leased.keeps = true;
+	harness_turn(h);
+	assert_int_equal(leased.asked[DW_OP_NEXT], 1);
+	leased_say(&leased, op_queue_pop(&leased.kept), DW_ESTORE);
+	harness_turn(h);
+	set_clock(h, -AHEAD);
+	leased.keeps = false;
+	leased_speak(&leased);
+	harness_pass(h, DW_MINUTES(59));
+	assert_int_equal(leased.asked[DW_OP_NEXT], 1);
+	assert_int_equal(h->start_count, 0);
+	harness_pass(h, DW_MINUTES(1));
+	assert_int_equal(h->start_count, 1);
+	leased_end(&leased);
 }
 
 /* Its handler runs while the clock is set back. */
@@ -399,6 +428,7 @@ int main(void)
 	    cmocka_unit_test(rule_goes_on_whenever_the_clock_is_set_back),
 	    cmocka_unit_test(count_of_a_rule_that_was_put_ahead_is_kept),
 	    cmocka_unit_test(rule_that_began_before_keeps_its_times),
+	    cmocka_unit_test(occurrence_that_is_not_missed_any_more_comes),
 	    cmocka_unit_test(delivery_that_saw_the_step_goes_on),
 	    cmocka_unit_test(small_step_back_repeats_nothing),
 	    cmocka_unit_test(occurrence_that_was_moved_stays),
