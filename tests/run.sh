@@ -452,15 +452,16 @@ larger_tests()
 # crash test starts 1,000 timers a second, so few run at once.
 long()
 {
-	local larger at_once
+	local larger at_once status=0
 	larger="sim_.*|.*_model|cli_killed_(worker|take)_.*|$(larger_tests)"
 	larger+='|test_contract_(memory|table|sqlite|redis)'
 	build release && build asan || return 1
 	DW_LONG=1 run_tests release 100 -R "^(sim|$larger)\$" -E '_selftest$|_same$|^sim_usage$' \
-		--timeout 3600 || return 1
+		--timeout 3600 || status=1
 	at_once=$((2 * jobs))
-	DW_LONG=1 run_tests release 30 -L crash --timeout 3600 &&
-		run_tests asan 20 -L crash --timeout 3600
+	DW_LONG=1 run_tests release 30 -L crash --timeout 3600 || status=1
+	run_tests asan 20 -L crash --timeout 3600 || status=1
+	return $status
 }
 
 # model: every world, and what each rule of the journal's protocol is for.
@@ -471,13 +472,16 @@ model()
 	DW_LONG=1 "$journal_model" --all-rules && "$journal_model" --each-rule
 }
 
-# benches: that they run; figures need a quiet machine.
+# benches: that they run; figures need a quiet machine. The amount of bench_peers is seconds.
 benches()
 {
-	local bench
+	local bench amount
 	build release || return 1
 	for bench in "$builds"/release/tests/bench/bench_*; do
-		[[ ! -f $bench ]] || "$bench" --n 10000 || return 1
+		[[ -f $bench ]] || continue
+		amount=1000
+		[[ $bench != */bench_peers ]] || amount=10
+		"$bench" --n $amount || return 1
 	done
 }
 

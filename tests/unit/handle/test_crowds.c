@@ -42,7 +42,7 @@ static dw_verdict one_of_many(dw *d, const dw_firing *firing, void *user)
 
 static void many_timers_in_one_millisecond_fire_in_order(void **state)
 {
-	uint64_t most = environment_number("DW_LONG", 0) ? 10000000 : 100000;
+	uint64_t most = environment_number("DW_LONG", 0) ? 3000000 : 100000;
 	uint64_t count = environment_scaled(most);
 	dw_usec clock = DW_SECONDS(1700000000);
 	dw_options options = {
