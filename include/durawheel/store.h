@@ -507,7 +507,7 @@ typedef struct dw_store_class {
 	 * shard is not ours now. Absent: DW_NEVER. */
 	dw_usec (*lease)(const dw_store *, unsigned shard);
 	/* The store has lost the part that the id is in, because it was emptied or set back. It
-	 * waits until the owner has written again what it knows of that part. Absent: never. */
+	 * waits until the owner has written again what it knows of that part. Absent: not lost. */
 	int (*is_lost)(const dw_store *, const char *id);
 	/* How many operations may be under way that firing does not wait for, because a claim waits
 	 * behind them. 0 or absent: 2048. */

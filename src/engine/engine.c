@@ -140,7 +140,7 @@ bool engine_in_callback(const struct engine *engine)
 bool engine_settled(const struct engine *engine)
 {
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
-	/* A store that stops gives all its shards, so nobody waits for a GIVE. */
+	/* Only ownership_part() waits for a GIVE: a store that stops gives what it still has. */
 	uint64_t urgent = engine->submit.urgent_inflight - engine->ownership.giving.asked;
 
 	/* The caller of a repeated put has got DW_EUNKNOWN, so nobody waits for it. */
