@@ -212,6 +212,14 @@ tell_progress()
 	done
 }
 
+# tell_not_tested NAME: what the machine could not run in build/tests/NAME, and why.
+tell_not_tested()
+{
+	awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 }
+		sub(/^.*NOT TESTED: /, "") { print "           " name ": not tested: " $0 }' \
+		"$builds/$1/Testing/Temporary/LastTest.log" 2>/dev/null | sort -u
+}
+
 # step NAME COMMAND...: runs it, says how it ended and counts.
 step()
 {
@@ -230,10 +238,11 @@ step()
 			sed 's/^/    /'
 		failed_tests "$log" >>"$builds/failed_tests.log"
 	fi
-	shown='tests passed, .* failed out of|^lint self-test|\*\*\*(Skipped|Not Run)'
+	shown='tests passed, .* failed out of|^lint self-test|\*\*\*Not Run'
 	shown+='|^without [a-z_]+ +(hold|fire),|promises are kept$'
 	grep -E "$shown" "$log" |
 		sed 's/^ */           /' || true
+	! grep -q 'tests passed, .* failed out of' "$log" || tell_not_tested "$name"
 	count_results "$log" "$status"
 }
 

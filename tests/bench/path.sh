@@ -48,7 +48,7 @@ if [[ ${2:-} == --update ]]; then
 fi
 if [[ $(uname -m) != x86_64 ]] || ! grep -q '^VERSION_ID="12"' /etc/os-release; then
 	echo "NOT TESTED: path.txt has the counts of Debian 12 on amd64"
-	exit 0
+	exit 77
 fi
 failed=0
 for store in "${stores[@]}"; do

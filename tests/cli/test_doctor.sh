@@ -239,8 +239,7 @@ test_doctor_finds_a_clock_that_differs() {
 	. "$here/../support/redis_server.sh"
 	local ahead=$build/tests/libclock_ahead.so
 	if ldd "$build/durawheel" | grep -qE 'lib[at]san' || [ ! -e "$ahead" ]; then
-		echo 'NOT TESTED: nothing can be preloaded'
-		return
+		not_tested 'nothing can be preloaded'
 	fi
 	export DW_CLOCK_AHEAD_S=3600
 	LD_PRELOAD=$ahead redis_start "$PWD" --appendonly yes
@@ -254,8 +253,7 @@ test_doctor_finds_a_disk_that_cannot_be_written() {
 	expect 0 durawheel add --topic mail --id a --in 1h
 	mkdir small
 	if ! mount -t tmpfs -o size=1m none small 2>/dev/null; then
-		echo 'NOT TESTED: no file system can be mounted'
-		return
+		not_tested 'no file system can be mounted'
 	fi
 	(
 		trap 'umount small' EXIT

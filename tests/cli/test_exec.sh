@@ -63,8 +63,8 @@ test_exec_output_goes_to_stderr() {
 no_proc() {
 	no_proc=(unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' sh)
 	[ "$(id -u)" = 0 ] || no_proc=(unshare --map-root-user "${no_proc[@]:1}")
-	"${no_proc[@]}" true || fail "NOT TESTED: no namespace to mount in: run as root, or permit \
-user namespaces"
+	"${no_proc[@]}" true ||
+		not_tested 'no namespace to mount in: run as root, or permit user namespaces'
 }
 
 # No command can start there, so its timers wait: a retry would be spent for nothing.

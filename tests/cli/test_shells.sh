@@ -1,8 +1,8 @@
-# The completions for fish and zsh, in these shells. What is missing is not tested, and says so.
+# The completions for fish and zsh, in these shells. A shell that is not installed is not tested.
 # shellcheck shell=bash disable=SC2154,SC2034,SC2016
 
-has_shell() {
-	command -v "$1" >/dev/null || { echo "NOT TESTED: $1 is not installed"; return 1; }
+needs_shell() {
+	command -v "$1" >/dev/null || not_tested "$1 is not installed"
 }
 
 # in_fish LINE: what fish offers at the end of the line, in the file out.
@@ -43,7 +43,7 @@ options_of_bash() {
 }
 
 test_completion_in_fish() {
-	has_shell fish || return 0
+	needs_shell fish
 	touch timers.ndjson
 	in_fish 'durawheel '
 	offers_words "$(commands_of_bash)"
@@ -66,7 +66,7 @@ test_completion_in_fish() {
 }
 
 test_completion_in_zsh() {
-	has_shell zsh || return 0
+	needs_shell zsh
 	in_zsh ''
 	offers_words "$(commands_of_bash)"
 	for name in list 'dead list' run 'journal replay' stats; do
@@ -88,7 +88,7 @@ test_completion_in_zsh() {
 
 # zsh finds the completion in its folder, and loads it.
 test_completion_is_found_by_zsh() {
-	has_shell zsh || return 0
+	needs_shell zsh
 	mkdir completions
 	cp "$build/durawheel.zsh" completions/_durawheel
 	zsh -f -c 'fpath=($PWD/completions $fpath); autoload -Uz compinit; compinit -u -d dump

@@ -163,7 +163,7 @@ void clock_steps(struct faults *faults)
 	struct program program = {.faults = faults, .owner = PROCESS_NONE};
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-	(void)printf("    NOT TESTED: a sanitizer's runtime must be loaded first\n"); /* to read */
+	faults_not_tested(faults, "a sanitizer's runtime must be loaded first");
 	return;
 #endif
 	wish(&program);

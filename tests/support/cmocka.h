@@ -9,4 +9,11 @@
 
 #include <cmocka.h>
 
+/* not_tested skips the test, because the machine cannot run it, and says why. */
+#define not_tested(why)                                                                            \
+	do {                                                                                       \
+		print_message("NOT TESTED: " why "\n");                                            \
+		skip();                                                                            \
+	} while (0)
+
 #endif
