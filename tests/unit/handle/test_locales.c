@@ -72,12 +72,6 @@ static void rule_may_have_capital_letters(void **state)
 	}
 }
 
-#ifdef DW_WITH_SQLITE
-static const bool has_sqlite = true;
-#else
-static const bool has_sqlite = false;
-#endif
-
 static void url_may_have_capital_letters(void **state)
 {
 	(void)state;
@@ -88,7 +82,7 @@ static void url_may_have_capital_letters(void **state)
 		set_locale(i);
 		assert_int_equal(dw_close(open_store("MEMORY:", DW_OWNER), PATIENCE), DW_OK);
 		(void)snprintf(url, sizeof url, "SQLITE:%s", temp_file(path, folder, "timers.db"));
-		if (!has_sqlite)
+		if (!DW_WITH_SQLITE)
 			continue;
 		d = open_store(url, DW_OWNER);
 		assert_int_equal(dw_close(d, PATIENCE), DW_OK);
