@@ -8,8 +8,8 @@
 #	tests/run.sh --quick    one build and its tests
 #	tests/run.sh --all      every test in every build that can run it, and the long series:
 #	                        the tests that slow.txt calls long, more seeds, more kills,
-#	                        valgrind, the benchmarks, arm64 under qemu-user, musl; about
-#	                        two and a half hours
+#	                        valgrind, MemorySanitizer, the benchmarks, arm64 under qemu-user,
+#	                        musl; about two and a half hours
 #	tests/run.sh --all STEP...  only these steps of it
 #
 # All builds are in build/tests. Each step says how it ended and how long it took; of a step that
@@ -32,6 +32,7 @@ release=(-DDW_TEST_OPTIONS=-O1 -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG'
 # an optimization and sanitizers.
 sanitizer=(-DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g1'
 	-DDW_TEST_OPTIONS=-O0)
+no_stores=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DDW_WITH_HTTP=OFF)
 plain=() # for tsan
 tests_at_once=$((5 * jobs)) # most of them wait for a deadline or an answer
 passed=0
@@ -290,8 +291,13 @@ build()
 	asan | tsan) options=("${sanitizer[@]}") ;;
 	no_sqlite)
 		preset=debug
-		options=(-DDW_WITH_SQLITE=OFF -DDW_WITH_REDIS=OFF -DDW_WITH_HTTP=OFF
-			-DCMAKE_C_FLAGS_DEBUG=-O0)
+		options=("${no_stores[@]}" -DCMAKE_C_FLAGS_DEBUG=-O0)
+		;;
+	msan)
+		preset=asan
+		options=("${sanitizer[@]}" "${no_stores[@]}" -DDW_SANITIZE=memory
+			-DDW_BUILD_CLI=OFF -DDW_BUILD_EXAMPLES=OFF -DDW_WERROR=OFF
+			-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
 		;;
 	esac
 	(
@@ -410,6 +416,13 @@ memcheck()
 		DW_TEST_SCALE=2 xargs -P "$((jobs + 2))" -I TEST bash -c 'memcheck_one TEST'
 }
 
+# msan: clang's MemorySanitizer believes only code that it has compiled. So the stores are left out
+# that are libraries of others, and what C++'s library or libev alone does.
+msan()
+{
+	build msan && run_tests msan 10 -L unit -E '^(cxx_|exceptions_|test_api_drive$)'
+}
+
 no_sqlite()
 {
 	build no_sqlite && run_tests no_sqlite 20 "${no_sqlite_tests[@]}"
@@ -509,7 +522,7 @@ steps=(headers debug asan release tsan no_sqlite series packages)
 case $mode in
 '') ;;
 --quick) steps=(headers debug) ;;
---all) steps+=(memcheck long model options benches musl arm64) ;;
+--all) steps+=(memcheck msan long model options benches musl arm64) ;;
 --help) usage && exit 0 ;;
 *) usage >&2 && exit 2 ;;
 esac

@@ -21,9 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef DW_WITH_REDIS
 #include <hiredis/hiredis.h>
-#endif
 
 #include "bench/bench_home.h"
 #include "durawheel/topic.h"
@@ -425,7 +423,6 @@ static void measure_moves(const struct bench_options *options)
 
 /* ---- Shares -------------------------------------------------------------------------------- */
 
-#ifdef DW_WITH_REDIS
 static double field_of(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -444,13 +441,6 @@ static double server_seconds(const struct bench_home *home)
 	freeReplyObject(info);
 	return seconds;
 }
-#else
-static double server_seconds(const struct bench_home *home)
-{
-	(void)home;
-	return 0;
-}
-#endif
 
 /* put_share puts this peer's part of the timers, and fires until all are started. */
 static void put_share(struct peer *peer, unsigned peers)
