@@ -17,8 +17,8 @@ static void on_readable(struct ev_loop *ev, struct ev_io *watcher, int events)
 	struct host_loop *host = watcher->data;
 
 	(void)events;
-	/* In a forked child the descriptor would stay readable for ever, because the child may not
-	 * turn. */
+	/* In a forked child turn() fails, because the child may not turn. Without this stop, the
+	 * descriptor would stay readable for ever. */
 	if (host->turn(host->user) != DW_OK)
 		ev_io_stop(ev, watcher);
 }

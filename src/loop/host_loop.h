@@ -14,7 +14,8 @@ typedef int (*host_loop_turn_fn)(void *user);
 /* host_loop_new returns NULL if out of memory. It does not touch the libev loop yet. */
 struct host_loop *host_loop_new(const struct alloc *, host_loop_turn_fn, void *user);
 
-/* host_loop_enter starts the watcher. libev aborts the process if it has no memory for it. */
+/* host_loop_enter starts the watcher. libev aborts the process if it has no memory for the
+ * watcher. */
 void host_loop_enter(struct host_loop *, struct ev_loop *, int fd);
 
 /* host_loop_free stops the watcher first. NULL is allowed. */

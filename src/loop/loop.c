@@ -251,7 +251,7 @@ int loop_new(struct loop **ret_loop, const struct alloc *alloc, const struct clo
 static void close_if_open(int fd)
 {
 	if (fd >= 0)
-		(void)close(fd); /* closing these reports no error */
+		(void)close(fd); /* close() of these descriptors reports no error */
 }
 
 void loop_free(struct loop *loop)

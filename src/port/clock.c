@@ -31,7 +31,7 @@ struct clock clock_system(void)
 
 void clock_hook(struct clock *clock, dw_usec (*wall)(void *user), void *user)
 {
-	/* read_steady() ignores `user`, so `user` may be the hook's. */
+	/* read_steady() ignores `user`, so `user` may be the argument of the hook. */
 	clock->wall = wall;
 	clock->user = user;
 }

@@ -8,8 +8,8 @@
 #include "durawheel/durawheel.h"
 
 struct clock {
-	dw_usec (*wall)(void *user);   /* deadlines; may be set, forwards and backwards */
-	dw_usec (*steady)(void *user); /* durations; only ever grows */
+	dw_usec (*wall)(void *user);   /* for deadlines; may be set forwards and backwards */
+	dw_usec (*steady)(void *user); /* for durations; only grows */
 	void *user;
 };
 

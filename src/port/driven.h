@@ -1,5 +1,6 @@
-/* A store without a thread is driven by its user. These functions call the optional members of a
- * store's class. A missing member has a default that never gets in the way. */
+/* Calls the optional functions of a store's class, and reads its optional fields. If a store lacks
+ * one of them, the caller gets a default that suits a store without this feature. A store that has
+ * no thread of its own works only while driven_turn() runs. */
 #ifndef DW_PORT_DRIVEN_H
 #define DW_PORT_DRIVEN_H
 
@@ -7,12 +8,13 @@
 
 #include "durawheel/store.h"
 
-/* driven_descriptor returns the descriptor that the loop must watch, or -1 if there is none. */
+/* driven_descriptor returns the descriptor that the loop must watch, or -1 if there is none.
+ * driven_turn lets the store do its work. */
 int driven_descriptor(const dw_store *);
 void driven_turn(dw_store *, dw_usec steady);
 
-/* driven_due returns when the store needs a turn; DW_NEVER for a store that does not say. The time
- * is of the steady clock. */
+/* driven_due returns the steady time at which the store needs a turn. It returns DW_NEVER if the
+ * store does not say. */
 dw_usec driven_due(const dw_store *);
 
 /* driven_shards returns how many shards the store has. driven_shard_of returns the shard of an
@@ -29,12 +31,12 @@ bool driven_owns(const dw_store *);
 /* driven_take_shard takes the next change of a shard, or returns false if there is none. */
 bool driven_take_shard(dw_store *, dw_shard_news *ret_news);
 
-/* driven_has_members returns true if several processes may share the store. driven_surplus returns
- * how many of its shards a peer should give to others now. driven_leave says that a peer is about
- * to end. driven_sharing gets what it knows of all peers. */
+/* driven_has_members returns true if several processes may share the store. */
 bool driven_has_members(const dw_store *);
 
-/* driven_tells_facts returns true if the store knows FACTS. */
+/* driven_tells_facts returns true if the store knows FACTS. driven_surplus returns how many of its
+ * shards a peer should give to other peers now. driven_leave tells the store that its peer is about
+ * to end. driven_sharing gets what the store knows about all peers. */
 bool driven_tells_facts(const dw_store *);
 unsigned driven_surplus(const dw_store *);
 void driven_leave(dw_store *);
@@ -43,19 +45,20 @@ void driven_sharing(const dw_store *, dw_sharing *ret_sharing);
 /* driven_window returns how many ordinary operations may be under way. */
 size_t driven_window(const dw_store *);
 
-/* driven_patience returns how long a caller waits at most, or DW_NEVER. */
+/* driven_patience returns how long a caller waits for an answer at most, or DW_NEVER. */
 dw_usec driven_patience(const dw_store *);
 
-/* driven_may_lose returns true if the store may lose data and reports that. driven_is_lost returns
- * true if it has lost the part of this id. */
+/* driven_may_lose returns true if the store may lose data and reports the loss. driven_is_lost
+ * returns true if the store has lost data of the shard of this id. */
 bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
-/* driven_is_whole returns true if the owner's store has found that it has lost nothing, since a
- * call that returned false. */
+/* driven_is_whole returns true if the owner's shards are as the owner left them, or have been
+ * written again. The first call makes the store ask its servers and returns false. The caller
+ * repeats the call until it returns true. */
 bool driven_is_whole(dw_store *);
 
-/* driven_began tells the store that this timer starts, if the store wants to know it. */
+/* driven_began tells the store that this timer starts, if the store wants to know. */
 void driven_began(dw_store *, const char *id);
 
 /* driven_take_event takes an event of the store, or returns false if there is none. driven_journal
@@ -77,7 +80,7 @@ bool driven_keeps_topics(const dw_store *);
 bool driven_settles_messages(const dw_store *);
 
 /* driven_look_every returns how often a take must look for messages, or 0 if the store does not
- * say. driven_calls_takes returns true if the store itself tells which take a message is for.
+ * say. driven_calls_takes returns true if the store itself reports which take a message is for.
  * driven_take_call gets the next such call, or returns false if there is none. */
 dw_usec driven_look_every(const dw_store *);
 bool driven_calls_takes(const dw_store *);
@@ -86,11 +89,11 @@ bool driven_take_call(dw_store *, dw_take_call *ret_call);
 /* driven_loads_by_generation returns true if the store knows DW_OP_BY_GENERATION. */
 bool driven_loads_by_generation(const dw_store *);
 
-/* driven_delay writes the words of the class's delay(), or "" for a store that has none. */
+/* driven_delay writes the words of the class's delay(), or "" if the class has none. */
 void driven_delay(const dw_store *, char *ret_words, size_t size);
 
-/* driven_trouble returns the status of the class's trouble(), and its words. It returns DW_OK for a
- * store that has none. */
+/* driven_trouble returns the status of the class's trouble(), and writes its words. It returns
+ * DW_OK if the class has none. */
 int driven_trouble(const dw_store *, char *ret_words, size_t size);
 
 #endif

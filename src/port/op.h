@@ -14,8 +14,8 @@ struct ticket {
 	void *call;     /* the call that waits for the answer, or NULL */
 	dw_usec sent;   /* steady; when the operation was submitted */
 	uint64_t batch; /* number of urgent operations submitted with it */
-	bool urgent;    /* firing waits for it */
-	uint8_t late;   /* of a CLAIM: the number of its batch, or 0 */
+	bool urgent;    /* timers that are about to fire wait for its answer */
+	uint8_t late;   /* of a CLAIM: the number of its struct late_batch, or 0 */
 	unsigned term;  /* the last term that had begun when it was submitted */
 };
 
@@ -46,7 +46,7 @@ static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 	return op->head.due == 0 || due < op->head.due;
 }
 
-/* op_covers_shard returns true if a SCAN or an AUDIT is about timers of this shard, too. */
+/* op_covers_shard returns true if a SCAN or an AUDIT includes the timers of this shard. */
 static inline bool op_covers_shard(const dw_op *op, unsigned shard)
 {
 	const unsigned char *set = op->body;
@@ -61,8 +61,8 @@ static inline size_t op_looks(const dw_op *op)
 	return op->limit > DW_SCAN_LOOKS ? op->limit : DW_SCAN_LOOKS;
 }
 
-/* op_why returns the text of dw_set_why() of a NEXT or a LETTER, of limit bytes, or NULL if there
- * is none. */
+/* op_why returns the text of dw_set_why() of a NEXT or a LETTER, of op->limit bytes, or NULL if
+ * there is none. */
 static inline const char *op_why(const dw_op *op)
 {
 	return op->limit > 0 ? (const char *)op->body + op->body_size : NULL;

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* An item in the queue of these calls. It is the first member of the struct that it belongs to. */
+/* An item in the queue of calls of other threads. It is the first member of the struct that it
+ * belongs to. */
 struct post {
 	struct post *next;
 	bool is_job; /* true: a struct job that comes back; false: a call */

@@ -35,5 +35,5 @@ void spans_answer(const struct alloc *alloc, dw_op *op, const struct spans *span
 
 	op->after = (dw_cursor){.due = whole_to, .started = 1};
 	(void)op_add_row(alloc, op, &tail,
-			 row_new(alloc, "", spans->counts, size)); /* or op->status */
+			 row_new(alloc, "", spans->counts, size)); /* without memory: op->status */
 }

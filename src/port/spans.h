@@ -1,4 +1,5 @@
-/* The counts of a DUE: how many timers are due from each of its times to the next one. */
+/* The counts that answer a DUE operation: how many timers are due from each of its times to the
+ * next time. */
 #ifndef DW_PORT_SPANS_H
 #define DW_PORT_SPANS_H
 
@@ -12,8 +13,9 @@ struct spans {
 	size_t span;       /* the timer that was added last is in this span */
 };
 
-/* spans_of reads the times of the operation. spans_first and spans_end return the first and the
- * last one: timers before the first, and from the last one on, do not count. */
+/* spans_of reads the times of the operation. spans_first returns the first time, and spans_end the
+ * last one. Timers before the first time do not count, and timers at or after the last time do not
+ * count either. */
 void spans_of(const dw_op *, struct spans *ret_spans);
 dw_usec spans_first(const struct spans *);
 dw_usec spans_end(const struct spans *);
@@ -22,7 +24,8 @@ dw_usec spans_end(const struct spans *);
  * first and the last time. */
 void spans_add(struct spans *, dw_usec deadline);
 
-/* spans_answer adds the counts to the answer. They have all timers before whole_to. */
+/* spans_answer adds the counts to the answer. The counts include all timers that are due before
+ * whole_to. */
 void spans_answer(const struct alloc *, dw_op *, const struct spans *, dw_usec whole_to);
 
 #endif

@@ -166,7 +166,7 @@ void ended_by(const char *line, char ret_by[ENDED_BY_MAX + 1])
 
 	if (digits > 0)
 		(void)snprintf(ret_by, ENDED_BY_MAX + 1, "%.*s pid %.*s", (int)(pid - line), line,
-			       (int)digits, pid + 6); /* a long host is cut */
+			       (int)digits, pid + 6); /* a long host name is truncated */
 	else
 		(void)snprintf(ret_by, ENDED_BY_MAX + 1, "%s", line);
 }

@@ -25,13 +25,13 @@
  * topic, until and `by`. */
 void ended_of(const dw_op *, dw_end, const dw_head *stored, dw_usec now, dw_ended *ret_ended);
 
-/* ended_keep sets until, from the timer's own keep_us, or else from its topic's. It returns false
- * if the end is not kept. */
+/* ended_keep sets until to the time until which the end is remembered. The duration is the timer's
+ * own keep_us, or its topic's if the timer has none. It returns false if the end is not kept. */
 bool ended_keep(dw_ended *, dw_usec own, dw_usec of_topic);
 
-/* ended_until returns until when an end is remembered; its place in the store says `until`. A clock
- * that was far ahead, and was set back since, may have computed that. Then the end is remembered
- * from now on, for the duration that its bytes say. */
+/* ended_until returns the time until which an end is remembered. `until` is the time in the store's
+ * index. If the clock was far ahead when this time was computed, and was set back since, `until` is
+ * too late. Then the end is remembered from now on, for the duration that its bytes say. */
 dw_usec ended_until(const void *body, size_t size, dw_usec until, dw_usec now);
 
 /* ended_size returns how many bytes ended_write writes: at most ENDED_SIZE_MAX. */

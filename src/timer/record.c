@@ -283,7 +283,8 @@ static size_t write_time(unsigned tag, dw_usec time, unsigned char *ret_blocks)
 	return BLOCK_HEAD_SIZE + TIME_SIZE;
 }
 
-/* read_time reads such a block of an intact body. It returns 0 if there is none. */
+/* read_time returns the time or duration in the block with this tag of an intact body. It returns 0
+ * if there is no such block. */
 static dw_usec read_time(const unsigned char *body, unsigned tag)
 {
 	size_t at = RECORD_HEADER_SIZE + (size_t)body[AT_ID_SIZE] + body[AT_TOPIC_SIZE];

@@ -16,22 +16,23 @@
  *
  * Version 2 has blocks between topic and data, each with a growing tag:
  *
- *	tag, u8; flags, u8 (1: who does not know the tag leaves the timer alone); size, u16; bytes
+ *	tag, u8; flags, u8; size, u16; bytes
+ *
+ * Flag 1 means that a reader that does not know the tag leaves the timer alone.
  *
  * Tag 1 is the rule of a recurring timer: the occurrence, i64; start, i64; until, i64; computed,
  * i64; missed, u32; and the rule as text, which ends with NUL. Only these five numbers change from
  * one occurrence to the next one.
  *
- * Tag 2 is the series of a debounced timer: when its first put was, i64.
+ * Tag 2 belongs to a debounced timer: the time of the first put of its series, i64.
  *
- * Tag 3 says how long the timer's end is remembered (dw_timer.keep_us), i64. Who does not know it
- * only forgets sooner.
+ * Tag 3 says how long the timer's end is remembered (dw_timer.keep_us), i64. A reader that does not
+ * know this tag only forgets the end sooner.
  *
  * A writer uses the oldest version that can carry the timer. A reader accepts all older versions
  * and recognizes a newer one: every version has the first 16 bytes, the id and the topic in the
  * same place, with the same limits and the same seal. A version adds its own parts behind the
- * topic. So a library that was rolled back can list a newer timer, and leave it alone.
- */
+ * topic. So a library that was rolled back can list a newer timer, and leave it alone. */
 #ifndef DW_TIMER_RECORD_H
 #define DW_TIMER_RECORD_H
 
@@ -62,7 +63,7 @@ struct record_rule {
 	dw_usec occurrence; /* the time of the occurrence, without jitter */
 	dw_usec start; /* the start of the rule: given by the caller, or when the timer was put */
 	dw_usec until; /* the end of the rule: no occurrence is later */
-	dw_usec computed; /* wall clock; when the occurrence was computed; 0: it was given */
+	dw_usec computed; /* wall clock when the occurrence was computed; 0: a caller set it */
 	uint32_t missed;  /* occurrences before this one that were not delivered */
 };
 
@@ -100,8 +101,8 @@ bool record_breaks_limit(const void *body, size_t size, char ret_words[RECORD_WO
  * that the row is damaged, or if the body has another id than the row. */
 int record_of_row(const dw_row *, struct record *ret_record);
 
-/* record_rule_write writes the block of a rule into room for RECORD_BLOCKS_MAX bytes, and returns
- * its size. The text has at most DW_RULE_TEXT_MAX bytes. */
+/* record_rule_write writes the block of a rule into a buffer of RECORD_BLOCKS_MAX bytes, and
+ * returns its size. The text has at most DW_RULE_TEXT_MAX bytes. */
 size_t record_rule_write(const struct record_rule *, unsigned char *ret_blocks);
 
 /* record_rule reads the rule of an intact body. It returns false if the body has none. */
@@ -110,8 +111,9 @@ bool record_rule(const void *body, struct record_rule *ret_rule);
 /* record_renew changes the five numbers of a body's rule, and its checksum. */
 void record_renew(unsigned char *body, const struct record_rule *);
 
-/* record_series_write writes the block of a series, which began at `since`, and returns its size.
- * record_series returns when the series of an intact body began, or 0 if it has none. */
+/* record_series_write writes the block that says when the series of a debounced timer began
+ * (`since`), and returns the size of the block. record_series returns when the series of an intact
+ * body began, or 0 if the body has no such block. */
 #define RECORD_SERIES_SIZE 12u
 size_t record_series_write(dw_usec since, unsigned char *ret_blocks);
 dw_usec record_series(const void *body);

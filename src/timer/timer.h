@@ -5,8 +5,7 @@
  *	                   '------------------- retry, hold time-out ----------------------'
  *
  * An operation under way in the store (busy) does not change the state; its answer does. There is
- * at most one for each id: calls that come meanwhile wait in `calls`, in order.
- */
+ * at most one such operation for each id. Calls that come meanwhile wait in `calls`, in order. */
 #ifndef DW_TIMER_TIMER_H
 #define DW_TIMER_TIMER_H
 
@@ -52,17 +51,22 @@ struct timer {
 	struct timer *prev, *next; /* links in the list of its place, or of its topic */
 	struct topic *topic;       /* NULL if there is no timer (ABSENT) */
 	struct call *calls;        /* calls that wait for the operation under way */
-	struct call *settling; /* the dw_settle that brings the verdict, or that waits for a hold */
+	/* The dw_settle call that has the verdict, or that waits for the hold. */
+	struct call *settling;
 	dw_head head;
-	dw_wheel_handle slot; /* in the wheel of its schedule, or its place in the crowd */
-	dw_usec slot_time;    /* when the timer comes out of the schedule that holds it */
+	/* Place in the wheel of its schedule, or in the crowd (engine/due/crowd.h). */
+	dw_wheel_handle slot;
+	dw_usec slot_time; /* when the timer comes out of the schedule that holds it */
 	dw_usec late_after;
-	dw_usec retry_in; /* delay of the verdict DW_RETRY; negative: that of the policy */
-	dw_usec retry_at; /* deadline of the retry, kept for repetitions; 0: not yet known */
+	/* Delay that DW_RETRY asks for; negative: the delay of the retry policy. */
+	dw_usec retry_in;
+	/* Deadline of the retry, which stays if the retry is sent again; 0: not yet known. */
+	dw_usec retry_at;
 	const char *id;
-	struct said *why;    /* what dw_set_why() has said of this delivery, or NULL */
-	struct said *result; /* what dw_set_result() has said, or NULL */
-	/* Wall clock; when its handler started last. 0: it has not started, as far as is known. */
+	struct said *why;    /* what dw_set_why() has said about this delivery, or NULL */
+	struct said *result; /* what dw_set_result() has said about this delivery, or NULL */
+	/* Wall clock when its handler last started. 0: as far as is known, no handler has
+	 * started. */
 	dw_usec started;
 	const unsigned char *body;
 	size_t body_size;
@@ -71,33 +75,35 @@ struct timer {
 	/* How long the delivery under way waited on purpose, in a pause or for its batch; us. */
 	float waited;
 	uint16_t failures; /* failures of the store in a row */
-	uint8_t shard;     /* of the store; it is that of the id */
+	uint8_t shard;     /* number of the store's shard that has the id */
 	uint8_t state;
 	uint8_t place;
 	uint8_t verdict;
 	uint8_t kept;     /* the topic_keep under which its topic counts the timer */
 	uint8_t reason;   /* a dw_reason: why it becomes a dead letter; 0: it does not */
 	bool busy;        /* an operation on this id is under way */
-	bool judging;     /* the operation under way is the verdict */
+	bool judging;     /* the operation under way stores the verdict */
 	bool storing;     /* not stored yet: the timer belongs to the call of its put */
 	bool backing_off; /* it waits in the fire schedule to try an operation again */
 	bool pushes;      /* in state VERDICT: when it ends, it becomes a message */
 	bool uncounted;   /* its DW_RETRY does not come from a handler, so it is not counted */
 	bool no_retry;    /* it was cancelled during its delivery, so a DW_RETRY is dropped */
-	bool deleted;     /* the store has it no more, but its delivery still ends */
-	bool provisional; /* the journal has given the generation, and Redis may have another one */
-	bool claiming;    /* its topic counts it as due, and its claim is under way */
-	bool trying;      /* its queue is full, and its topic counts it as claimed or pushed */
-	bool crowded;     /* its schedule has taken it out of the wheel, and sorts it */
-	bool gathered;    /* it waits for a batch: in its topic's list, and in FIRE or WORK */
-	bool ready;       /* claimed or held, and not started; it is in its topic's list */
-	bool unstarted;   /* in state HELD: the program has not begun its work */
-	bool on_worker;   /* in state FIRING: a worker runs the handler, not this thread */
-	bool recurs;      /* it has a rule */
-	bool zone_noted; /* its unknown zone was counted when it was loaded; it was not due since */
-	bool skips;      /* in state VERDICT: no handler ran, because the occurrence was missed */
-	bool refused;    /* its message was too large; that verdict is on its way to the store */
-	bool unsure;     /* the stored timer may differ, or the inbox may still name it */
+	bool deleted;     /* the timer is no longer in the store, but its delivery has not ended */
+	/* The journal has chosen the generation, and Redis may store another one. */
+	bool provisional;
+	bool claiming; /* its topic counts it as due, and its claim is under way */
+	bool trying;   /* its queue is full, and its topic counts it as claimed or pushed */
+	bool crowded;  /* its schedule has taken it out of the wheel, and sorts it */
+	bool gathered; /* it waits for a batch: in its topic's list, and in FIRE or WORK */
+	bool ready; /* the timer is claimed or held, and not started; it is in its topic's list */
+	bool unstarted; /* in state HELD: the program has not begun its work */
+	bool on_worker; /* in state FIRING: a worker runs the handler, not this thread */
+	bool recurs;    /* the timer has a rule */
+	/* Its unknown zone was counted when it was loaded, and it has not been due since. */
+	bool zone_noted;
+	bool skips;   /* in state VERDICT: no handler ran, because the occurrence was missed */
+	bool refused; /* its message was too large; that verdict is on its way to the store */
+	bool unsure;  /* the stored timer may differ, or the inbox may still name it */
 };
 
 /* timer_new makes a timer with a copy of the body, which decodes to the record. The caller sets the

@@ -196,10 +196,10 @@ static struct life_step take_next(const dw_op *op, const struct life_record *sto
 	return step;
 }
 
-/* A client's cancel of a claimed timer comes too late. But it ends a rule, because the delivery
- * under way finds no timer to renew. A client's cancel of an open timer deletes it, but answers
- * DW_ELATE, because an earlier claim may still start. An owner knows which of its own claims have
- * started. The claims of a dead owner never will. */
+/* A client's cancel of a claimed timer comes too late. But it ends a recurring timer, because the
+ * delivery under way then finds no stored timer to renew. A client's cancel of an open timer
+ * deletes it, but answers DW_ELATE, because an earlier claim may still start. An owner knows which
+ * of its own claims have started. The claims of a dead owner never start. */
 static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
 				    const struct life_caller *caller)
 {
@@ -222,7 +222,7 @@ static struct life_step take_cancel(const dw_op *op, const struct life_record *s
 
 /* The attempt of an id may only grow until the timer is settled. Retries and crashes are counted
  * from zero, because whoever moves a timer wants it delivered. A move may leave the timer open.
- * Then, like a put, it promises nothing about the earlier claim. */
+ * Such a move, like a put, promises nothing about the earlier claim. */
 static struct life_step take_move(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {
@@ -243,7 +243,7 @@ static struct life_step take_move(const dw_op *op, const struct life_record *sto
 }
 
 /* cancel_damaged always removes the timer, because nothing else could. A client gets DW_OK only if
- * there is no trace of a claim, which would leave two: the state and the token. */
+ * the stored timer has no trace of a claim. Such traces are the state, the token, and `open`. */
 static struct life_step cancel_damaged(const struct life_record *stored,
 				       const struct life_caller *caller)
 {

@@ -17,9 +17,9 @@
 struct life_record {
 	dw_head head;
 	uint64_t claim; /* the token of the owner that claimed it; 0: pending */
-	bool damaged;   /* it does not match its checksum */
-	bool newer;     /* a newer durawheel has written it */
-	bool recurs;    /* it has a rule */
+	bool damaged;   /* the timer does not match its checksum */
+	bool newer;     /* a newer durawheel has written the timer */
+	bool recurs;    /* the timer has a rule */
 	/* The stored timer is the operation's timer with the same rule, perhaps at another
 	 * occurrence. */
 	bool same;
@@ -53,12 +53,13 @@ struct life_step {
 	int status;
 	enum life_effect effect;
 	struct life_record record; /* the timer after the step; if it is deleted: before */
-	enum life_why why; /* for LIFE_UPDATE, and for the letter of LIFE_BURY and LIFE_RENEW */
-	bool show;         /* the answer contains the timer, as it is after the step */
-	bool news;         /* the inbox gets an entry with the caller's generation */
+	/* For LIFE_UPDATE, and for the dead letter of LIFE_BURY and LIFE_RENEW. */
+	enum life_why why;
+	bool show; /* the answer contains the timer as it is after the step */
+	bool news; /* the inbox gets an entry with the caller's generation */
 	/* The inbox entry is a deletion, and an earlier claim of the id may still start. Until the
-	 * owner has acknowledged it, a put of this id is open, too. Otherwise the cancel of that
-	 * put would promise too much. */
+	 * owner has acknowledged it, a put of this id is open, too. Otherwise DW_OK to a cancel of
+	 * this put would promise too much: that nothing starts. */
 	bool open_news;
 };
 
@@ -75,11 +76,12 @@ struct life_step life_take(const dw_op *, const struct life_record *stored,
 			   const struct life_caller *);
 
 /* life_end returns how the step has ended the stored timer, which may be NULL. It returns
- * DW_END_UNKNOWN if the timer goes on, or if its end is not kept. */
+ * DW_END_UNKNOWN if the timer has not ended, or if its end is not kept. */
 dw_end life_end(const dw_op *, const struct life_record *stored, const struct life_step *);
 
 /* life_requeue returns the step for REQUEUE. dead is NULL if there is no such dead letter. taken is
- * true if the id has a timer. LIFE_STORE uses the letter's body, and the letter is dropped. */
+ * true if the id has a timer. LIFE_STORE stores the dead letter's body as the timer, and drops the
+ * dead letter. */
 struct life_step life_requeue(const dw_op *, const struct life_record *dead, bool taken,
 			      const struct life_caller *);
 

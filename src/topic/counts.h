@@ -21,8 +21,8 @@ struct topic_times {
  * topics.rest. */
 #define TOPIC_TIMES_MAX 200
 
-/* topic_counted adds one to a count. topic_has_counted returns true if any count of the topic is
- * not 0. */
+/* topic_counted adds one to a count. topic_has_counted returns true if a count of the topic is not
+ * 0. */
 void topic_counted(struct topics *, struct topic *, enum topic_count);
 bool topic_has_counted(const struct topic *);
 

@@ -13,13 +13,14 @@ struct topic;
 void topic_gather(struct timer *);
 void topic_ungather(struct timer *);
 
-/* topic_claims counts a due timer whose claim is under way. topic_claimed ends that, if the timer
- * was counted. */
+/* topic_claims counts a due timer whose claim is under way. topic_claimed takes the timer out of
+ * this count, if it was counted. */
 void topic_claims(struct timer *);
 void topic_claimed(struct timer *);
 
-/* topic_wait_ends returns when a batch with this timer as its first one starts, if it is not full
- * before. topic_gathers returns true if the topic has a batch that still waits. */
+/* topic_batch_is_full returns true if the topic's next batch has its largest size. topic_wait_ends
+ * returns the time at which a batch starts whose first timer is this one, if the batch is not full
+ * earlier. topic_gathers returns true if the topic has a batch that still waits. */
 bool topic_batch_is_full(const struct topic *);
 dw_usec topic_wait_ends(const struct timer *);
 bool topic_gathers(const struct topic *, dw_usec now);

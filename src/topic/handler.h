@@ -8,7 +8,8 @@
 
 struct handler {
 	dw_fire_fn fire; /* called with one timer */
-	/* Called with a batch; if fire is NULL, too, the topic has no handler. */
+	/* Called with a batch of timers. If both functions are NULL and is_queue is false, the
+	 * topic has no handler. */
 	dw_batch_fn fire_batch;
 	void *user;
 	bool is_queue; /* a due timer goes into the topic's queue */

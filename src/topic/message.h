@@ -1,6 +1,6 @@
-/* Messages of a queue as bytes, for the operation that pushes them. They stand one behind the
- * other, each with its head and a body in the form of timer/record.h. This file also reads the
- * tokens of messages that were taken. */
+/* Messages of a queue as bytes, for the operation that pushes them. Each message is a head and a
+ * body in the form of timer/record.h. This file also reads the tokens of messages that were
+ * taken. */
 #ifndef DW_TOPIC_MESSAGE_H
 #define DW_TOPIC_MESSAGE_H
 
@@ -9,8 +9,8 @@
 #include "durawheel/store.h"
 #include "durawheel/topic.h"
 
-/* The struct points to the body and does not copy it. These fields of the head count: generation
- * (0: no timer has become this message, and the store gives a number), due, attempt (attempts
+/* The struct points to the body and does not copy it. Only these fields of the head are used:
+ * generation (0: the message was no timer, and the store chooses a number), due, attempt (attempts
  * before the push) and retries. */
 struct message {
 	dw_head head;
@@ -20,7 +20,7 @@ struct message {
 
 size_t message_size(size_t body_size);
 
-/* message_write writes a message, and returns the place behind it. */
+/* message_write writes a message, and returns the address behind it. */
 unsigned char *message_write(unsigned char *at, const struct message *);
 
 /* message_next reads the message at *at, and moves *at behind it. It returns false if there is none
@@ -30,8 +30,9 @@ bool message_next(const unsigned char **at, const unsigned char *end, struct mes
 /* message_count counts the messages in these bytes. */
 uint64_t message_count(const void *bytes, size_t size);
 
-/* message_is_new returns true if these bytes begin with a message that was no timer. A pause of the
- * intake refuses such a message. A timer was accepted before, so its message may enter. */
+/* message_is_new returns true if these bytes begin with a message that was no timer. A topic whose
+ * intake is paused refuses such a message. A timer was accepted before, so its message may
+ * enter. */
 bool message_is_new(const void *bytes, size_t size);
 
 /* message_fits returns true if one more body fits into the answer of a take that already has
@@ -41,8 +42,9 @@ static inline bool message_fits(size_t bytes, size_t body_size)
 	return bytes == 0 || bytes + body_size <= DW_TAKE_BYTES;
 }
 
-/* A token of a store is two parts, "17/2": which message, and which delivery of it. In Redis the
- * first part has several numbers, "1795478400000016-1795478400031416-0/2". */
+/* A store's token has two parts, as in "17/2": the first one names the message, the second one its
+ * delivery. In Redis the first part has several numbers,
+ * "1795478400000016-1795478400031416-0/2". */
 #define MESSAGE_TOKEN_SIZE 56
 
 /* token_split finds the topic of a program's token, "TOPIC/17/2", and the store's part behind it.

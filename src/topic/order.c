@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 
-/* rank returns a number that is drawn from the generation. A timer of a higher rank is nearer to
- * the root. */
+/* rank returns the timer's priority in the heap: a pseudo-random number computed from its
+ * generation. A timer with a higher rank is nearer to the root. */
 static uint64_t rank(const struct timer *timer)
 {
 	struct rng rng = {.state = timer->head.generation};
@@ -13,8 +13,8 @@ static uint64_t rank(const struct timer *timer)
 	return rng_next(&rng);
 }
 
-/* is_before returns true if a comes before b. No two timers are equal, so a search finds each
- * timer. */
+/* is_before returns true if a comes before b. The address decides between timers with the same
+ * deadline and generation. So no two timers are equal, and a search finds each timer. */
 static bool is_before(const struct timer *a, const struct timer *b)
 {
 	return timer_is_before(a, b) || (!timer_is_before(b, a) && (uintptr_t)a < (uintptr_t)b);

@@ -3,8 +3,8 @@
  * timer's generation. So its depth is about 2 log n, whatever the order in which the timers come,
  * and it needs neither recursion nor rebalancing.
  *
- * timer->prev is the tree of timers before it, timer->next of those behind it. While a timer is in
- * the order, its deadline and its generation do not change. */
+ * timer->prev is the root of the subtree of earlier timers, timer->next the root of the subtree of
+ * later timers. While a timer is in the order, its deadline and its generation do not change. */
 #ifndef DW_TOPIC_ORDER_H
 #define DW_TOPIC_ORDER_H
 

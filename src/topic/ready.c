@@ -4,8 +4,8 @@
 
 #include "topic/topic.h"
 
-/* At most this many steps to find a timer's place. Timers of one shard come nearly in order, and
- * those of several shards in batches. */
+/* topic_ready makes at most this many steps to find a timer's place in the list. The timers of one
+ * shard come nearly in order, and the timers of several shards come in batches. */
 #define READY_STEPS_MAX 16
 
 void topic_ready(struct timer *timer)

@@ -19,16 +19,17 @@ struct topic_started {
 	uint64_t generation;
 };
 
-/* topic_runs is called when a timer starts to run. It counts the timer as running. */
+/* topic_runs is called when a timer has started to run. It sets topic->last to this timer, unless a
+ * later timer of the topic is running. */
 void topic_runs(const struct timer *);
 
 /* Why a due timer is in no list of its topic. */
 enum topic_keep {
 	TOPIC_NOT_KEPT,
-	TOPIC_OVERDUE,   /* they came due while the handle is paused */
-	TOPIC_SUSPENDED, /* their shard is refused, or its lease is over */
-	TOPIC_ZONELESS,  /* the zone of their rule is not known */
-	TOPIC_REFUSED,   /* their messages are too large for the store now */
+	TOPIC_OVERDUE,   /* came due while the handle was paused */
+	TOPIC_SUSPENDED, /* its shard is refused, or the lease of its shard is over */
+	TOPIC_ZONELESS,  /* the zone of its rule is not known */
+	TOPIC_REFUSED,   /* its message is too large for the store now */
 	TOPIC_KEPTS
 };
 
@@ -37,8 +38,8 @@ struct topic_kept {
 	dw_usec first; /* the deadline of the timer that was counted first */
 };
 
-/* topic_keep counts a timer that waits for this reason. topic_unkeep ends that, if the timer was
- * counted. */
+/* topic_keep counts a timer that waits for this reason. topic_unkeep takes the timer out of this
+ * count, if it was counted. */
 void topic_keep(struct timer *, enum topic_keep);
 void topic_unkeep(struct timer *);
 

@@ -15,7 +15,7 @@
 #define BACKOFF_FIRST DW_SECONDS(1)
 #define BACKOFF_MAX DW_MINUTES(5)
 #define HIDE DW_SECONDS(30)
-#define VERSION_MAX ((uint64_t)1 << 53) /* Lua's numbers are exact up to this */
+#define VERSION_MAX ((uint64_t)1 << 53) /* Lua's numbers are exact up to this value */
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
@@ -72,9 +72,9 @@ static const struct settings_field settings_fields[] = {
     SETTING("keep", keep_us),
 };
 
-/* The numbers of a topic's timers, which an owner writes. What becomes of those of several owners:
- * a sum, the largest, or the smallest that is not 0. The waits that are named first are the worse
- * ones. */
+/* The numbers of a topic's timers, which an owner writes. The numbers of several owners are
+ * combined to a sum (NUMBER), to the largest one (MOST), or to the smallest one that is not 0
+ * (FIRST). Of the reasons in `waits` a smaller number is worse. */
 static const struct settings_field timer_fields[] = {
     NUMBER("pending", pending),    NUMBER("due", due),
     NUMBER("running", running),    NUMBER("done", done),
@@ -211,7 +211,7 @@ void info_read(dw_topic_info *info, const char *text, size_t size)
 	read_text(&info->settings, info, text, size);
 }
 
-/* total returns what becomes of a number of two owners. */
+/* total combines a number of two owners to one number. */
 static int64_t total(enum kind kind, int64_t one, int64_t other)
 {
 	if (kind == NUMBER_MOST)
@@ -374,7 +374,7 @@ int settings_check_text(const char *text, size_t size, char *message)
 	}
 	settings_read(&settings, text, size);
 	if (settings.queue == 0)
-		settings.queue = 1; /* changes at one time may leave words of a queue: no damage */
+		settings.queue = 1; /* concurrent changes may leave words of a queue: no damage */
 	return settings_check(&settings, message);
 }
 
@@ -392,7 +392,8 @@ uint32_t settings_queue_max(const dw_topic_settings *settings)
 	return settings->max ? settings->max : QUEUE_MAX;
 }
 
-/* A topic may have become at-most-once since a message of it was taken. */
+/* If the topic has become at-most-once since a message was taken, the default applies to that
+ * message. */
 dw_usec settings_hide(const dw_topic_settings *settings)
 {
 	return settings->hide_us > 0 ? settings->hide_us : HIDE;

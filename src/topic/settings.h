@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "durawheel/store.h"
 
-#define SETTINGS_TEXT_SIZE 1024 /* room for any text of this file */
+#define SETTINGS_TEXT_SIZE 1024 /* size of a buffer for any text of this file */
 
 /* settings_check checks the values of all settings. It returns DW_OK or DW_EINVAL. With DW_EINVAL
  * message (DW_MESSAGE_SIZE bytes) says what is wrong. settings_check_form only checks that the
@@ -33,7 +33,7 @@ size_t settings_write_changes(const dw_topic_settings *from, const dw_topic_sett
 void settings_read(dw_topic_settings *, const char *text, size_t size);
 void info_read(dw_topic_info *, const char *text, size_t size);
 
-/* numbers_add adds the numbers of timers of one more owner. */
+/* numbers_add adds the numbers of timers in the text of one more owner. */
 void numbers_add(dw_topic_info *, const char *text, size_t size);
 
 /* settings_version returns the version in a stored text. It returns 0 if the text has no version,

@@ -140,7 +140,7 @@ void topic_handle(struct topics *topics, struct topic *topic, struct handler han
 
 void topic_set(struct topics *topics, struct topic *topic, const dw_topic_settings *settings)
 {
-	topic_unfill(topics, topic); /* the queue may have room under the new settings */
+	topic_unfill(topics, topic); /* under the new settings the queue may have space */
 	if (topic->waiting)
 		leave(topics, topic);
 	topics->set_count -= topic->is_set;
@@ -242,7 +242,7 @@ void topic_try_later(struct topics *topics, struct topic *topic, dw_usec until)
 	try_at(topics, topic, until);
 }
 
-/* try_now lets the topic's next timers be tried at once. The next wait is a short one again. */
+/* try_now lets the topic's next timers be tried at once. The next pause is short again. */
 static void try_now(struct topics *topics, struct topic *topic)
 {
 	topic->full_wait = FULL_WAIT;

@@ -19,23 +19,32 @@ struct topic {
 	bool is_set;                   /* the store has settings for this topic */
 	bool is_listed;                /* while settings are read: the store has named this topic */
 	uint64_t timer_count, running; /* all timers; timers that are being delivered */
-	struct topic_started last; /* the last of the running timers, or one that has ended since */
+	/* The latest of the running timers, or one that has ended since. */
+	struct topic_started last;
 	uint64_t counts[TOPIC_COUNTS];
 	struct topic_times *times; /* NULL: the topic's counts are also in topics.rest */
-	dw_usec told_full;         /* steady; until then no event says that its queue is full */
-	dw_usec full_until;        /* steady; when its next timers are tried again */
-	dw_usec full_wait;         /* how long they wait after a refusal, if none gets in */
-	uint32_t full_tries;       /* number of timers that are tried at once */
-	uint32_t trying_count;     /* tried timers without an answer; 0: the next are tried */
-	bool has_room;             /* the queue has got room since they were pushed */
-	struct timer *waiting;     /* due; no handler, or the queue is full (topic/order.h) */
+	dw_usec told_full;         /* steady; until then no event reports that its queue is full */
+	/* Steady; while the queue is full: no timer is tried before this time. */
+	dw_usec full_until;
+	/* In us; while the queue is full: the pause after the next try. It doubles until a timer
+	 * gets in. */
+	dw_usec full_wait;
+	uint32_t full_tries; /* number of timers that are tried at once */
+	/* Tried timers without an answer; when it is 0, the next timers are tried. */
+	uint32_t trying_count;
+	bool has_room; /* the queue has got space since the last try */
+	/* Root of the due timers without a handler, or of a full queue (topic/order.h). */
+	struct timer *waiting;
 	uint64_t waiting_count;
-	struct timer *ready; /* claimed or held, not started; nearly by deadline */
+	/* Claimed or held timers that have not started, nearly in the order of deadlines. */
+	struct timer *ready;
 	struct timer *ready_last;
 	uint64_t ready_count;
-	dw_usec held_until; /* wall clock; until then its due timers waited on purpose */
+	/* Wall clock; until then the due timers of the topic waited on purpose. */
+	dw_usec held_until;
 	struct topic_kept kept[TOPIC_KEPTS];
-	struct timer *gathered; /* due, for the next batch; by (deadline, insertion) */
+	/* Due timers of the next batch, in the order of (deadline, insertion). */
+	struct timer *gathered;
 	struct timer *gathered_last;
 	uint32_t gathered_count;
 	uint32_t claiming_count; /* timers for the next batch whose claims are under way */
@@ -49,7 +58,7 @@ struct topics {
 	 * that a turn finds the timers that it can claim without a look at the others. */
 	struct topic *waiting;
 	struct topic *waiting_last;
-	struct topic *recheck; /* the next of these topics to be looked through, NULL: none */
+	struct topic *recheck; /* the next topic with waiting timers to be looked at; NULL: none */
 	/* The topics whose queues are full, in the order of full_until. Their timers wait, and only
 	 * claim_full() claims them. */
 	struct topic *full;
@@ -113,27 +122,30 @@ static inline const struct handler *topic_handler(const struct topics *topics,
 	return handler_is_set(handler) ? handler : NULL;
 }
 
-/* topic_wait adds a timer to the timers that wait for a handler of the topic, or for room in its
- * queue. They are in the order of (deadline, insertion). topic_unwait takes the timer out. */
+/* topic_wait adds a timer to topic->waiting. There it waits for a handler of the topic, or for
+ * space in the topic's queue. topic_unwait takes the timer out. */
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
 
-/* topic_tries notes that a timer of a full topic is claimed or pushed now. topic_tried ends it. */
+/* topic_tries counts a timer of a full topic that is claimed or pushed now. topic_tried takes the
+ * timer out of this count. */
 void topic_tries(struct timer *);
 void topic_tried(struct timer *);
 
-#define FULL_WAIT DW_MILLISECONDS(50) /* first pause of a full queue; each further one is longer */
+/* the first pause of a full queue; each later pause is longer */
+#define FULL_WAIT DW_MILLISECONDS(50)
 #define FULL_WAIT_MAX DW_SECONDS(1)
 #define FULL_TRIES_MAX 512u
 
-/* topic_fill notes that the topic's queue has refused a timer. A while later a timer is tried
- * again. topic_unfill ends that, and all timers may be claimed. */
+/* topic_fill notes that the topic's queue has refused a timer. After a pause a timer is tried
+ * again. topic_unfill notes that the queue is no longer full, so all timers of the topic may be
+ * claimed. */
 void topic_fill(struct topics *, struct topic *, dw_usec steady);
 void topic_unfill(struct topics *, struct topic *);
 
-/* topic_try notes that the next timers of a full topic are pushed now. topic_try_later lets them
- * wait until `until`. topic_got_in is called when the queue has taken a timer, so twice as many are
- * tried at once. topic_room is called when the queue may have room. */
+/* topic_try notes that the next timers of a full topic are pushed now. topic_try_later lets these
+ * timers wait until `until`. topic_got_in is called when the queue has taken a timer; then twice as
+ * many timers are tried at once. topic_room is called when the queue may have space. */
 void topic_try(struct topics *, struct topic *, dw_usec steady);
 void topic_try_later(struct topics *, struct topic *, dw_usec until);
 void topic_got_in(struct topics *, struct topic *);
@@ -142,8 +154,8 @@ void topic_room(struct topics *, struct topic *);
 /* topics_revivable returns a topic that has waiting timers and a handler, or NULL. */
 struct topic *topics_revivable(const struct topics *);
 
-/* topics_recheck begins to look at all topics with waiting timers. topics_rechecked ends the look
- * at the topic topics.recheck, and goes on to the next topic. */
+/* topics_recheck begins a walk over all topics with waiting timers. topics.recheck is the topic
+ * that is looked at next. topics_rechecked moves on to the topic behind it. */
 void topics_recheck(struct topics *);
 void topics_rechecked(struct topics *);
 
