@@ -40,7 +40,7 @@ static const dw_timer *timer_at(const struct bulk_list *list, size_t i)
 						i * list->timers->size);
 }
 
-/* request_at returns the i-th request, as the caller gave it. */
+/* request_at returns the i-th request, as the caller passed it. */
 static struct request request_at(const struct bulk_list *list, size_t i)
 {
 	struct request request = {.kind = list->kind};
@@ -57,8 +57,8 @@ static const char *id_of(const struct request *request)
 	return request->timer ? request->timer->id : request->id;
 }
 
-/* id_room returns the size of the memory for the request's id. A put without an id gets one that is
- * made. */
+/* id_room returns how much memory the request's id needs. A put without an id needs memory for the
+ * id that the handle makes. */
 static size_t id_room(const struct request *request)
 {
 	const char *id = id_of(request);
@@ -70,8 +70,8 @@ static size_t id_room(const struct request *request)
 
 /* ---- Making --------------------------------------------------------------------------------- */
 
-/* measure returns the size of the block. If the arguments refuse a request, only its id is
- * copied. */
+/* measure returns the size of the bulk's block. If the arguments of a request are invalid, only its
+ * id is copied. */
 static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
 {
 	size_t size = aligned(sizeof(struct bulk)) + aligned(list->count * sizeof(dw_result)) +
@@ -175,7 +175,7 @@ static void bulk_answered(dw *d, const dw_result *result, void *user)
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
-/* begin_one does the call of item i, with the id that stands in its result. */
+/* begin_one does the call of item i, with the id in its result. */
 static void begin_one(struct bulk *bulk, struct request request, size_t i)
 {
 	dw_result *result = &bulk->results[i];
@@ -212,7 +212,7 @@ static void begin_copied(dw *d, void *user)
 		tell_bulk(d, bulk);
 }
 
-/* post calls fn with the bulk in a turn. */
+/* post lets a later turn call fn with the bulk. */
 static int post(dw *d, struct bulk *bulk, dw_post_fn fn, size_t size)
 {
 	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = bulk, .arg_size = size};

@@ -8,7 +8,7 @@
 /* The puts or the cancels of one bulk. */
 struct bulk_list {
 	enum request_kind kind;
-	const dw_timer *timers; /* for puts; each struct has the size that the first one says */
+	const dw_timer *timers; /* for puts; each struct has the size timers[0].size */
 	const char *const *ids; /* for cancels */
 	size_t count;
 };

@@ -33,8 +33,8 @@ struct dw {
 	int closing;
 	int stopped; /* the store was stopped; stop_status is the result */
 	int stop_status;
-	/* The enum health after the last turn, and from HEALTH_BITS on the shard that it is
-	 * about. */
+	/* The enum health after the last turn. The bits from HEALTH_BITS on are the number of the
+	 * shard that it is about. */
 	atomic_int health;
 	struct metrics *metrics; /* NULL: nobody has called dw_metrics() yet */
 };

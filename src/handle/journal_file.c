@@ -84,7 +84,7 @@ static dw_op *ask(struct opened *opened, dw_op *op)
 		return NULL;
 	opened->file->type->submit(opened->file, op);
 	while (!(answer = opened->file->type->collect(opened->file)))
-		(void)nanosleep(&moment, NULL); /* a sleep cut short only looks sooner */
+		(void)nanosleep(&moment, NULL); /* after a signal the loop only looks sooner */
 	return answer;
 }
 

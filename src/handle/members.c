@@ -1,4 +1,5 @@
-/* The public API of several processes that share a store, and of its servers. */
+/* Public functions about a store that several processes share: its peers, its servers, and which
+ * shards this process owns. */
 #include "durawheel/members.h"
 
 #include "base/grown.h"

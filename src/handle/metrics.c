@@ -142,7 +142,8 @@ static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		take_queue(d->metrics, &next, &own->topics[i]);
 }
 
-/* look notes what the handle sees itself: a report may be at a server that is away. */
+/* look notes which servers and shards this handle cannot use, because a report may be at a server
+ * that is away. */
 static void look(const dw *d, struct metrics *metrics)
 {
 	dw_node node = {.size = sizeof node};
@@ -153,8 +154,8 @@ static void look(const dw *d, struct metrics *metrics)
 		metrics->nodes_away += !node.is_connected;
 }
 
-/* write_heard writes the text of a handle that is not the owner. If no owner was heard of for long,
- * it writes that there is no owner, even if the store does not answer. */
+/* write_heard writes the text of a handle that is not the owner. If the last sign of an owner is
+ * old, it writes that there is no owner, even if the store does not answer. */
 static size_t write_heard(dw *d, char *text, size_t size)
 {
 	struct metrics *heard = d->metrics;
@@ -167,8 +168,8 @@ static size_t write_heard(dw *d, char *text, size_t size)
 	return metrics_write(heard, heard->has_owner ? heard->report : "", text, size);
 }
 
-/* is_up returns true if the store answers. A store that fails counts as away, even if it has not
- * said so, until it answers again in the same outage. */
+/* is_up returns true if the store answers. During an outage this is true only if the last answer
+ * came in the same outage. */
 static bool is_up(const dw *d)
 {
 	uint64_t outage = engine_outage(d->engine);

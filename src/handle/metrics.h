@@ -16,24 +16,25 @@ struct metrics {
 	int status;       /* the status of the last answer */
 	bool is_heard;    /* at least one answer had the status DW_OK */
 	uint64_t
-	    /* The number of the outage in which the last answer came, because the store refuses
-	     * changes; or 0. */
+	    /* The number of the outage in which the last answer came; 0: it came in no outage. A
+	     * store that refuses changes still answers. */
 	    heard_in;
 	dw_topic_info *topics;
 	size_t count;
 	dw_store_status store; /* a copy; its pointers to strings are not used */
 	bool is_owned;         /* the store has named an owner */
-	bool has_standby;      /* the store has named a process that stands by */
+	bool has_standby;      /* the store has named a process that waits as a standby */
 	bool has_owner;        /* an owner was heard of recently; set when the text is written */
 	bool is_up;            /* the store answers */
-	unsigned nodes, nodes_away, refused; /* as this handle sees them; set likewise */
-	char report[REPORT_SIZE];            /* the owner's report; "": none */
+	/* As this handle sees them; set when the text is written. */
+	unsigned nodes, nodes_away, refused;
+	char report[REPORT_SIZE]; /* the owner's report; "": none */
 };
 
 /* metrics_free does nothing with NULL. */
 void metrics_free(struct metrics *);
 
-/* metrics_write_away writes what is known without the store and its owner. */
+/* metrics_write_away writes the text of a handle whose store is away. */
 size_t metrics_write_away(char *text, size_t size);
 
 /* metrics_write writes the text of dw_metrics(), and returns the size of all lines. report is "" if

@@ -20,7 +20,7 @@
 
 struct metrics_lines {
 	char *text;
-	size_t size;   /* bytes of room */
+	size_t size;   /* size of the buffer */
 	size_t used;   /* bytes of the whole lines in the text */
 	size_t needed; /* bytes of all lines */
 };
@@ -131,7 +131,7 @@ static bool number_of(const char *report, const char *key, int64_t *ret_number)
 	return true;
 }
 
-/* counts_of reads `[1,2]`. Counts that are missing are 0. */
+/* counts_of reads an array of counts, as in `[1,2]`. Counts that are missing are 0. */
 static bool counts_of(const char *report, const char *key, uint64_t *ret_counts, size_t count)
 {
 	const char *at = find(report, key);
@@ -201,9 +201,10 @@ static void put_figures(struct metrics_lines *out, const char *report)
 	}
 }
 
-/* put_shards: what one owner neither fires nor is refused has no owner that tells so. The report of
- * all peers says what is free. While the server of the reports is away, only this handle tells what
- * it is refused. */
+/* put_shards writes how many shards are owned, refused and free. The report of peers has the number
+ * of free shards. In the report of one owner, the shards that are neither owned nor refused count
+ * as free. While the server with the report is away, only the refused shards are written, as this
+ * handle knows them. */
 static void put_shards(struct metrics_lines *out, const struct metrics *metrics, const char *report)
 {
 	int64_t all = 0, owned = 0, refused = metrics->refused, free;
@@ -211,8 +212,9 @@ static void put_shards(struct metrics_lines *out, const struct metrics *metrics,
 
 	if (!is_told && refused == 0)
 		return;
-	(void)number_of(report, "shards_owned", &owned);     /* or 0 */
-	(void)number_of(report, "shards_refused", &refused); /* or what this handle knows */
+	(void)number_of(report, "shards_owned", &owned); /* stays 0 without the key */
+	/* Without the key: what this handle knows. */
+	(void)number_of(report, "shards_refused", &refused);
 	if (!number_of(report, "shards_free", &free))
 		free = all - owned - refused;
 	put_shared_head(out, "shards", "gauge",
@@ -249,7 +251,7 @@ static void put_histogram(struct metrics_lines *out, const char *report, const c
 	if (!counts_of(report, name, counts, HISTOGRAM_BOUNDS + 1))
 		return;
 	(void)snprintf(name, sizeof name, "%s_sum_us", key);  /* fits */
-	(void)number_of(report, name, &sum_us);               /* or 0 */
+	(void)number_of(report, name, &sum_us);               /* stays 0 without the key */
 	(void)snprintf(name, sizeof name, "%s_seconds", key); /* fits */
 	put_shared_head(out, name, "histogram", help);
 	for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
@@ -316,7 +318,7 @@ static uint64_t *number_at(dw_topic_info *topic, const struct topic_figure *figu
 	return (uint64_t *)(void *)((char *)topic + figure->offset);
 }
 
-/* The topics that are shown with their names, and the sum of the other topics. */
+/* The topics that are shown by name, and the sum of the other topics. */
 struct named {
 	const dw_topic_info *topics[DW_METRICS_TOPICS_MAX];
 	size_t count;
@@ -331,8 +333,8 @@ static bool is_new(const dw_topic_info *topic)
 	return topic->started + topic->done + topic->retried + topic->dead + topic->late == 0;
 }
 
-/* add_rest adds the topic's numbers to those of the rest, but not its times. Its counts are in the
- * report. */
+/* add_rest adds the topic's numbers to those of the rest, but not its durations. name_topics() then
+ * replaces the counts of the rest by those in the report. */
 static void add_rest(struct named *named, const dw_topic_info *topic)
 {
 	dw_topic_info copy = *topic;
@@ -366,7 +368,7 @@ static void name_topics(struct named *named, const struct metrics *metrics, cons
 			name_topic(named, &metrics->topics[i]);
 		else if (!metrics->topics[i].timed)
 			add_rest(named, &metrics->topics[i]);
-	(void)counts_of(report, "rest", counts, TOPIC_COUNTS); /* or 0 */
+	(void)counts_of(report, "rest", counts, TOPIC_COUNTS); /* all 0 without the key */
 	named->rest.started = counts[TOPIC_STARTED];
 	named->rest.done = counts[TOPIC_DONE];
 	named->rest.retried = counts[TOPIC_RETRIED];

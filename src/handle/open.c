@@ -312,7 +312,7 @@ int dw_close(dw *d, dw_usec patience)
 	engine_free(d->engine);
 	d->host = NULL;
 	d->engine = NULL;
-	/* A handler that still runs may use the handle. The last one frees it. */
+	/* A handler that still runs may use the handle. The last such handler frees it. */
 	if (d->workers && !workers_free(d->workers))
 		return DW_ETIMEOUT;
 	free_handle(d);

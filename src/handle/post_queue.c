@@ -26,7 +26,7 @@ struct posts {
 	atomic_size_t bytes; /* bytes of requests that are not answered */
 
 	pthread_mutex_t mutex;
-	struct post *first; /* the mutex protects these three */
+	struct post *first; /* the mutex protects first, last and shut */
 	struct post *last;
 	bool shut;
 
@@ -59,8 +59,8 @@ int posts_new(struct posts **ret_posts, const struct alloc *alloc, const struct 
 
 /* ---- Any thread ---------------------------------------------------------------------------- */
 
-/* reserve counts the bytes of a new request. It returns false if there is no room. A request that
- * is alone always gets room. */
+/* reserve counts the bytes of a new request. It returns false if all unanswered requests together
+ * would exceed bytes_max. A request is always accepted if there is no other one. */
 static bool reserve(struct posts *posts, size_t bytes)
 {
 	size_t used = atomic_load(&posts->bytes);
@@ -95,7 +95,7 @@ static bool push(struct posts *posts, struct post *post)
 
 void posts_return(struct posts *posts, struct job *job)
 {
-	(void)push(posts, &job->post); /* a job is always taken */
+	(void)push(posts, &job->post); /* the queue accepts every job */
 }
 
 int posts_send(struct posts *posts, const struct request *request)
@@ -179,7 +179,7 @@ static void posted_call_answered(dw *handle, const dw_result *result, void *user
 		refuse(call, result->status); /* refuse() reports the failure */
 		return;
 	}
-	release(call); /* released first, because the callback may need the room */
+	release(call); /* released first, because a call in the callback may need these bytes */
 	if (done.fn)
 		done.fn(handle, result, done.user);
 }

@@ -4,7 +4,7 @@
 #include "base/usec.h"
 #include "handle/handle.h"
 
-#define TURNS_MAX 100000u /* turns without a step of the clock; more are a loop without end */
+#define TURNS_MAX 100000u /* limit of turns at one time of the clock; more are an endless loop */
 
 /* turn_at_this_moment does turns until there is nothing to do before the clock moves. */
 static int turn_at_this_moment(dw *d)

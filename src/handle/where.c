@@ -162,7 +162,8 @@ static int check(const dw *d, const struct where_list *list)
 	return DW_OK;
 }
 
-/* keep copies a name, which is not longer than its room. */
+/* keep copies a name into a buffer of struct where, and returns the buffer. The name fits, because
+ * arguments_select() has checked its size. */
 static const char *keep(char *ret_room, const char *name)
 {
 	return memcpy(ret_room, name, strlen(name) + 1);

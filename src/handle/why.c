@@ -1,5 +1,5 @@
-/* What one timer waits for: the public API. The memory of its owner is asked first. If another
- * process owns the timer, the store is asked: for the timer, its topic, the owner, the peers. */
+/* What one timer waits for: the public API. If this process owns the timer, its memory has the
+ * answer. Otherwise the store is asked for the timer, its topic, the owner and the peers. */
 #include "durawheel/why.h"
 
 #include <inttypes.h>
@@ -26,9 +26,9 @@ struct why_ask {
 	dw_why_fn fn;
 	void *user;
 	dw_info info;
-	bool is_zoneless; /* this machine does not know the zone of its rule */
+	bool is_zoneless; /* this machine does not know the zone of the timer's rule */
 	bool has_topic;
-	bool is_refused; /* the server refuses its shard to the owner */
+	bool is_refused; /* the server refuses the timer's shard to the owner */
 	dw_topic_info numbers;
 	dw_usec owner_seen;
 	int shard;
@@ -70,7 +70,7 @@ static int compare(const dw_info *info, dw_usec due, uint64_t generation)
 }
 
 /* is_started returns true if a handler has the claimed timer. A timer that was put after its
- * deadline may still wait when later ones run. */
+ * deadline may still wait while timers with later deadlines run. */
 static bool is_started(const dw_info *info, const dw_topic_info *numbers)
 {
 	int first = compare(info, numbers->unstarted_due, numbers->unstarted_generation);
@@ -79,8 +79,8 @@ static bool is_started(const dw_info *info, const dw_topic_info *numbers)
 	       (first > 0 && compare(info, numbers->started_due, numbers->started_generation) <= 0);
 }
 
-/* of_numbers returns what the numbers of the topic say about a due timer. One of a queue has no
- * handler: it is claimed each time that its owner looks for room in the queue. */
+/* of_numbers returns what the numbers of the topic say about a due timer. A timer of a queue has no
+ * handler. Its owner claims the timer each time that it tries whether the queue has space. */
 static dw_waits of_numbers(const struct why_ask *question, dw_usec now)
 {
 	const dw_topic_info *numbers = &question->numbers;
@@ -120,7 +120,7 @@ static dw_waits of_stored(const struct why_ask *question, dw_usec now)
 	return question->numbers.is_counted ? of_numbers(question, now) : DW_WAITS_OWNER;
 }
 
-/* answer answers by what the store has said. */
+/* answer answers the question with what the store has said. */
 static void answer(struct why_ask *question)
 {
 	dw_usec now = engine_clock(question->d->engine);
@@ -268,8 +268,8 @@ static void keep_stored(struct why_ask *question, const dw_info *info)
 	copy_text(question->detail, sizeof question->detail, info->why);
 }
 
-/* why_got gets the stored timer. Of a retry also its owner asks for it, because memory does not
- * keep what the last attempt has said. */
+/* why_got gets the stored timer. If the timer waits for a retry, even its owner reads the stored
+ * timer, because memory does not keep the text of the last attempt. */
 static void why_got(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
 		    void *user)
 {
@@ -327,7 +327,7 @@ static int check(const dw *d, const char *id, dw_why_fn fn)
 	return status == DW_OK ? DW_OK : handle_refuse(d, status, message);
 }
 
-/* begin asks memory in the next turn, or the store. */
+/* begin answers from memory in the next turn, or asks the store. */
 static int begin(struct why_ask *question)
 {
 	struct request run = {.kind = REQUEST_RUN, .fn = why_known, .arg = question};
