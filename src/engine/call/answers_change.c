@@ -154,7 +154,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	else if (call->internal)
 		shards_read_again(engine, head->shard); /* the first attempt may be stored */
 	if (op->status == DW_EUNKNOWN && call->internal && op->flags & DW_OP_DONE) {
-		/* Nobody will ever know. What is stored counts. */
+		/* The outcome stays unknown. What is stored counts. */
 	} else if (op->status == DW_EUNKNOWN || fenced) {
 		head->unsure = true;
 		doubt(engine, head, op);
@@ -183,9 +183,10 @@ static bool is_newer(const struct timer *head, const dw_op *op)
 	return head->state != TIMER_ABSENT && head->head.generation > op->head.generation;
 }
 
-/* may_drop returns true if a timer that the store does not have any more leaves memory. If the
- * operation is of an earlier term, the shard is read again now. That brings a stored timer back,
- * but does not tell that one is gone, and a journal would start it while Redis is away. */
+/* may_drop returns true if memory must drop the timer, because the store does not have it any more.
+ * If the operation is of an earlier term, the shard is read again now. That scan finds a timer that
+ * is stored, but does not report that a timer is gone. If memory kept a timer that is gone, the
+ * timer would start while Redis is away and a journal is in use. */
 static bool may_drop(const struct engine *engine, const struct timer *head, const dw_op *op)
 {
 	if (shards_is_current(&engine->shards, head->shard, op))

@@ -24,8 +24,8 @@ int arguments_select(const dw_select *, char *message);
 int arguments_bounds(const dw_usec *bounds, size_t count, char *message);
 int arguments_dead_select(const dw_dead_select *, char *message);
 
-/* arguments_letter checks the id of a dead letter. It may be any bytes, because the letter may be a
- * damaged timer. */
+/* arguments_letter checks the id of a dead letter. The id may be any bytes, because a damaged timer
+ * may have become the dead letter. */
 int arguments_letter(const char *id, char *message);
 
 #endif

@@ -17,7 +17,7 @@ struct check_asker {
 	void *user;
 };
 
-/* engine_count_due takes bounds that grow. */
+/* engine_count_due takes bounds in ascending order. */
 int engine_count_due(struct engine *, const dw_usec *bounds, size_t count, struct due_asker);
 
 #endif

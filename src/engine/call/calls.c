@@ -40,8 +40,9 @@ struct call *call_make_internal(struct engine *engine, const struct call *earlie
 	return call;
 }
 
-/* call_new limits the calls, so that a store that does not answer does not use up all memory. Calls
- * that belong to a delivery need no limit, because there are no more of them than deliveries. */
+/* call_new limits the calls, so that unanswered calls do not use up all memory while a store does
+ * not answer. Calls that belong to a delivery need no limit, because there are no more of them than
+ * deliveries. */
 int call_new(struct engine *engine, enum call_kind kind, const char *id, struct call **ret_call)
 {
 	if (engine->calls.bytes >= DW_UNANSWERED_MAX) {

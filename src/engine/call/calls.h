@@ -92,8 +92,8 @@ struct call {
 struct calls {
 	struct call *open; /* the list of calls whose answer the program has not got */
 	uint64_t count;
-	uint64_t internal_count; /* how many of these calls are internal */
-	size_t bytes;            /* memory of all these calls */
+	uint64_t internal_count; /* how many unanswered calls are internal */
+	size_t bytes;            /* memory of all unanswered calls */
 	struct takes takes;      /* the takes that wait for messages */
 };
 
@@ -111,8 +111,8 @@ void calls_free(struct engine *);
  * NULL if there is no memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
-/* call_charge counts the bytes of the call's operation. call_charge_anew counts them instead of
- * those of `before`, the earlier operation, which is freed. */
+/* call_charge counts the bytes of the call's operation. call_charge_anew replaces the bytes of
+ * `before`, the earlier operation, which is freed later, by those of the new operation. */
 void call_charge(struct calls *, struct call *, const dw_op *);
 void call_charge_anew(struct calls *, struct call *, const dw_op *, const dw_op *before);
 

@@ -184,7 +184,7 @@ int engine_dead_requeue(struct engine *engine, const char *id, uint64_t generati
 	call->done = done;
 	op = op_new(&engine->alloc, DW_OP_REQUEUE, id, NULL, 0);
 	if (op) {
-		op->flags = DW_OP_NEW; /* a requeued letter replaces no timer */
+		op->flags = DW_OP_NEW; /* a requeued dead letter replaces no timer */
 		op->head.generation = generation;
 		op->head.due = due;
 	}

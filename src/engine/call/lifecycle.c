@@ -36,7 +36,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 		op->head.generation = timer->head.generation;
 	else if (owned && recovery_is_over(&engine->recovery, timer->shard))
 		op->flags |= DW_OP_ABSENT;
-	/* The timer is due sooner than it could be claimed, so it is stored as claimed. */
+	/* A timer that is due sooner than it could be claimed is stored as claimed. */
 	if (owned && !engine->drive.closing && op->head.due <= soon &&
 	    engine->shards.all[timer->shard].giving == GIVING_NOT && !call->fresh->topic->is_full &&
 	    topic_handler(&engine->topics, call->fresh->topic))
@@ -83,7 +83,7 @@ static bool holds(const struct timer *timer, uint64_t generation, uint32_t attem
 }
 
 /* may_hold returns true if a worker runs this delivery and may still return DW_HOLD. Its handler
- * may have given the token to another thread, which settles before the handler returns. */
+ * may have handed the token over to another thread, which settles before the handler returns. */
 static bool may_hold(const struct timer *timer, uint64_t generation, uint32_t attempt)
 {
 	return timer && timer->state == TIMER_FIRING && timer->on_worker && !timer->settling &&

@@ -10,7 +10,7 @@ struct call;
 struct maintenance {
 	uint32_t purging; /* number of purges that are not answered; until then no handler starts */
 	struct call *purged; /* the purge whose walk drops timers from memory now */
-	unsigned term;       /* in which it was sent */
+	unsigned term;       /* the term in which the purge `purged` was sent */
 };
 
 void maintenance_purged(struct engine *, dw_op *);

@@ -12,7 +12,7 @@
 struct member_page {
 	struct engine *engine;
 	dw_member *members;
-	unsigned *shards; /* those of all members */
+	unsigned *shards; /* the shards of all members */
 };
 
 static void free_page(struct member_page *shown)
@@ -21,7 +21,7 @@ static void free_page(struct member_page *shown)
 	alloc_free(&shown->engine->alloc, shown->shards);
 }
 
-/* show writes the member, and its shards at `shards`. It returns how many shards it has. */
+/* show writes the member, and its shards at `shards`. It returns how many shards the member has. */
 static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 {
 	const dw_member_row *member = row->body;
@@ -50,7 +50,8 @@ static size_t show(const dw_row *row, unsigned *shards, dw_member *ret_member)
 	return count;
 }
 
-/* members_by_age: the server gives them out in the order in which they are heard of. */
+/* members_by_age compares two members. They are sorted, because the server lists them in the order
+ * in which it heard of them. */
 static int members_by_age(const void *a, const void *b)
 {
 	const dw_member *one = a, *other = b;

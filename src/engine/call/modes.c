@@ -115,9 +115,9 @@ static void write_blocks(struct merged *merged, dw_usec since, dw_usec keep)
 	merged->record.blocks_size = (uint16_t)size;
 }
 
-/* merge takes from the stored timer what the mode says. If stored is NULL, there is nothing to
- * take. When a clock far ahead began the series and was set back since, the series begins now, and
- * its deadline does not count. */
+/* merge makes the timer of the next attempt: the put, with the parts of the stored timer that the
+ * mode keeps. If stored is NULL, there is nothing to take. When a clock far ahead began the series
+ * and was set back since, the series begins now, and its deadline does not count. */
 static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
 		  struct merged *merged)
 {
@@ -178,7 +178,7 @@ static int prepare(struct engine *engine, const struct timer *head, struct call 
 	if (stored && is_kept(call, stored))
 		return DW_EEXIST;
 	if (row && !stored)
-		return DW_OK; /* a plain put */
+		return DW_OK; /* the stored timer is not kept in part, so this is a plain put */
 	call->op->flags |= DW_OP_EXACT;
 	call->op->head.generation = row ? row->head.generation : 0;
 	return DW_OK;

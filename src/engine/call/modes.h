@@ -1,4 +1,4 @@
-/* Makes the operation of a put. A put with DW_DUE_... or DW_DATA_FIRST takes a part of the stored
+/* Makes the operation of a put. A put with DW_DUE_... or DW_DATA_FIRST keeps a part of the stored
  * timer. It is first sent as a put for an id without a timer. If there is a timer, the store's
  * answer contains it. Then both are merged, and the put is sent again, only for that generation. */
 #ifndef DW_ENGINE_MODES_H
@@ -11,8 +11,8 @@ struct record;
 /* modes_make makes the operation and the timer in memory. It returns DW_OK or DW_ENOMEM. */
 int modes_make(struct engine *, const struct record *, dw_usec due, struct call *);
 
-/* modes_begin gives the call the mode that the timer's flags name. The call's operation must be
- * made already. It returns DW_OK or DW_ENOMEM. */
+/* modes_begin sets the mode of the call to the mode that the timer's flags name. The call's
+ * operation must be made already. It returns DW_OK or DW_ENOMEM. */
 int modes_begin(struct engine *, const dw_timer *, struct call *);
 
 /* modes_again is called when the store has another timer than the call expected. It returns true if

@@ -22,12 +22,12 @@ enum health {
 	HEALTH_OK,
 	HEALTH_LOADS,   /* an owner that does not know all timers yet */
 	HEALTH_ASKS,    /* a standby that does not know whether another process has the store */
-	HEALTH_STANDBY, /* another process has it */
-	HEALTH_FULL,    /* as many processes share it as can */
+	HEALTH_STANDBY, /* another process has the store */
+	HEALTH_FULL,    /* a standby; no more processes can share the store */
 	HEALTH_NEWER,   /* a standby; the store has timers that only a newer durawheel may own */
 	HEALTH_LEASE,   /* an owner whose lease of a shard is over */
-	HEALTH_REFUSED, /* the server refuses a shard, or its node is away */
-	HEALTH_UNOWNED, /* a peer; no process has a shard */
+	HEALTH_REFUSED, /* the server refuses a shard, or the shard's node is away */
+	HEALTH_UNOWNED, /* a peer; a shard has no owner */
 	HEALTH_FAILS,   /* the store is away or refuses, and no journal takes operations */
 	/* In the next three states the store is away, and the journal takes new operations. */
 	HEALTH_JOURNALS, /* a client or a standby */

@@ -8,8 +8,8 @@ struct engine;
 struct alloc;
 struct timer;
 
-/* op_with_topic makes an operation on a topic, with room for `size` bytes. It returns NULL if there
- * is no memory. */
+/* op_with_topic makes an operation on a topic, with a body of `size` bytes that the caller writes.
+ * It returns NULL if there is no memory. */
 dw_op *op_with_topic(struct alloc *, dw_op_kind, const char *id, const char *topic, size_t size);
 
 /* message_op makes a PUSH with the timer as its message. It returns NULL if there is no memory. */

@@ -55,7 +55,7 @@ static void tell_full(struct engine *engine, const struct timer *timer, int stat
 		    is_full ? "full" : "damaged (durawheel check says where)");
 }
 
-/* refused is called when the queue has no room. The timer keeps its deadline, and its place among
+/* refused is called when the queue has no space. The timer keeps its deadline, and its place among
  * the timers that wait. It waits for a consumer, so the wait does not count as lateness. */
 static void refused(struct engine *engine, struct timer *timer, int status)
 {
@@ -273,8 +273,8 @@ static bool send_op(struct engine *engine, struct call *call, dw_op *op)
 	return true;
 }
 
-/* answer_op makes the ANSWER operation for `count` tokens of one topic. The result of token i goes
- * into the result whose number is order[from + i]. */
+/* answer_op makes the ANSWER operation for `count` tokens of one topic. The answer for token i goes
+ * into results[order[from + i]]. */
 static dw_op *answer_op(struct engine *engine, const struct answers *answers, const char *topic,
 			size_t from, size_t count)
 {
@@ -302,8 +302,7 @@ static dw_op *answer_op(struct engine *engine, const struct answers *answers, co
 	return op;
 }
 
-/* send_topic sends all tokens of one topic, that of the result `first`, which is not ordered
- * yet. */
+/* send_topic sends all tokens that have the topic of the token `first`, which was not sent yet. */
 static bool send_topic(struct engine *engine, struct call *call, bool *ordered, size_t first)
 {
 	struct answers *answers = answers_of(call);
@@ -463,7 +462,7 @@ void messages_answered(struct engine *engine, dw_op *op)
 	(op->kind == DW_OP_LETTER ? take_letter : take_results)(engine, call, op);
 	if (op->verdict == DW_RETRY)
 		takes_ready(&engine->calls);
-	/* This is also the case for the last answer to a message that has died. */
+	/* The ANSWER that deletes a dead message also comes here. */
 	else if (op->verdict != DW_HOLD)
 		takes_made_room(&engine->topics, op->topic);
 	if (--answers->left == 0)

@@ -1,5 +1,5 @@
-/* Messages of queues. The program pushes and answers them. A timer that comes due in a queue topic
- * becomes one. */
+/* Messages of queues. The program pushes and answers them. When a timer of a queue topic comes due,
+ * it becomes a message. */
 #ifndef DW_ENGINE_MESSAGES_H
 #define DW_ENGINE_MESSAGES_H
 

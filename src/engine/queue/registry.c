@@ -53,8 +53,8 @@ dw_usec registry_wake(const struct engine *engine)
 	return is_wanted(engine) ? engine->recovery.registry.at : DW_NEVER;
 }
 
-/* apply gives a topic the settings that were read. Its timers that wait for a batch are gathered
- * again, because the topic may be paused now. */
+/* apply sets the settings of a topic to those that were read. The topic's timers that wait for a
+ * batch are gathered again, because the topic may be paused now. */
 static void apply(struct engine *engine, struct topic *topic, const dw_topic_settings *settings)
 {
 	static const dw_topic_settings none;
@@ -254,7 +254,7 @@ int engine_topic_change(struct engine *engine, const char *topic, const dw_topic
 			const dw_topic_settings *to, struct done done)
 {
 	char text[SETTINGS_TEXT_SIZE];
-	/* The settings of the caller may be damaged. */
+	/* `from` may be damaged settings that the caller has read, so only its form is checked. */
 	int status = settings_check_form(from, engine->events.error);
 
 	if (status == DW_OK)
@@ -310,7 +310,7 @@ struct shown {
 	const char *only; /* "": all topics */
 	dw_topic_info *items;
 	size_t count, room;
-	bool is_counted; /* an owner has told the numbers */
+	bool is_counted; /* the numbers come from an owner */
 	bool failed;
 };
 
@@ -361,8 +361,8 @@ static void show_row(struct shown *shown, const dw_row *row)
 	info_read(item, row->body, row->body_size);
 }
 
-/* show_own adds the numbers of an owner's memory, which are present. Those in the store are
- * older. */
+/* show_own adds the numbers of the topics in the owner's memory. They are newer than the numbers in
+ * the store. */
 static void show_own(struct topic *topic, void *user)
 {
 	struct shown *shown = user;
@@ -408,7 +408,8 @@ void registry_show(struct engine *engine, const struct call *call)
 {
 	struct shown shown AT_END(free_shown_topics) = {
 	    .alloc = engine->alloc, .engine = engine, .only = call->id};
-	/* A peer has only a part of the timers, so it shows what all peers have told. */
+	/* A peer has only a part of the timers. So it shows the numbers that all peers have
+	 * written. */
 	bool owns = engine->ownership.role == DW_OWNER && !engine->env.is_peer;
 	int status = call->status;
 

@@ -14,14 +14,14 @@ struct call;
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
 	bool is_old;    /* the settings have changed since they were read */
-	bool is_torn;   /* a part of the settings that were read was not learnt */
+	bool is_torn;   /* the last settings that were read could not be applied completely */
 	bool is_asked;
 	/* When the settings are read next. A failure makes this later. */
 	dw_usec at;
 	/* The store has numbers that this owner has written. Before, it may have numbers of an
 	 * earlier owner. */
 	bool has_told;
-	uint32_t told; /* checksum of these numbers */
+	uint32_t told; /* checksum of the numbers that this owner has written */
 };
 
 /* registry_round reads the settings if they are needed. registry_wake returns when it must be
@@ -39,7 +39,8 @@ void registry_changed(struct engine *, dw_op *);
 void registry_show(struct engine *, const struct call *);
 
 /* registry_may_deliver returns false until the owner knows which topics are paused, or are queues.
- * A client delivers nothing, and what it sends again waits for no settings. */
+ * It returns true for a client: a client delivers nothing, and the operations that it repeats need
+ * no settings. */
 bool registry_may_deliver(const struct engine *);
 
 /* registry_old notes that the settings must be read again. */

@@ -11,7 +11,7 @@
 struct engine;
 
 struct take_topic {
-	/* The deadline of the oldest message of a topic that take_find() has found. */
+	/* For a topic that take_find() has found: the deadline of its oldest message. */
 	dw_usec first_due;
 	char name[DW_TOPIC_MAX + 1];
 };
@@ -20,7 +20,8 @@ struct take {
 	struct take *prev, *next;
 	struct call *call;
 	uint64_t number;
-	/* Each round finds the queues that it asks: all queues, or those that match PREFIX*. */
+	/* In each round the take finds the queues that it asks: all queues, or those that match
+	 * PREFIX*. */
 	bool finds;
 	bool is_asked;   /* an operation is under way */
 	bool has_looked; /* at least one round has found nothing */
@@ -37,11 +38,12 @@ struct take {
 	size_t count;
 	struct take_topic topics[DW_TAKE_TOPICS_MAX];
 	struct take_topic last; /* the last topic that this round has asked; name "": none */
-	/* The store has told only this take that a message of this topic has come. "": none. */
+	/* The topic that has called this take (take_calls.c); "": none. No other take was told of
+	 * that message. */
 	char called[DW_TOPIC_MAX + 1];
 	size_t noting; /* index of the name whose AWAIT is under way */
 	size_t name_count;
-	char names[][DW_TOPIC_MAX + 1]; /* the topics and prefixes that the caller has given */
+	char names[][DW_TOPIC_MAX + 1]; /* the topics and prefixes that the caller has named */
 };
 
 static inline struct take *take_of(const struct call *call)
@@ -57,19 +59,19 @@ size_t take_prefix(const char *name);
 /* take_by_number returns the unanswered take with this number, or NULL. */
 struct take *take_by_number(const struct takes *, uint64_t number);
 
-/* take_wants returns true if the take takes from this topic. */
+/* take_wants returns true if the take asks for messages of this topic. */
 bool take_wants(const struct take *, const char *topic);
 
 /* take_pass_on calls another take of the topic, here or in another process. */
 void take_pass_on(struct engine *, const char *topic);
 
-/* takes_hear handles what the store has heard about messages. It works on after the last take has
- * ended, because calls for ended takes may still come, and must be passed on. */
+/* takes_hear handles what the store has heard about messages. It must still be called after the
+ * last take has ended, because calls for ended takes may still come, and must be passed on. */
 void takes_hear(struct engine *);
 
-/* take_find finds the oldest queues that may hand out a message, among those that come after the
- * queues that were asked. So queues that only hide messages, however many, do not keep other queues
- * from their turn. row is a list of topics. */
+/* take_find chooses the queues that the take asks next: the queues with the oldest messages, among
+ * those that come after the last queue that this round has asked. So queues whose messages are all
+ * hidden, however many, do not keep other queues from their turn. row is a list of topics. */
 void take_find(struct take *, const dw_row *row);
 
 #endif

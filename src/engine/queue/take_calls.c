@@ -1,5 +1,5 @@
-/* Calls to waiting takes. When a message comes, one take is told, which is a call to this take. The
- * take asks for the message, or passes the call on. */
+/* Calls to waiting takes. When a message comes, one waiting take is called, by the engine or by the
+ * store. That take asks for the message, or passes the call on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +40,9 @@ bool take_wants(const struct take *take, const char *topic)
 	return take->name_count == 0;
 }
 
-/* ring calls the take. The take then asks this topic, now or after its round. ring returns false if
- * another topic has already called the take. */
+/* ring calls the take, because this topic has a message. The take asks the topic at once, or after
+ * the round that is under way. If another topic has called the take before, ring changes nothing
+ * and returns false. */
 static bool ring(struct take *take, const char *topic)
 {
 	if (take->called[0] && strcmp(take->called, topic) != 0)

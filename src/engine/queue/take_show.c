@@ -18,7 +18,7 @@ static void free_shown_messages(struct shown_messages *shown)
 	alloc_free(&shown->alloc, shown->tokens);
 }
 
-/* show_message fills in a message, which is sound. */
+/* show_message fills in a message, which is not damaged. */
 static void show_message(const struct take *take, const dw_row *row, dw_message *message,
 			 char *token)
 {

@@ -19,7 +19,7 @@
 
 static void join(struct takes *takes, struct take *take)
 {
-	/* Numbers are used again. So takes which only look in passing leave one note in the
+	/* Numbers are used again. So takes that come and go leave no more than one note in the
 	 * store. */
 	take->number = 1;
 	while (take_by_number(takes, take->number))
@@ -112,7 +112,7 @@ static void note(struct engine *engine, struct take *take)
 		size_t prefix = take_prefix(take->names[i]);
 
 		memcpy(at, take->names[i], prefix);
-		at += prefix + 1; /* the room is filled with zeros, so each prefix ends with NUL */
+		at += prefix + 1; /* the body is filled with zeros, so each prefix ends with NUL */
 	}
 	if (op) {
 		op->body = op_room(op);
@@ -140,7 +140,7 @@ static void begin(struct engine *engine, struct take *take)
 	take->last.name[0] = '\0';
 	if (take->called[0]) {
 		take->count = 1;
-		/* Later all topics are asked. */
+		/* In its next round the take asks all its topics. */
 		take->is_stale = take->finds || take->name_count != 1;
 		memcpy(take->topics[0].name, take->called, sizeof take->called);
 		ask_topic(engine, take, false);
@@ -159,7 +159,7 @@ static dw_usec next_round(const struct engine *engine, const struct take *take)
 {
 	dw_usec steady = engine_steady(engine), every = driven_look_every(engine->store);
 	dw_usec at = usec_min(take->until, usec_add(steady, every ? every : LOOK_EVERY));
-	/* The store's clock may be behind. */
+	/* The clock of the store may be behind, so the take waits at least COMES_MIN. */
 	dw_usec comes = usec_max(usec_sub(take->comes, engine_now(engine)), COMES_MIN);
 	bool is_unnoted = take->finds && !take->is_noted && driven_calls_takes(engine->store);
 
@@ -236,7 +236,8 @@ static void tell_damaged(struct engine *engine, const struct take *take, dw_op *
 }
 
 /* pass_wrong is called when a topic is no queue. The round asks its other topics before the take
- * fails. A topic that the round itself has found was dropped since, which is no failure. */
+ * fails. If the round itself has found the topic, the topic was dropped since, which is no
+ * failure. */
 static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (!take->is_wrong)
@@ -247,8 +248,8 @@ static void pass_wrong(struct engine *engine, struct take *take, dw_op *op)
 }
 
 /* pass_failure is called when the store could not hand out messages of a topic. DW_ELIMIT means
- * that the server does not send these messages. If the store has set them aside, there may be
- * others behind them. DW_EUNKNOWN means that a reply with messages may be lost. */
+ * that the server does not send these messages. If the store has set them aside, other messages may
+ * be behind them. DW_EUNKNOWN means that a reply with messages may be lost. */
 static void pass_failure(struct engine *engine, struct take *take, dw_op *op)
 {
 	if (take->failure != DW_ELIMIT)
@@ -288,7 +289,8 @@ void takes_answered(struct engine *engine, dw_op *op)
 		if (op->row_count > 0)
 			finish(engine, take, op, DW_OK);
 		else
-			ask_topic(engine, take, false); /* behind the dropped ones are more */
+			/* Other messages may be behind the dropped ones. */
+			ask_topic(engine, take, false);
 	} else if (op->flags & DW_OP_LOOK && op->count > 0) {
 		ask_topic(engine, take, false);
 	} else {

@@ -1,5 +1,5 @@
-/* Takes of messages that wait. Each asks its topics in turn, and again when a message may have
- * come. */
+/* Takes of messages that wait. Each take asks its topics one after the other, and again when a
+ * message may have come. */
 #ifndef DW_ENGINE_TAKES_H
 #define DW_ENGINE_TAKES_H
 
@@ -20,15 +20,15 @@ struct takes {
 	bool has_waited; /* a take waits now, or has waited before */
 };
 
-/* takes_round begins the rounds of takes whose time has come. takes_wake returns when the next one
- * begins. */
+/* takes_round begins the rounds of takes whose time has come. takes_wake returns when the next
+ * round begins. */
 void takes_round(struct engine *, dw_usec now);
 dw_usec takes_wake(const struct engine *, dw_usec now);
 
 /* takes_answered handles the answer to a TAKE, or to a TOPIC_LIST that a take has sent. */
 void takes_answered(struct engine *, dw_op *);
 
-/* takes_made_room is called when the queue of a topic may have room for due timers. */
+/* takes_made_room is called when the queue of a topic may have space for due timers. */
 void takes_made_room(struct topics *, const char *topic);
 
 /* takes_pushed lets as many waiting takes ask again as the queue has got messages. takes_ready lets

@@ -11,13 +11,14 @@
 
 /* The timers of a topic that are due and have not started. */
 struct due {
-	/* Timers whose shard may not start them, and timers whose zone is not known. They wait
-	 * whatever the state of the topic is. */
+	/* Timers whose shard may not start them, and timers whose zone is not known. These timers
+	 * wait in any state of the topic. */
 	uint64_t suspended, zoneless;
-	/* Timers, included in others, that the store refuses because they are too large. */
+	/* Timers that the store refuses because they are too large. They are also counted in
+	 * `others`. */
 	uint64_t refused;
 	uint64_t others;
-	dw_usec oldest;              /* the earliest deadline of the others; 0: there are none */
+	dw_usec oldest; /* the earliest deadline of the timers in `others`; 0: there are none */
 	const struct timer *waiting; /* the first claimed timer that has not started */
 };
 
@@ -96,7 +97,7 @@ static bool is_overfull(const struct topic *topic)
 	return topic->ready && topic->ready->unstarted;
 }
 
-/* waits_of_suspended returns why timers whose shard may not start them wait. */
+/* waits_of_suspended returns why the suspended timers wait. Their shards may not start them. */
 static dw_waits waits_of_suspended(const struct engine *engine)
 {
 	const struct giving *giving = &engine->ownership.giving;
@@ -212,14 +213,14 @@ void topic_numbers_tell(struct engine *engine)
 	dw_op *op;
 
 	if (!driven_keeps_topics(engine->store) || !registry->is_loaded)
-		return; /* it is not known yet what an earlier owner has told */
+		return; /* what an earlier owner has written is not known yet */
 	topics_each(&engine->topics, add_line, &lines);
 	told = crc32c(0, lines.text, lines.size);
 	if (lines.failed || (registry->has_told && told == registry->told))
 		return;
 	op = op_new(&engine->alloc, DW_OP_TOPIC_COUNT, NULL, lines.text, lines.size);
 	if (!op)
-		return; /* without memory, the next report brings the numbers */
+		return; /* without memory, the next report writes the numbers */
 	registry->told = told;
 	registry->has_told = true;
 	submit_push(&engine->submit, op, false);
@@ -248,7 +249,8 @@ static void add_waiting(struct topic *topic, void *user)
 	waiting->counts[waits_of_suspended(engine)] += due.suspended;
 	waiting->counts[DW_WAITS_ZONE] += due.zoneless;
 	if (waits == DW_WAITS_WORKERS && due.others > 0 && usec_sub(now, due.oldest) < BUSY_AFTER)
-		waiting->changes = true; /* they start in a moment, or are counted next time */
+		/* These timers start in a moment, or are counted next time. */
+		waiting->changes = true;
 	else
 		waiting->counts[waits] += due.others;
 	waiting->changes = waiting->changes || waiting->counts[DW_WAITS_BATCH] > 0;
