@@ -189,7 +189,7 @@ void answers_delivery(struct engine *engine, struct timer *timer, dw_op *op)
 		learn_rows(engine, op->rows);
 	}
 	timer = index_find(&engine->timers.index, op->id);
-	if (timer) /* unless a newer durawheel has replaced it */
+	if (timer) /* NULL: a newer durawheel has replaced the timer, so memory has dropped it */
 		lifecycle_resume(engine, timer);
 	if (settling && op->status == DW_ENOENT)
 		call_answer_stale(engine, settling);

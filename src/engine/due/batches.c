@@ -145,7 +145,7 @@ static uint32_t start(struct engine *engine, struct topic *topic, dw_usec now)
 static uint32_t wait_until(struct engine *engine, struct timer *timer, dw_usec at)
 {
 	timer_disarm(engine, timer);
-	if (!timer->busy) /* the answer to its operation arms it again */
+	if (!timer->busy) /* the answer to the timer's operation arms it again */
 		timer_gather(engine, timer, at);
 	return 1;
 }
@@ -178,7 +178,8 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	/* Timers that are due before the last one may have been claimed after it. They come out of
 	 * the schedule first. */
 	if (came >= last) {
-		/* Timers of a shard that is back stand before it, and may fill the batch alone. */
+		/* Timers of a shard that is back may be before this timer now, and fill the batch
+		 * alone. */
 		(void)wait_until(engine, timer, now);
 		return topic->gathered ? start(engine, topic, now) : 1;
 	}

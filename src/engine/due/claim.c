@@ -116,7 +116,7 @@ bool claim_next(struct engine *engine, dw_usec until)
 	timer = next_due(engine, until);
 	if (!timer)
 		return false;
-	if (timer->busy) /* the answer to its operation arms it again */
+	if (timer->busy) /* the answer to the timer's operation arms it again */
 		return true;
 	if (loss_meets(engine, timer) || shards_suspend(engine, timer))
 		return true;
@@ -256,7 +256,8 @@ void claim_revive(struct engine *engine)
 
 /* ---- After a step of the wall clock -------------------------------------------------------- */
 
-/* longest_pause returns how long a timer may still back off. It need not if the store is back. */
+/* longest_pause returns how long a timer may still back off. If the store is back, it need not back
+ * off at all. */
 static dw_usec longest_pause(const struct claims *claims)
 {
 	return claims->store_is_back ? 0 : RETRY_STORE_MAX;
@@ -288,8 +289,9 @@ static void gather_again(struct engine *engine, struct timer *timer)
 	timer_arm_fire(&engine->timers, timer, timer->head.due);
 }
 
-/* recheck looks at timers that waited because they were due, and are not due any more. They wait
- * for their deadlines again. They are the last timers of each topic. */
+/* recheck is called after the wall clock was set back. It finds timers that wait for a handler or a
+ * full queue, but are not due any more. These timers wait for their deadlines again. They have the
+ * latest deadlines of their topic, so recheck begins at the end of each topic's order. */
 static void recheck(struct engine *engine, dw_usec now)
 {
 	dw_usec until = usec_add(now, 2 * submit_lead(engine));

@@ -22,8 +22,8 @@ struct claims {
 
 /* claim_is_due returns true if a timer is due within one lead. Then all timers that are due until
  * *ret_until, two leads from now, are claimed together, so that a quiet engine claims in few,
- * fuller batches. claim_next claims the next of them. It returns false if there is none, or no room
- * for another claim. */
+ * fuller batches. claim_next claims the next of them. It returns false if there is none, or if too
+ * many operations are under way for another claim. */
 bool claim_is_due(const struct engine *, dw_usec now, dw_usec *ret_until);
 bool claim_next(struct engine *, dw_usec until);
 
@@ -45,8 +45,8 @@ void claim_revive(struct engine *);
  * that clients can cancel these timers again. */
 void claim_clock_stepped_back(struct engine *);
 
-/* claim_store_came_back starts the same sweep, for the timers that back off: each would go on by
- * itself, up to RETRY_STORE_MAX later. */
+/* claim_store_came_back starts the same sweep, for the timers that back off. Without the sweep,
+ * each of them would be tried again up to RETRY_STORE_MAX later. */
 void claim_store_came_back(struct engine *);
 void claim_sweep(struct engine *, dw_usec now);
 

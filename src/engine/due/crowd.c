@@ -5,7 +5,7 @@
 #define ROOM_FIRST 64u
 #define TIME_OUT (UINT64_C(1) << 63)
 
-/* rank_of returns the place of a timer among those of the same time. A generation is below
+/* rank_of returns the place of a timer among timers with the same time. A generation is below
  * TIME_OUT. */
 static uint64_t rank_of(const struct timer *timer)
 {

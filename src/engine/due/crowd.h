@@ -1,6 +1,6 @@
 /* The timers of a schedule that come out together: a heap in the order (time, generation). Timers
- * with equal deadlines are claimed in any order, and start in this one. Time-outs come behind the
- * deadlines of their moment. */
+ * with equal deadlines are claimed in any order, and start in this order. Time-outs come behind
+ * deadlines of the same time. */
 #ifndef DW_ENGINE_CROWD_H
 #define DW_ENGINE_CROWD_H
 
@@ -18,17 +18,17 @@ struct crowd {
 	uint32_t count, room;
 };
 
-/* crowd_reserve makes room for one more timer. It returns DW_OK or DW_ENOMEM. */
+/* crowd_reserve allocates space for one more timer. It returns DW_OK or DW_ENOMEM. */
 int crowd_reserve(struct crowd *, const struct alloc *);
 void crowd_free(struct crowd *, const struct alloc *);
 
-/* crowd_add adds a timer at its slot_time. There must be room. The timer's slot is its place in the
- * heap, and may change with every call. */
+/* crowd_add adds a timer at its slot_time. Call crowd_reserve() first. The timer's slot is its
+ * place in the heap, and may change with every call. */
 void crowd_add(struct crowd *, struct timer *);
 void crowd_remove(struct crowd *, struct timer *);
 
-/* crowd_first returns the first timer. crowd_last returns the one whose removal moves no other.
- * The crowd must not be empty. */
+/* crowd_first returns the first timer. crowd_last returns the timer whose removal moves no other
+ * timer. The crowd must not be empty. */
 static inline struct timer *crowd_first(const struct crowd *crowd)
 {
 	return crowd->entries[0].timer;

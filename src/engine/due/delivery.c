@@ -82,7 +82,7 @@ static void count_start(struct engine *engine, const struct timer *timer)
 }
 
 /* uncount_start takes a start out of the counters, because the delivery has not started. The maxima
- * stay, because a later start is later still. */
+ * stay, because the delivery will start even later. */
 static void uncount_start(struct engine *engine, struct timer *timer)
 {
 	dw_usec late = lateness(timer);
@@ -185,7 +185,7 @@ static dw_verdict read_verdict(struct engine_env *env, const struct timer *timer
 }
 
 /* take_settling is called when another thread has called dw_settle before the handler returned. It
- * returns true if the handler holds, and the call brings the verdict. Otherwise the call is
+ * returns true if the handler holds; then the verdict of the call counts. Otherwise the call is
  * answered DW_ESTALE. */
 static bool take_settling(struct engine *engine, struct timer *timer, dw_verdict verdict)
 {

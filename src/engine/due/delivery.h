@@ -12,17 +12,17 @@ struct timer;
 
 struct delivery {
 	struct timer *firing; /* the timer whose handler runs on this thread */
-	dw_usec retry_in;     /* what its handler gave to dw_retry_in() */
+	dw_usec retry_in;     /* the delay that this handler has set with dw_retry_in() */
 	uint64_t on_workers;  /* timers in the jobs that workers have */
-	struct job *out;      /* the list of these jobs */
+	struct job *out;      /* the list of the jobs that workers have */
 	bool paused;
-	bool is_busy; /* valid while paused: during the pause the program has held deliveries */
+	bool is_busy; /* valid while paused: during this pause the program has held deliveries */
 	/* Wall clock; when the last pause on purpose ended; 0: there was none. */
 	dw_usec held_until;
 };
 
-/* delivery_may_start returns true if handlers may start at this moment, as far as the shards of
- * their timers allow it. */
+/* delivery_may_start returns true if handlers may start at this moment. It does not look at the
+ * shards of timers. */
 bool delivery_may_start(const struct engine *);
 
 /* delivery_is_late returns true if the timer is later than its late_after. delivery_bury_late makes

@@ -50,7 +50,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	} else if (timer->state == TIMER_HELD) {
 		expire_hold(engine, timer, now);
 	} else if (timer->busy) {
-		return 1; /* the answer to its operation arms it again */
+		return 1; /* the answer to the timer's operation arms it again */
 	} else if (!handler) {
 		urgent_give_back(engine, timer);
 	} else if (delivery_is_late(timer, now)) {
@@ -60,7 +60,7 @@ static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now
 	} else if (handler->fire_batch) {
 		return batches_add(engine, timer, now, from_work);
 	} else if (handler->is_queue && timer->topic->is_full && !timer->trying) {
-		urgent_give_back(engine, timer); /* it waits in the order of its queue */
+		urgent_give_back(engine, timer); /* the timer waits in the order of its queue */
 	} else if (handler->is_queue) {
 		messages_fire(engine, timer, now);
 	} else if (!handler->on_worker) {
@@ -88,11 +88,12 @@ uint32_t fire_next_work(struct engine *engine)
 	if (!timer)
 		return 0;
 	timer_came_out(timer);
-	return fire_due(engine, timer, now, true); /* it cannot wait for a worker again */
+	return fire_due(engine, timer, now, true); /* the timer cannot wait for a worker again */
 }
 
 /* must_wait returns true if the timer is overdue, and claims of earlier deadlines are under way.
- * Then it is the first one to come out again, and no other overtakes it. */
+ * Then the timer goes back into its schedule as the first one, so that no other timer overtakes
+ * it. */
 static bool must_wait(struct engine *engine, struct timer *timer, dw_usec now)
 {
 	struct late *late = &engine->submit.late;
@@ -123,7 +124,7 @@ uint32_t fire_next(struct engine *engine)
 	spent = fire_due(engine, timer, now, false);
 	if (spent > 0)
 		return spent;
-	/* Now, because the next handler on this thread may take long. */
+	/* A worker gets its timer now, because the next handler on this thread may take long. */
 	return 1 + fire_next_work(engine);
 }
 

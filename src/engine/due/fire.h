@@ -15,7 +15,7 @@ struct timer;
  * how many timers it has handled, or 0 if no timer is due or no handler may start. */
 uint32_t fire_next(struct engine *);
 
-/* fire_next_work gives the first due timer to a free worker. It returns how many timers it has
+/* fire_next_work hands the first due timer over to a free worker. It returns how many timers it has
  * handled, or 0 if no worker is free or no timer is due. */
 uint32_t fire_next_work(struct engine *);
 

@@ -2,7 +2,8 @@
 
 #include "base/spread.h"
 
-#define SAMPLES_MAX 2048u /* then all counts are halved, so that old samples fade */
+/* At this number of samples all counts are halved, so that old samples fade. */
+#define SAMPLES_MAX 2048u
 #define COST_WEIGHT 16
 
 static uint32_t bucket_of(dw_usec round_trip)

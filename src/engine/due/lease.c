@@ -40,8 +40,8 @@ bool lease_suspend(struct engine *engine, struct timer *timer)
 
 /* ---- All leases ---------------------------------------------------------------------------- */
 
-/* is_over returns true if the shard is ours, and its lease is over. That of a shard that is being
- * given to another peer does not count. */
+/* is_over returns true if the shard is ours, and its lease is over. A shard that is being given to
+ * another peer does not count. */
 static bool is_over(const struct engine *engine, unsigned shard, dw_usec steady)
 {
 	const struct engine_shard *its = &engine->shards.all[shard];
@@ -95,8 +95,8 @@ void lease_look(struct engine *engine)
 	lease->look_at = usec_min(lease->first_end, usec_add(steady, LOOK_EVERY));
 }
 
-/* is_waited_for returns true if due timers wait for the lease of the shard. A store may hold starts
- * up for a moment, which does not count. */
+/* is_waited_for returns true if due timers wait for the lease of the shard. A store may delay
+ * starts for a moment, which does not count. */
 static bool is_waited_for(const struct engine *engine, unsigned shard, dw_usec steady)
 {
 	return engine->shards.all[shard].suspended.first && is_over(engine, shard, steady) &&
@@ -147,7 +147,7 @@ dw_usec lease_wake(const struct engine *engine, dw_usec now)
 	if (lease->first_end != DW_NEVER)
 		at = usec_add(now, usec_max(usec_sub(lease->first_end, engine_steady(engine)), 0));
 	/* The store wakes the engine when a lease is renewed. Until lease_watch() has told the
-	 * program that timers wait, this looks whether they still do. */
+	 * program that timers wait, each turn looks whether they still wait. */
 	if (lease->is_over && engine->shards.suspended > 0 && !lease->notified)
 		at = usec_min(at, usec_add(now, LEASE_LOOK));
 	return at;

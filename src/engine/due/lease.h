@@ -14,13 +14,13 @@ struct timer;
 
 struct lease {
 	bool notified;     /* the program was told that a lease is over */
-	dw_usec look_at;   /* steady; when all leases are looked at again */
-	dw_usec first_end; /* steady; when the first of the leases ends that held then */
-	bool is_over;      /* a lease of ours was over then */
+	dw_usec look_at;   /* steady; when all leases are looked at next */
+	dw_usec first_end; /* steady; at the last look: when the first lease of ours ends */
+	bool is_over;      /* at the last look, a lease of ours was over */
 };
 
-/* lease_is_ours returns true if the shard is ours at this moment. lease_holds returns true if
- * timers of it may start, too: it is not being given away. */
+/* lease_is_ours returns true if the shard is ours at this moment. lease_holds returns true if the
+ * shard is ours and is not being given away, so that its timers may start. */
 bool lease_is_ours(const struct engine *, unsigned shard);
 bool lease_holds(const struct engine *, unsigned shard);
 
@@ -33,7 +33,7 @@ bool lease_suspend(struct engine *, struct timer *);
 
 /* lease_look notes when the first lease ends. Not every turn looks at all leases, because a store
  * may have many. lease_wake returns when the first lease ends. A turn is needed then, so that the
- * handle's health shows it. */
+ * handle's health shows that the lease is over. */
 void lease_look(struct engine *);
 dw_usec lease_wake(const struct engine *, dw_usec now);
 

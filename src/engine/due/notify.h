@@ -4,7 +4,7 @@
 
 #include "engine/core.h"
 
-/* notify_all tells the program all notices in the queue, which must not be empty. */
+/* notify_all passes all notices in the queue to the program. The queue must not be empty. */
 void notify_all(struct engine *);
 
 /* notify_round calls the program's callbacks for all notices in the queue. A notice that a callback

@@ -11,7 +11,7 @@ struct engine;
 enum said_kind { SAID_WHY, SAID_RESULT };
 struct saying {
 	enum said_kind kind;
-	const void *bytes; /* NULL: the caller has given none */
+	const void *bytes; /* NULL: the caller passed no text or result */
 	size_t size;
 };
 
@@ -19,8 +19,8 @@ struct saying {
  * wrong. */
 int saying_check(const struct saying *, char *message);
 
-/* engine_say keeps what the handler that runs on this thread says. engine_say_of names the delivery
- * by its token. */
+/* engine_say keeps the text or result that the handler on this thread has said. engine_say_of does
+ * the same for the delivery that the token names. */
 int engine_say(struct engine *, const struct saying *);
 int engine_say_of(struct engine *, const dw_token *, const struct saying *);
 

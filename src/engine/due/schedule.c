@@ -5,7 +5,7 @@
 #include "base/usec.h"
 
 #define CROWD_STEPS 2048u /* the most timers that one call takes out of the wheel */
-#define CROWD_KEPT 4096u  /* an empty crowd keeps no more room than this */
+#define CROWD_KEPT 4096u  /* an empty crowd keeps memory for at most this many timers */
 
 int schedule_init(struct schedule *schedule, const struct alloc *alloc, dw_usec now)
 {
@@ -51,7 +51,7 @@ void schedule_remove(struct schedule *schedule, struct timer *timer)
 	}
 	status = dw_wheel_cancel(schedule->wheel, timer->slot);
 	assert(status == DW_OK);
-	(void)status; /* the caller knows that the timer is in this schedule */
+	(void)status; /* always DW_OK: the caller knows that the timer is in this schedule */
 	*segments_at(&schedule->timers, dw_wheel_index(timer->slot)) = NULL;
 	timer->slot = 0;
 }
@@ -73,8 +73,8 @@ struct timer *schedule_pop(struct schedule *schedule, dw_usec now)
 	return timer;
 }
 
-/* gather takes timers out of the wheel until the crowd has all that are due before its first timer
- * or with it. It returns false if it needs more calls. */
+/* gather takes timers out of the wheel until the crowd has all timers that are due before its first
+ * timer, or at the same time. It returns false if it needs more calls. */
 static bool gather(struct schedule *schedule, dw_usec now)
 {
 	for (uint32_t i = 0; i < CROWD_STEPS; i++) {

@@ -1,8 +1,8 @@
 /* A wheel of timers. dw_wheel only knows indexes; the schedule knows which timer has which index.
- * The wheel gives out equal deadlines in the order of insertion. A schedule that must give them out
- * in the order of generation takes all timers of a moment out of the wheel, and sorts them, before
- * it gives out the first one. A timer that is added later for this moment, or for an earlier one,
- * is sorted in. */
+ * The wheel returns equal deadlines in the order of insertion. Some schedules must return them in
+ * the order of generation. Such a schedule takes all timers of one time out of the wheel, and sorts
+ * them, before it returns the first one. A timer that is added later for this time, or for an
+ * earlier one, is sorted in. */
 #ifndef DW_ENGINE_SCHEDULE_H
 #define DW_ENGINE_SCHEDULE_H
 
@@ -14,7 +14,7 @@ struct schedule {
 	dw_wheel *wheel;
 	const struct alloc *alloc;
 	struct segments timers; /* the timers, by their index in the wheel */
-	struct crowd crowd;     /* the timers of the moment that is being given out */
+	struct crowd crowd;     /* the timers of the time whose timers are being returned */
 };
 
 int schedule_init(struct schedule *, const struct alloc *, dw_usec now);
@@ -25,18 +25,19 @@ int schedule_add(struct schedule *, struct timer *, dw_usec at);
 void schedule_remove(struct schedule *, struct timer *);
 
 /* schedule_pop takes out the next timer that is due at now, in the order of (deadline, insertion).
- * schedule_pop_sorted does so in the order of (deadline, generation); without memory for a crowd,
- * in that of insertion. A schedule is used with one of the two. Both return NULL if no timer is
- * due, or if they need more calls to find it. In the second case schedule_next() <= now. */
+ * schedule_pop_sorted does the same in the order of (deadline, generation). Without memory for the
+ * crowd, it uses the order of insertion. A schedule is used with only one of these functions. Both
+ * return NULL if no timer is due, or if they need more calls to find it. In the second case
+ * schedule_next() <= now. */
 struct timer *schedule_pop(struct schedule *, dw_usec now);
 struct timer *schedule_pop_sorted(struct schedule *, dw_usec now);
 
-/* schedule_put_back takes the timer again that schedule_pop_sorted has just returned. It returns
+/* schedule_put_back puts the timer back that schedule_pop_sorted has just returned. It returns
  * false if there is no memory. */
 bool schedule_put_back(struct schedule *, struct timer *);
 
-/* schedule_scatter puts the crowd back into the wheel, because the clock was set back. Without
- * memory the rest stays in the crowd. */
+/* schedule_scatter puts the crowd back into the wheel, because the clock was set back. Timers for
+ * which the wheel has no memory stay in the crowd. */
 void schedule_scatter(struct schedule *);
 
 /* schedule_at returns the timer with this index in the wheel, or NULL. Indexes are below
@@ -54,7 +55,7 @@ bool schedule_check(const struct schedule *);
 dw_usec schedule_next(const struct schedule *);
 
 /* schedule_is_due returns true if a timer in the schedule is due at now. After many cancels this
- * may be a cancelled one. */
+ * may be a cancelled timer. */
 bool schedule_is_due(struct schedule *, dw_usec now);
 
 /* schedule_wake returns the latest time for the next schedule_pop(), so that the wheel's work stays

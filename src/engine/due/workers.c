@@ -122,15 +122,15 @@ static void unstart(struct engine *engine, struct timer *timer)
 	lifecycle_resume(engine, timer);
 }
 
-/* is_out returns true if the token names the delivery of this timer as it is now. */
+/* is_out returns true if the token names the delivery that the timer is in now. */
 static bool is_out(const struct timer *timer, const dw_token *token)
 {
 	return timer && timer->state == TIMER_FIRING &&
 	       timer->head.generation == token->generation && timer->head.attempt == token->attempt;
 }
 
-/* job_judge finds each timer by id, generation and attempt, because it may have been replaced
- * meanwhile. */
+/* job_judge finds each timer by id, generation and attempt, because the timer may have been
+ * replaced meanwhile. */
 void job_judge(struct engine *engine, struct job *job)
 {
 	for (size_t i = 0; i < job->count; i++) {

@@ -1,4 +1,4 @@
-/* Runs deliveries on worker threads. At most as many jobs are out as there are workers, so that all
+/* Runs deliveries on worker threads. There are never more jobs under way than workers, so that all
  * jobs that were not started can be taken back. */
 #ifndef DW_ENGINE_WORKERS_H
 #define DW_ENGINE_WORKERS_H
@@ -14,13 +14,13 @@ struct delivery;
 /* workers_have_room returns true if a worker is free. */
 bool workers_have_room(const struct engine *);
 
-/* workers_start gives the timer to a free worker. workers_send gives a worker a job whose
+/* workers_start hands the timer over to a free worker. workers_send hands over a job whose
  * deliveries have begun. */
 void workers_start(struct engine *, struct timer *, dw_usec now);
 void workers_send(struct engine *, struct job *);
 
 /* workers_round reports handlers that run for longer than their topics allow. workers_wake returns
- * when the next handler will. */
+ * when the next handler will have run for too long. */
 void workers_round(struct engine *);
 dw_usec workers_wake(const struct engine *, dw_usec now);
 
