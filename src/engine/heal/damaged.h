@@ -8,7 +8,7 @@ struct engine;
 struct timer;
 
 /* damaged_flaw returns words that say what is wrong with a row, to be printed after the row's id.
- * room is memory for these words. */
+ * room is a buffer for these words. */
 const char *damaged_flaw(const dw_row *, char room[RECORD_WORDS_SIZE]);
 
 /* damaged_row and damaged_timer report damage in a row that was read, or in a timer that was

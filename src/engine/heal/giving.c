@@ -5,17 +5,17 @@
 #include "port/driven.h"
 
 #define DRAIN DW_MILLISECONDS(50)  /* a shard is kept from starting timers for this long */
-#define FREEZE DW_MILLISECONDS(50) /* calls of its ids wait for this long */
+#define FREEZE DW_MILLISECONDS(50) /* calls about its ids wait for this long */
 #define AGAIN DW_MILLISECONDS(100) /* time between two attempts */
-#define AGAIN_BUSY DW_SECONDS(1)   /* the same, if deliveries run in each shard */
+#define AGAIN_BUSY DW_SECONDS(1)   /* time between two attempts if deliveries run in every shard */
 
-/* After this time without success, shards drain for as long as a usual delivery takes; if that does
- * not help, one drains for long. */
+/* If no shard was given for this time, shards drain for as long as a usual delivery takes. If that
+ * does not help, one shard drains for long. */
 #define FAILING DW_SECONDS(2)
 #define DRAIN_USUAL DW_SECONDS(6)
 #define FAILING_LONG DW_SECONDS(10)
 #define DRAIN_LONG DW_SECONDS(30)
-#define LONG_PAUSE DW_MINUTES(5) /* between two long ones; each time twice as long */
+#define LONG_PAUSE DW_MINUTES(5) /* pause between two long drains; it doubles each time */
 #define LONG_PAUSE_MAX DW_HOURS(1)
 
 /* ---- Which shards -------------------------------------------------------------------------- */
@@ -25,8 +25,8 @@ static bool may_give(const struct engine_shard *shard)
 	return shard->owned && !shard->refused && !shard->drops;
 }
 
-/* choose returns the shard with the fewest deliveries that does not drain yet, or NULL. Of several
- * it is the next one after the last attempt. */
+/* choose returns the shard with the fewest deliveries that does not drain yet, or NULL. Among equal
+ * shards it is the first one behind the shard that was chosen last. */
 static struct engine_shard *choose(struct engine *engine)
 {
 	struct shards *shards = &engine->shards;
@@ -117,7 +117,7 @@ static void end(struct engine *engine, bool is_busy)
 
 	note_end(giving, steady);
 	if (giving->has_given) {
-		/* The next shards are probably as busy as these were. */
+		/* The next shards are probably as busy as these shards were. */
 		if (giving->patience != DRAIN_USUAL || driven_surplus(engine->store) == 0)
 			giving->failing = 0;
 		giving->at = steady;
@@ -128,7 +128,8 @@ static void end(struct engine *engine, bool is_busy)
 	giving->at = usec_add(steady, is_busy ? AGAIN_BUSY : AGAIN);
 }
 
-/* leave_out lets a shard go on. The turn looks at the timers in its list again. */
+/* leave_out ends the giving of a shard: its timers start again. The turn looks at the timers in its
+ * list again. */
 static void leave_out(struct engine *engine, struct engine_shard *shard)
 {
 	shard->giving = GIVING_NOT;
@@ -137,10 +138,10 @@ static void leave_out(struct engine *engine, struct engine_shard *shard)
 
 /* ---- Draining ------------------------------------------------------------------------------ */
 
-/* may_return returns true if the timer has not started, and nothing of it is under way. A put with
- * DW_NEW may be under way for a timer that stays in its list. If the store has failed, the timer
- * waits for a later attempt. A hold whose cancel came too late is not delivered again, so it must
- * start here. */
+/* may_return returns true if the timer has not started, and no operation or call of the timer is
+ * under way. A put with DW_NEW may be under way for a timer that stays in its list. If the store
+ * has failed, the timer waits for a later attempt. A hold whose cancel came too late is not
+ * delivered again, so it must start here. */
 static bool may_return(const struct timer *timer)
 {
 	return (timer->state == TIMER_CLAIMED || timer->unstarted) && !timer->busy &&
@@ -164,15 +165,15 @@ static void return_each_of_topic(struct topic *topic, void *user)
 	return_each(user, topic->gathered);
 }
 
-/* has_unstarted returns true if claims or holds must be given back before the shard can be given. A
- * delivery that runs comes first. */
+/* has_unstarted returns true if claims or holds must be given back before the shard can be given.
+ * If a delivery runs, its end comes first. */
 static bool has_unstarted(const struct engine_shard *shard)
 {
 	return shard->giving == GIVING_DRAINS && shard->running == 0 && shard->unstarted > 0;
 }
 
-/* give_back gives back what has not started in the shards that drain: due timers wait in the list
- * of their shard, and others in those of their topics. */
+/* give_back gives back the timers that have not started in the shards that drain. Suspended timers
+ * are in the list of their shard, and other timers in the lists of their topics. */
 static void give_back(struct engine *engine)
 {
 	struct shards *shards = &engine->shards;
@@ -204,8 +205,8 @@ static void ask(struct engine *engine, unsigned number, dw_usec steady)
 	submit_push(&engine->submit, op, true);
 }
 
-/* is_given_up returns true if the shard stays with this peer: it had no quiet moment, or the peer
- * should have it now. */
+/* is_given_up returns true if the shard stays with this peer. Either it had no quiet moment in
+ * time, or it cannot be given now, or this peer has no longer too many shards. */
 static bool is_given_up(const struct engine *engine, const struct engine_shard *shard,
 			dw_usec steady)
 {
@@ -217,8 +218,8 @@ static bool is_given_up(const struct engine *engine, const struct engine_shard *
 	       (shard->giving == GIVING_WAITS && steady >= shard->give_until);
 }
 
-/* is_last returns true if this peer leaves, and no other is there to take its shards. Its store
- * gives the leases back at its end. */
+/* is_last returns true if this peer leaves, and no other peer can take its shards. Then the store
+ * releases the leases when it stops. */
 static bool is_last(const struct engine *engine)
 {
 	return engine->ownership.giving.is_leaving && engine->ownership.sharing.last.members == 1;
@@ -263,7 +264,7 @@ static void go_on_with_each(struct engine *engine, dw_usec steady)
 
 /* ---- The turn ------------------------------------------------------------------------------ */
 
-/* wants_to_begin returns true if shards should be given as soon as the last attempt is past. */
+/* wants_to_begin returns true if shards should be given as soon as the last attempt is over. */
 static bool wants_to_begin(const struct engine *engine)
 {
 	const struct giving *giving = &engine->ownership.giving;
@@ -311,13 +312,14 @@ dw_usec giving_wake(const struct engine *engine, dw_usec now)
 	dw_usec steady, at;
 
 	if (walk_is_on(&engine->walk) || (!drains && !wants_to_begin(engine)))
-		return DW_NEVER; /* the end of a walk has a turn */
+		return DW_NEVER; /* a turn follows the end of the walk */
 	steady = engine_steady(engine);
 	at = drains ? end_of_drain(engine, steady) : giving->at;
 	return at == DW_NEVER ? at : usec_add(now, usec_max(usec_sub(at, steady), 0));
 }
 
-/* A shard of a peer that leaves drains on, so it starts nothing more. */
+/* If the GIVE has failed and the peer leaves, the shard drains further, so it starts nothing
+ * more. */
 void giving_answered(struct engine *engine, const dw_op *op)
 {
 	struct giving *giving = &engine->ownership.giving;
@@ -342,7 +344,7 @@ void giving_answered(struct engine *engine, const dw_op *op)
 void giving_leave(struct engine *engine)
 {
 	engine->ownership.giving.is_leaving = true;
-	engine->ownership.giving.until = DW_NEVER; /* an attempt goes on */
+	engine->ownership.giving.until = DW_NEVER; /* an attempt that is under way has no limit */
 	driven_leave(engine->store);
 	engine_touch(engine);
 }

@@ -13,7 +13,7 @@ static void learn_gone(struct engine *engine, struct timer *timer, const dw_row 
 {
 	if (!timer || timer->head.generation >= row->head.generation)
 		return;
-	timer->deleted = true; /* so a settle reads what is stored */
+	timer->deleted = true; /* so that a settle reads the stored timer */
 	if (timer->busy || (timer->state != TIMER_PENDING && timer->state != TIMER_CLAIMED))
 		return;
 	timer_drop(engine, timer);
@@ -33,11 +33,11 @@ static void note_newer(struct engine *engine, const dw_row *row)
 		engine->recovery.newer =
 		    op_new(&engine->alloc, DW_OP_DISOWN, row->id, row->body, row->body_size);
 	if (!engine->recovery.newer)
-		read_again(engine, row); /* without memory the next scan finds it again */
+		read_again(engine, row); /* without memory the next scan finds the row again */
 }
 
-/* note_difference compares a row with the timer of the same generation in memory. They differ if
- * another owner, which was fenced, has written the row again. */
+/* note_difference compares a row with the timer of the same generation in memory. The two differ if
+ * an earlier owner that was fenced has written the row again. */
 static void note_difference(struct timer *known, const dw_row *row)
 {
 	if (row->head.attempt != known->head.attempt || row->head.open != known->head.open)
@@ -75,7 +75,7 @@ static int learn_timer(struct engine *engine, struct timer *old, const dw_row *r
 	if (old)
 		call_answer_stale(engine, timer_replace(engine, old, timer));
 	timer->head = row->head;
-	/* Outside of a scan a client has written the row. */
+	/* A row that is read outside of a scan was written by a client. */
 	timer->unsure = engine->recovery.scan_of[timer->shard] == 0;
 	engine->recovery.learnt++;
 	timer_set_state(engine, timer, TIMER_PENDING); /* this owner has not claimed it */
@@ -98,7 +98,7 @@ int learn_row(struct engine *engine, const dw_row *row)
 	status = record_of_row(row, &record);
 	if (status == DW_ENEWER) {
 		note_newer(engine, row);
-		learn_gone(engine, old, row); /* the replaced timer */
+		learn_gone(engine, old, row); /* memory drops the timer that was replaced */
 		return status;
 	}
 	if (row->deleted && old && old->state != TIMER_ABSENT)
@@ -118,5 +118,5 @@ void learn_rows(struct engine *engine, const dw_row *row)
 {
 	for (; row; row = row->next)
 		if (learn_row(engine, row) != DW_OK)
-			read_again(engine, row); /* without memory the next scan brings it */
+			read_again(engine, row); /* without memory the next scan reads the row */
 }

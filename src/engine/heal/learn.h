@@ -8,7 +8,7 @@
 struct engine;
 
 /* learn_row learns one row. It returns DW_OK or DW_ENOMEM. It returns DW_ENEWER if a newer
- * durawheel has written the row; the row is noted then. */
+ * durawheel has written the row; recovery.newer notes the row then. */
 int learn_row(struct engine *, const dw_row *);
 
 /* learn_rows learns a list of rows. If there is no memory for a row, it asks for another scan. */

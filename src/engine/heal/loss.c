@@ -60,7 +60,8 @@ static void finish(struct engine *engine)
 		shards->all[i].drops = shards->all[i].gained = false;
 		if (!is_ours_again)
 			continue;
-		submit_refuse_shard(engine, i); /* what dropped timers have asked meanwhile */
+		/* Operations that dropped timers have queued meanwhile. */
+		submit_refuse_shard(engine, i);
 		shards_gain(engine, i);
 	}
 }

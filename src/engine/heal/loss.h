@@ -1,5 +1,6 @@
 /* Drops the timers of lost shards from memory, some of them in each turn. Meanwhile the timers of
- * all other shards go on. Whoever meets a timer of a lost shard before, drops it at once. */
+ * all other shards go on. A part that meets a timer of a lost shard earlier drops it at once with
+ * loss_meets(). */
 #ifndef DW_ENGINE_LOSS_H
 #define DW_ENGINE_LOSS_H
 

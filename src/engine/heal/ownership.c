@@ -66,7 +66,7 @@ void ownership_fenced(struct engine *engine, const dw_op *op)
 	if (op->id && (driven_owns(engine->store) || engine->env.is_peer))
 		shards_lose_fenced(engine, op->id);
 	if (op->id && engine->env.is_peer)
-		return; /* it may have no shard, and still shares the store */
+		return; /* a peer without a shard still shares the store */
 	if (!op->id || !driven_owns(engine->store) || engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);
 }
@@ -86,8 +86,8 @@ static void tell_newer(struct engine *engine, const char *id)
 		    id ? id : "the store has timers of", id ? " was written by " : " ");
 }
 
-/* may_be_alone returns true if the store may have lost timers that only this owner knows. It may
- * have read the newer timer out of a store that was emptied a moment ago. */
+/* may_be_alone returns true if the store may have lost timers that only this owner knows. The newer
+ * timer may come from a store that was emptied a moment ago. */
 static bool may_be_alone(struct engine *engine)
 {
 	return engine->ownership.role == DW_OWNER && !engine->drive.closing &&
@@ -99,7 +99,7 @@ void ownership_give_way(struct engine *engine)
 	dw_op *op;
 
 	if (walk_is_on(&engine->walk))
-		return; /* its end comes first */
+		return; /* the end of the walk comes first */
 	if (engine->shards.lost_last)
 		ownership_lose(engine, DW_EFENCED);
 	if (!engine->recovery.newer || may_be_alone(engine))
@@ -119,7 +119,7 @@ void ownership_give_way(struct engine *engine)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* A store that does not answer is not waited for longer. */
+/* A handle that closes waits at most this long for a store that does not answer. */
 #define PART_MAX DW_SECONDS(1)
 
 void ownership_part(struct engine *engine)
@@ -145,7 +145,8 @@ static void ask(struct engine *engine)
 	if (!op)
 		return; /* without memory, the next turn asks */
 	engine->ownership.asked = true;
-	(void)shards_begin_term(&engine->shards); /* of each shard that it brings */
+	/* The new term of each shard that this OWN gains. */
+	(void)shards_begin_term(&engine->shards);
 	submit_push(&engine->submit, op, false);
 }
 
@@ -187,8 +188,8 @@ static void note_refusal(struct engine *engine, int status)
 		tell_newer(engine, NULL);
 }
 
-/* The changes that were submitted before an OWN are answered before it, so none that was sent as a
- * client is under way. Therefore the scan that begins here sees all of them. */
+/* The changes that were submitted before an OWN are answered before it, so no change that was sent
+ * as a client is under way. Therefore the scan that begins here sees all of them. */
 void ownership_answered(struct engine *engine, const dw_op *op)
 {
 	dw_event event = {.kind = DW_EVENT_OWNER};

@@ -1,5 +1,5 @@
-/* The ownership of the store: gained, lost, or given back to a newer durawheel. This is about the
- * handle, which is an owner while a shard is its own; about one timer, ask shards.h. */
+/* The ownership of the store: gained, lost, or given back to a newer durawheel. The handle is an
+ * owner while it owns a shard. shards.h knows who owns the shard of a timer. */
 #ifndef DW_ENGINE_OWNERSHIP_H
 #define DW_ENGINE_OWNERSHIP_H
 
@@ -22,11 +22,13 @@ struct ownership {
 	bool newer_notified;  /* the program was told about timers of a newer durawheel */
 	uint64_t dropped;     /* timers that the last loss has dropped from memory */
 	int lost_by;          /* the status of the last loss */
-	struct giving giving; /* of a peer, as is the next one */
+	struct giving giving; /* of a peer only, as `sharing` is */
 	struct sharing sharing;
-	dw_usec part_by; /* steady; when a handle that closes waits no more for parted */
-	bool parted;     /* the store has lost nothing that only this owner knows */
-	int refused_by;  /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
+	dw_usec part_by; /* steady; a handle that closes waits for `parted` until then */
+	/* A handle that closes need not wait: the store has lost nothing that only this owner
+	 * knows. */
+	bool parted;
+	int refused_by; /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
 			 * not known */
 };
 
@@ -38,8 +40,8 @@ void ownership_lose(struct engine *, int status);
  * this version cannot deliver it. It also ends the ownership when the last shard is lost. */
 void ownership_give_way(struct engine *);
 
-/* ownership_part asks the store, when the handle closes, whether it has lost something. Perhaps
- * nobody else knows the timers of a server that was emptied a moment ago. */
+/* ownership_part is called when the handle closes. It asks the store whether it has lost something.
+ * If a server was emptied a moment ago, perhaps only this process knows its timers. */
 void ownership_part(struct engine *);
 
 /* ownership_round lets a standby ask for the ownership. ownership_answered handles the answer. */
@@ -50,8 +52,8 @@ void ownership_answered(struct engine *, const dw_op *);
 /* ownership_fenced is called when the store has answered DW_EFENCED. */
 void ownership_fenced(struct engine *, const dw_op *);
 
-/* ownership_is_current returns true if this engine is an owner, and was one without a break since
- * the operation was sent, which is about no timer. */
+/* ownership_is_current returns true if this engine is an owner, and has been one without a break
+ * since the operation was sent. It is for operations that are about no timer. */
 static inline bool ownership_is_current(const struct ownership *ownership, const dw_op *op)
 {
 	return ownership->role == DW_OWNER && ticket_of_const(op)->term >= ownership->term;

@@ -11,14 +11,15 @@
 #define AUDIT_LIMIT 128u
 #define AUDIT_EVERY DW_SECONDS(5)
 #define AUDIT_ON DW_MILLISECONDS(100) /* time between two pages of an audit */
-#define AUDIT_AGE DW_SECONDS(1)       /* a timer that is overdue by less may be on its way */
+/* A timer that is overdue by less may still be on its way to memory. */
+#define AUDIT_AGE DW_SECONDS(1)
 
 /* ---- The scan ------------------------------------------------------------------------------ */
 
 /* Timers that are due within LOAD_AHEAD are read in the order of their deadlines. So when a timer
  * can be claimed, all timers that are due before it are known, too. If the store loads by
- * generation, it gives the rest in that order, which also finds timers that its index of deadlines
- * lacks. */
+ * generation, it then returns the other timers in the order of generations. This also finds timers
+ * that its index of deadlines lacks. */
 
 /* has_loaded returns true if all timers that are due within `by` are loaded. */
 static bool has_loaded(const struct engine *engine, const struct scan_state *scan, dw_usec by)
@@ -93,9 +94,9 @@ static void ask_page(struct engine *engine, struct scan_state *scan)
 	submit_push(&engine->submit, op, false);
 }
 
-/* ask_ahead lets the store read the next page while the engine learns this one. It does not do so
- * if the next page comes in the other order. That page may repeat a damaged row of this one, and
- * must be read after that row is buried. */
+/* ask_ahead lets the store read the next page while the engine learns this one. It does nothing if
+ * the next page comes in the other order. That page may repeat a damaged row of this one, and must
+ * be read after that row is buried. */
 static void ask_ahead(struct engine *engine, struct scan_state *scan, bool rest)
 {
 	if (!may_ask(engine) || is_rest_next(engine, scan) != rest)
@@ -136,7 +137,7 @@ static void begin_scan(struct engine *engine, struct scan_state *scan, dw_usec n
 		scan->shards++;
 	}
 	if (scan->shards == 0)
-		return; /* they are refused, or are being read */
+		return; /* all wanted shards are refused, or are being read */
 	scan->state = RECOVERY_NEXT;
 	scan->at = recovery->hurries ? 0 : usec_add(now, RETRY_STORE);
 	recovery->hurries = false;
@@ -180,7 +181,7 @@ static void finish(struct engine *engine, struct scan_state *scan)
 
 /* ---- A page -------------------------------------------------------------------------------- */
 
-/* fetch_ahead brings the index entries of the next rows into the cache. Without it each of a
+/* fetch_ahead loads the index entries of the next rows into the cache. Without this, each of a
  * million ids would be a cache miss. */
 static void fetch_ahead(const struct timers *timers, const dw_row *rows)
 {
@@ -205,8 +206,8 @@ static void report_unreadable(struct engine *engine, struct scan_state *scan)
 	scan->at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
-/* learns returns false without memory. A timer of a newer durawheel is passed over, because the
- * owner may have to restore what stands behind it before it gives way. */
+/* learns returns false if there is no memory. It goes on behind a timer of a newer durawheel,
+ * because the owner may have to restore lost timers before it gives the ownership back. */
 static bool learns(struct engine *engine, const dw_row *row)
 {
 	int status = learn_row(engine, row);
@@ -227,7 +228,7 @@ static bool learn_page(struct engine *engine, const dw_op *op)
 	return true;
 }
 
-/* take_page takes a page that could be read. */
+/* take_page handles a page that could be read. */
 static void take_page(struct engine *engine, struct scan_state *scan, const dw_op *op)
 {
 	bool rest = op->flags & DW_OP_BY_GENERATION;
@@ -238,7 +239,7 @@ static void take_page(struct engine *engine, struct scan_state *scan, const dw_o
 
 	scan->state = RECOVERY_NEXT;
 	if (rest && !has_loaded(engine, scan, LOAD_AHEAD_MIN))
-		return; /* too late: earlier timers must be loaded first */
+		return; /* too late: timers that are due soon must be loaded first */
 	*cursor = op->after;
 	cursor->ended = op->row_count < op->limit;
 	last = cursor->ended && (rest || !driven_loads_by_generation(engine->store));
@@ -314,7 +315,7 @@ void recovery_audited(struct engine *engine, dw_op *op)
 		return;
 	for (const dw_row *row = op->rows; row; row = row->next)
 		if (shards_row_is_current(engine, op, row) && !learns(engine, row))
-			return; /* if there is no memory, the next audit brings the row */
+			return; /* without memory for the row, the next audit returns it again */
 }
 
 /* ---- The inbox ----------------------------------------------------------------------------- */
@@ -350,7 +351,7 @@ void recovery_inbox_read(struct engine *engine, dw_op *op)
 
 		if (tells)
 			registry_old(&engine->recovery.registry);
-		if (!learnt) /* without memory the scan brings it */
+		if (!learnt) /* without memory the scan reads the row */
 			shards_read_again(engine, driven_shard_of(engine->store, row->id));
 		if (!ack) { /* the entry will be read again, and acknowledged then */
 			engine->recovery.inbox_at = usec_add(engine_now(engine), RETRY_STORE);

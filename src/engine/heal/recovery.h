@@ -21,8 +21,8 @@ enum recovery_state { RECOVERY_IDLE, RECOVERY_NEXT, RECOVERY_ASKED };
 struct scan_state {
 	enum recovery_state state;
 	unsigned shards;   /* how many it reads; recovery.scan_of says which */
-	dw_cursor soon;    /* where the scan in the order of deadlines goes on */
-	dw_cursor rest;    /* where the scan in the order of generations goes on */
+	dw_cursor soon;    /* where the scan in the order of deadlines continues */
+	dw_cursor rest;    /* where the scan in the order of generations continues */
 	const dw_op *page; /* the SCAN whose answer counts; an older one is ignored */
 	uint64_t learnt;   /* timers learnt since the scan began */
 	dw_usec at;        /* when the next page is asked for; later after a failure */
@@ -35,7 +35,7 @@ struct recovery {
 	bool wanted[DW_SHARDS_MAX]; /* the shard must be read, after its present scan */
 	unsigned wanted_count;
 	bool hurries;    /* the next scan begins at once */
-	unsigned unread; /* how many shards are wanted, or are being read */
+	unsigned unread; /* how many shards must be read, or are being read */
 	uint64_t learnt; /* timers learnt by all scans */
 	bool inbox_asked;
 	dw_usec inbox_at;
@@ -50,9 +50,9 @@ struct recovery {
 void recovery_begin(struct engine *);
 void recovery_stop(struct recovery *);
 
-/* recovery_need asks for another scan of a shard that is ours. recovery_leave ends that, and takes
- * the shard out of its scan. recovery_end_reading only takes it out of its scan, which ends with
- * its last shard. */
+/* recovery_need asks for another scan of a shard that is ours. recovery_leave withdraws this
+ * request, and takes the shard out of its present scan. recovery_end_reading only takes the shard
+ * out of its scan. A scan ends with its last shard. */
 void recovery_need(struct recovery *, unsigned shard);
 void recovery_end_reading(struct recovery *, unsigned shard);
 void recovery_leave(struct recovery *, unsigned shard);
@@ -69,15 +69,15 @@ void recovery_scanned(struct engine *, dw_op *);
 void recovery_audited(struct engine *, dw_op *);
 void recovery_inbox_read(struct engine *, dw_op *);
 
-/* recovery_is_over returns true if memory knows all stored timers of the shard, as far as it
- * can. */
+/* recovery_is_over returns true if no scan of the shard is under way or needed, so that memory
+ * knows its stored timers. */
 static inline bool recovery_is_over(const struct recovery *recovery, unsigned shard)
 {
 	return recovery->scan_of[shard] == 0 && !recovery->wanted[shard];
 }
 
-/* recovery_take_newer takes the DISOWN that learn_row() has made out of the struct. It returns NULL
- * if there is none. */
+/* recovery_take_newer returns the DISOWN that learn_row() has made, and removes it from the struct.
+ * It returns NULL if there is none. */
 static inline dw_op *recovery_take_newer(struct recovery *recovery)
 {
 	dw_op *op = recovery->newer;

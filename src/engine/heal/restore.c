@@ -1,7 +1,7 @@
 /* Writes timers again from memory when the store has lost data that it had confirmed, because it
- * was emptied or set back. The engine does this in bounded steps. Until the next LOSS tells the
- * store that this is over, the store does nothing else in the lost part. A handle that closes first
- * ends this, because nobody else knows these timers. */
+ * was emptied or set back. The engine does this in bounded steps. The next LOSS tells the store
+ * that all timers are written. Until then, the store does nothing else in the lost shards. A handle
+ * that closes finishes this work first, because nobody else knows these timers. */
 #include "engine/heal/restore.h"
 
 #include "engine/core.h"
@@ -67,10 +67,10 @@ void restore_written(struct engine *engine, const dw_op *op)
 	if (op->status == DW_ESTALE)
 		learn_rows(engine, op->rows);
 	else if (shards_refuse(engine, op->id))
-		; /* the store asks for it again when the shard is in use again */
+		; /* the store asks for the timer again when the shard is in use again */
 	else if (op->status != DW_OK &&
-		 op->status != DW_ELIMIT && /* the server takes no timer of this size: told */
-		 op->status != DW_ENOENT)   /* the inbox brings a timer that has ended or changed */
+		 op->status != DW_ELIMIT && /* reported: the server takes no timer of this size */
+		 op->status != DW_ENOENT) /* the inbox reports a timer that has ended or changed */
 		engine->restore.again = true;
 }
 

@@ -11,7 +11,7 @@ struct engine;
 struct restore {
 	bool asked;      /* a LOSS is under way; the store answers it when data is lost */
 	bool writing;    /* the LOSS was answered, and lost timers are being written */
-	bool again;      /* a timer could not be written; another round is needed */
+	bool again;      /* a timer could not be written; all are written again */
 	uint32_t bucket; /* the next bucket of the index to look through */
 	uint32_t under_way;
 	uint64_t written;

@@ -5,7 +5,8 @@
 #include "engine/core.h"
 #include "port/driven.h"
 
-#define TELL_AFTER DW_SECONDS(1) /* what a peer gains and loses in this time is told at once */
+/* Shards that a peer gains and loses in this time are reported together. */
+#define TELL_AFTER DW_SECONDS(1)
 
 bool shards_refuse(const struct engine *engine, const char *id)
 {
@@ -24,7 +25,8 @@ bool shards_suspend(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* A delivery goes on, because the shard cannot be given before it ends. */
+/* A timer that is being delivered is not suspended, because its shard cannot be given before the
+ * delivery ends. */
 bool shards_suspend_call(struct engine *engine, struct timer *timer)
 {
 	if (engine->shards.all[timer->shard].giving < GIVING_WAITS ||
@@ -39,7 +41,7 @@ bool shards_row_is_current(const struct engine *engine, const dw_op *op, const d
 {
 	const struct shards *shards = &engine->shards;
 
-	/* Nothing has changed since the operation was sent. */
+	/* The shards have not changed since the operation was sent. */
 	if (ticket_of_const(op)->term == shards->terms && shards->owned == shards->count)
 		return true;
 	return shards_is_current(shards, driven_shard_of(engine->store, row->id), op);
@@ -173,7 +175,7 @@ static void watch_count(struct engine *engine)
 	index_each(&engine->timers.index, renumber, engine);
 }
 
-/* set_why keeps why the shard is refused, for the report. NULL: it is refused no longer. */
+/* set_why keeps why the shard is refused, for the report. NULL: the shard is refused no longer. */
 static void set_why(struct engine *engine, struct engine_shard *shard, const char *words)
 {
 	size_t size = words ? strlen(words) + 1 : 0;
@@ -197,7 +199,8 @@ static void note_refused(struct engine *engine, const dw_shard_news *news)
 	shard->refused_at = engine_now(engine);
 	set_why(engine, shard, news->words);
 	engine->shards.refused++;
-	/* The other shards of its scan are read on. It is read when it is in use again. */
+	/* The scan of this shard continues with its other shards. This shard is read when it is in
+	 * use again. */
 	recovery_leave(&engine->recovery, news->number);
 	shards_read_again(engine, news->number);
 	event_raise(engine, &event, "shard %u cannot be used, and its timers wait: %s",
@@ -244,7 +247,7 @@ void shards_watch(struct engine *engine)
 		take_news(engine, &news);
 }
 
-/* Shards move one by one, so the first one does not tell how many come. */
+/* Shards move one by one, so shards_tell waits a moment to report all of them together. */
 void shards_tell(struct engine *engine)
 {
 	struct shards *shards = &engine->shards;

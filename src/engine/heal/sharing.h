@@ -12,18 +12,19 @@ struct engine;
 #define SHARING_WORDS 160
 
 struct sharing {
-	dw_usec looked;      /* wall clock; when the store was asked last */
-	dw_sharing last;     /* what it has said */
-	bool clock_is_told;  /* that the clock differs */
-	bool few_is_told;    /* that there are few shards for so many peers */
-	bool was_loaded;     /* all timers of this peer were in memory once */
-	dw_usec loads_since; /* steady clock; 0: nothing is being loaded */
+	dw_usec looked;     /* wall clock; when the store was asked last */
+	dw_sharing last;    /* what the store has said then */
+	bool clock_is_told; /* the program was told that the clock differs */
+	bool few_is_told;   /* the program was told that there are few shards for so many peers */
+	bool was_loaded;    /* all timers of this peer were in memory once */
+	/* Steady; since when timers are being loaded; 0: none is being loaded. */
+	dw_usec loads_since;
 };
 
 void sharing_round(struct engine *, dw_usec now);
 
-/* sharing_loads returns true if a peer loads timers, at first or for long. A shard that moves is
- * loaded in a moment. */
+/* sharing_loads returns true if a peer loads timers for the first time, or has been loading for
+ * long. A shard that moves is loaded in a moment, which does not count. */
 bool sharing_loads(const struct engine *);
 
 /* sharing_unowned returns how many shards have had no owner for long. */

@@ -1,5 +1,5 @@
-/* Timers that may not start because of their shard wait in its list. They go on when it is in use
- * again. Those of a shard that was lost meanwhile are dropped. */
+/* Timers that may not start because of their shard wait in the list of the shard. They continue
+ * when the shard is in use again. If the shard was lost meanwhile, its timers are dropped. */
 #ifndef DW_ENGINE_SUSPENDED_H
 #define DW_ENGINE_SUSPENDED_H
 

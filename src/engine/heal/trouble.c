@@ -32,8 +32,8 @@ void trouble_failed(struct engine *engine, int status, const char *id)
 
 	engine->trouble.succeeds = false;
 	engine->trouble.failed_at = engine_steady(engine);
-	/* If this lasts, trouble_begin() tells the reason. If its shard is refused, the program
-	 * knows it already. */
+	/* If the trouble lasts, trouble_begin() reports the reason. If the shard of the id is
+	 * refused, the program knows it already. */
 	if (shards_refuse(engine, id) || (!id && engine->shards.refused > 0) ||
 	    driven_trouble(engine->store, words, sizeof words) == DW_EUNKNOWN)
 		engine->stats.store_failures++;

@@ -7,10 +7,12 @@
 
 #include "durawheel/durawheel.h"
 
-#define SLOW_AFTER DW_MILLISECONDS(50)       /* for claims and verdicts */
-#define SLOW_PUTS_AFTER DW_MILLISECONDS(500) /* while there are none under way */
-#define BACK_AFTER DW_SECONDS(1)             /* without a failure: the store is back */
-#define SLOW_AGAIN DW_SECONDS(10)            /* a slow store is reported once in this time */
+/* Answers to claims and verdicts count as slow after this time. */
+#define SLOW_AFTER DW_MILLISECONDS(50)
+/* Answers count as slow after this time if no claims or verdicts are under way. */
+#define SLOW_PUTS_AFTER DW_MILLISECONDS(500)
+#define BACK_AFTER DW_SECONDS(1)  /* after this time without a failure the store counts as back */
+#define SLOW_AGAIN DW_SECONDS(10) /* a slow store is reported once in this time */
 
 struct engine;
 

@@ -15,7 +15,8 @@ static void visit(struct timer *timer, void *user)
 	if (!engine->shards.all[timer->shard].owned)
 		return;
 	if (timer->busy || timer->state != TIMER_PENDING) {
-		/* It may come back with the time that a clock ahead has given it. */
+		/* When the timer is pending again, it may have a time that the clock ahead has
+		 * computed. So another walk follows. */
 		if (timer->recurs && timer->head.due > usec_add(engine_now(engine), DERIVED_AGAIN))
 			engine->clock_steps.derive.is_wanted = true;
 		return;

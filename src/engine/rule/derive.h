@@ -1,7 +1,7 @@
 /* When a clock that was far ahead is set back, deadlines that were computed by it are computed
  * again: the occurrences of rules (occurrences.c) and the back-offs of retries. A deadline that a
- * caller has given or moved stays. After a step back of less than DERIVED_AGAIN all deadlines stay,
- * as cron does it, so that no occurrence is delivered twice. */
+ * caller has set or moved stays. After a step back of less than DERIVED_AGAIN all deadlines stay,
+ * as in cron, so that no occurrence is delivered twice. */
 #ifndef DW_ENGINE_DERIVE_H
 #define DW_ENGINE_DERIVE_H
 

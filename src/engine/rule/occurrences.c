@@ -59,8 +59,8 @@ static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec 
 }
 
 /* rule_of_timer returns the rule of a new timer in its stored form, before its calendar was asked.
- * A timer that comes from another store counts from the occurrence that it brings, because earlier
- * ones are over. */
+ * A timer that comes from another store begins with the occurrence that it names, because earlier
+ * occurrences are over. */
 static struct record_rule rule_of_timer(const dw_timer *timer, dw_usec now, const char *text)
 {
 	const dw_rule *rule = timer->rule;
@@ -204,7 +204,7 @@ static void tell_missed(struct engine *engine, const struct timer *timer, uint64
 		    timer->id, (unsigned long long)count, count == MISSED_COUNTED ? "+" : "");
 }
 
-/* skip sets the next occurrence of a timer whose present one was missed. */
+/* skip sets the next occurrence of a timer whose present occurrence was missed. */
 static void skip(struct engine *engine, const struct timer *timer, const struct rule_of *of,
 		 struct record_rule *next)
 {
@@ -311,8 +311,8 @@ bool occurrence_must_wait(struct engine *engine, struct timer *timer)
 	return true;
 }
 
-/* give_back takes back the claim of a timer whose zone has become unknown since, or that is not
- * late any more. Its deadline stays, so that the next owner tries it at once. */
+/* give_back takes back the claim of a timer whose zone has become unknown since the claim, or that
+ * is not late any more. Its deadline stays, so that the next owner tries it at once. */
 static void give_back(struct engine *engine, struct timer *timer)
 {
 	timer->verdict = DW_RETRY;

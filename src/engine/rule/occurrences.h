@@ -28,8 +28,8 @@ int occurrence_first(struct engine *, struct first_occurrence *);
 bool occurrence_is_known(struct engine *, const struct timer *, char *ret_message);
 
 /* occurrence_must_wait returns true if the timer must not be claimed, because its zone is not
- * known. The unknown zone is noted, and the fire schedule gives the timer out in an hour. The store
- * is not told. */
+ * known. The unknown zone is noted, and the timer comes out of the fire schedule in an hour.
+ * Nothing is written to the store. */
 bool occurrence_must_wait(struct engine *, struct timer *);
 
 /* occurrence_is_missed returns true if the due timer must not start. Either its occurrence was
@@ -50,7 +50,7 @@ int occurrence_next(struct engine *, struct timer *, dw_op **ret_op);
  * changed. It returns NULL if the timer stays as it is. */
 dw_op *occurrence_move(struct engine *, const struct timer *, dw_usec now);
 
-/* occurrence_show sets what the handler sees of the occurrence. */
+/* occurrence_show sets the fields of the firing that describe the occurrence. */
 void occurrence_show(struct engine *, const struct timer *, dw_firing *);
 
 #endif

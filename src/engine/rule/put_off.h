@@ -9,7 +9,7 @@ struct engine;
 struct timer;
 
 /* put_off_is returns true if the timer waits for a back-off that is longer than its policy can be.
- * It is claimed at once, and the claim is given back with another deadline. */
+ * Such a timer is claimed at once, and its claim is given back with another deadline. */
 bool put_off_is(const struct engine *, const struct timer *);
 
 #endif

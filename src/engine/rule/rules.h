@@ -1,5 +1,5 @@
-/* The rules of recurring timers, ready to be asked. Timers often share a rule, so the last ones are
- * kept: their text is parsed, and their zone is loaded. */
+/* The rules of recurring timers, parsed and with their zones loaded. Timers often share a rule, so
+ * the rules that were used last are kept. */
 #ifndef DW_ENGINE_RULES_H
 #define DW_ENGINE_RULES_H
 
@@ -26,7 +26,7 @@ struct rule_entry {
 struct unknown_zone {
 	struct unknown_zone *next;
 	uint64_t count;  /* timers of the zone that were loaded or due since the last event */
-	dw_usec tell_at; /* steady */
+	dw_usec tell_at; /* steady; when the zone is reported next */
 	char id[DW_ID_SIZE];
 	char topic[DW_TOPIC_MAX + 1];
 	char message[DW_MESSAGE_SIZE]; /* names the zone */

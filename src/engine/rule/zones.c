@@ -8,7 +8,7 @@
 /* pause before the next walk, if too many timers were moved in one */
 #define LOOK_AGAIN DW_SECONDS(1)
 
-/* A peer with newer data may have computed the occurrence: then it stays. */
+/* A peer with newer data of zones may have computed the occurrence. Then the occurrence stays. */
 void zones_correct(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = NULL;
