@@ -137,8 +137,9 @@ static bool store_answered(struct engine *engine, dw_op *op)
 	}
 }
 
-/* read_again_if_past is called before the answer changes the timer. An operation of an earlier term
- * may have changed the stored timer after this term's owner has read it. */
+/* read_again_if_past reads the shard again if the answer belongs to an earlier term. The operation
+ * may have changed the stored timer after this term's owner has read it. The function is called
+ * before the answer changes the timer. */
 static void read_again_if_past(struct engine *engine, const struct timer *timer, const dw_op *op)
 {
 	bool is_done = op->status == DW_OK || op->status == DW_EUNKNOWN;
@@ -165,14 +166,15 @@ static void answered(struct engine *engine, dw_op *op)
 	}
 	head = index_find(&engine->timers.index, op->id);
 	assert(head && head->busy);
-	(void)loss_meets(engine, head); /* it is busy, so it stays */
+	(void)loss_meets(engine, head); /* the timer is busy, so it stays */
 	read_again_if_past(engine, head, op);
 	timer_set_busy(engine, head, false);
 	head->judging = false;
 	if (head->claiming)
 		batches_claimed(engine, head);
 	if (answers_failed(op->status) && engine->trouble.declared)
-		calls_fail(engine, head); /* the store is away, so they would also fail */
+		/* The store is away, so the waiting calls would also fail. */
+		calls_fail(engine, head);
 	if (op->kind == DW_OP_PUT)
 		answers_put(engine, head, op);
 	else if (op->kind == DW_OP_CANCEL)

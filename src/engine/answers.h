@@ -14,7 +14,7 @@
 struct engine;
 
 /* answers_next handles the first of the collected answers. It returns false if there is none.
- * answers_fetch brings the timers of the next FETCHED_AHEAD answers into the cache. */
+ * answers_fetch loads the timers of the next FETCHED_AHEAD answers into the cache. */
 bool answers_next(struct engine *);
 void answers_fetch(const struct engine *);
 

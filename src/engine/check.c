@@ -4,20 +4,21 @@
 #include "topic/order.h"
 
 enum rule {
-	RULE_INDEX = -1,       /* a timer is found under its id */
-	RULE_PLACE = -2,       /* the state of a timer allows its place */
-	RULE_SLOT = -3,        /* a schedule knows its timers, and no others */
-	RULE_ABSENT = -4,      /* an empty place (ABSENT) has an operation or a call */
-	RULE_CALLS = -5,       /* calls wait only behind an operation, or for a schedule */
-	RULE_BACKING_OFF = -6, /* a timer that backs off is armed, and not busy */
+	RULE_INDEX = -1,  /* the index finds a timer by its id */
+	RULE_PLACE = -2,  /* a timer is in a schedule or list (its place) that fits its state */
+	RULE_SLOT = -3,   /* a schedule has the timers that name it as their place, and no others */
+	RULE_ABSENT = -4, /* a place without a timer (ABSENT) has an operation or a call */
+	RULE_CALLS = -5,  /* calls wait only behind an operation, or for a schedule */
+	RULE_BACKING_OFF = -6, /* a timer that backs off is in a schedule, and not busy */
 	RULE_TOPIC = -7,       /* a timer with a state has a topic */
 	RULE_COUNT = -8,       /* the counters are right */
 	RULE_SCHEDULE = -9,    /* every timer of a schedule is in the index */
 	RULE_TOPICS = -10,     /* a topic's counters are right, and it has timers or a handler */
-	RULE_OPEN = -11,       /* every call that waits is open, and their bytes are counted */
-	RULE_INFLIGHT = -12,   /* a busy timer has an operation in a queue or in the store */
-	RULE_WHEEL = -13,      /* the wheels and their crowds are sound */
-	RULE_WORK = -14,       /* the workers have no more timers than they can run */
+	/* Every waiting call is in the list of open calls, and all their bytes are counted. */
+	RULE_OPEN = -11,
+	RULE_INFLIGHT = -12, /* a busy timer has an operation in a queue or in the store */
+	RULE_WHEEL = -13,    /* the wheels and their crowds are sound */
+	RULE_WORK = -14,     /* the workers have no more timers than they can run */
 	RULE_BATCH =
 	    -15,         /* a gathered timer is in its topic's list, in order, and may wait there */
 	RULE_READY = -16 /* a claimed timer that is not started is in its topic's list */
@@ -30,7 +31,7 @@ struct sums {
 	uint64_t in_claim, in_fire, in_work, running, gathered, claiming, ready, kept;
 	uint64_t unscheduled, suspended, overdue;
 	uint64_t of_shards[DW_SHARDS_MAX];         /* suspended timers */
-	struct engine_shard shards[DW_SHARDS_MAX]; /* the numbers of their timers */
+	struct engine_shard shards[DW_SHARDS_MAX]; /* only the counts of timers are used */
 	int broken;
 };
 
@@ -42,7 +43,7 @@ static bool place_allowed(const struct timer *timer)
 	case PLACE_CLAIM:
 	case PLACE_OVERDUE:
 		return timer->state == TIMER_PENDING && !timer->backing_off;
-	/* A claimed timer waits here until all timers that its full queue tries are claimed. */
+	/* A claimed timer waits here until all timers that its full topic tries are claimed. */
 	case PLACE_WAITING:
 		return !timer->backing_off && !timer->trying &&
 		       (timer->state == TIMER_PENDING || timer->state == TIMER_CLAIMED);
@@ -245,7 +246,7 @@ static void look_at_topic(struct topic *topic, void *user)
  * handlers come first. */
 static int check_topics(const struct topics *topics, const struct sums *sums)
 {
-	struct topics copy = *topics; /* topics_each may change it */
+	struct topics copy = *topics; /* topics_each needs topics that it may change */
 	struct topic_sums found = {0};
 	uint64_t count = 0;
 
@@ -285,8 +286,9 @@ static int check_open(const struct calls *calls, const struct sums *sums)
 	return count == calls->count && sums->calls <= count ? 0 : RULE_OPEN;
 }
 
-/* check_work checks that the timers that wait for workers are in the work schedule. A job may have
- * lost its timer. */
+/* check_work checks that just the timers with PLACE_WORK are in the work schedule, and that workers
+ * have no more jobs than there are workers. There may be more jobs than firing timers, because a
+ * timer may be replaced while its job is on a worker. */
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count =
@@ -324,7 +326,8 @@ static int check_sums(const struct engine *engine, const struct sums *sums)
 int engine_check(const struct engine *engine)
 {
 	struct sums sums = {.engine = engine};
-	struct index index = engine->timers.index; /* index_each may change it */
+	/* index_each needs an index that it may change */
+	struct index index = engine->timers.index;
 	int broken;
 
 	index_each(&index, look_at, &sums);

@@ -1,8 +1,8 @@
 /* The engine is made of parts. Each part's header declares the part's functions, and its struct if
  * it has one. Only the part changes its struct; others read it, or call the part.
  *
- * A part calls only parts on lower lines. What concerns a higher part, it notes in a struct or
- * returns, and the turn, which calls all the others, brings the note there. From the top:
+ * A part calls only parts on lower lines. When something concerns a higher part, the part notes it
+ * in a struct or returns it. The turn, which calls all other parts, passes it on. From the top:
  *
  *	engine, turn, check, why        from new to free; the steps of a turn; the invariants; what
  *	                                one timer waits for
@@ -34,8 +34,8 @@
  *	rules                           of recurring timers: parsed, with their zones
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy
- * timer has one operation under way and no other timer has one; calls wait only behind something.
- */
+ * timer has one operation under way and no other timer has one; calls wait only behind an
+ * operation, or for a schedule. */
 #ifndef DW_ENGINE_CORE_H
 #define DW_ENGINE_CORE_H
 

@@ -81,7 +81,7 @@ static void close_timer(struct timer *timer, void *user)
 	struct engine *engine = user;
 
 	if (timer->busy || loss_meets(engine, timer))
-		return; /* the answer to its operation goes on with it */
+		return; /* the answer to its operation continues with the timer */
 	if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);
 	} else if (timer->backing_off || timer->state == TIMER_CLAIMED) {
@@ -140,10 +140,12 @@ bool engine_in_callback(const struct engine *engine)
 bool engine_settled(const struct engine *engine)
 {
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
-	/* Only ownership_part() waits for a GIVE: a store that stops gives what it still has. */
+	/* Only ownership_part() waits for the answer to a GIVE. A store that stops releases the
+	 * shards that it still has. */
 	uint64_t urgent = engine->submit.urgent_inflight - engine->ownership.giving.asked;
 
-	/* The caller of a repeated put has got DW_EUNKNOWN, so nobody waits for it. */
+	/* internal_count counts puts that the engine repeats on its own. Their callers have got
+	 * DW_EUNKNOWN, so nobody waits for them. */
 	if (engine->calls.count > engine->calls.internal_count + engine->calls.takes.count ||
 	    engine->events.first || walk_is_on(&engine->walk))
 		return false;

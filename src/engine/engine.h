@@ -2,10 +2,8 @@
  *
  * A turn reads the wall clock once, takes the store's answers, claims what comes due, fires what is
  * due and claimed, submits the turn's operations as one batch and says when the next turn is
- * needed. Every step is bounded. The engine knows no thread, no descriptor and no file: it is given
- * a store, clocks and something that drives it, so that a simulation runs the same code as a
- * service.
- */
+ * needed. Every step is bounded. The engine knows no thread, no descriptor and no file: its maker
+ * hands over a store, clocks and a loop. So a simulation runs the same code as a service. */
 #ifndef DW_ENGINE_ENGINE_H
 #define DW_ENGINE_ENGINE_H
 

@@ -1,5 +1,5 @@
-/* Events, and the words of errors. Events and answers of calls wait in one queue of notices, which
- * notify.c tells to the program. */
+/* Events, and the words of errors. Events and answers of calls wait in one queue of notices, and
+ * notify.c passes them to the program. */
 #ifndef DW_ENGINE_EVENTS_H
 #define DW_ENGINE_EVENTS_H
 

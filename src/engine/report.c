@@ -81,8 +81,9 @@ static enum health standby_health(const struct ownership *ownership)
 	}
 }
 
-/* first_refused returns the first shard whose timers wait because it cannot be used; the number of
- * shards: there is none. What a peer is refused may be another peer's. */
+/* first_refused returns the first shard that is refused, so that its timers wait. It returns the
+ * number of shards if there is none. If every shard has an owner, a peer looks only at its own
+ * shards, because other peers can use the others. */
 static unsigned first_refused(const struct engine *engine)
 {
 	const struct shards *shards = &engine->shards;

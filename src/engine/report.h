@@ -17,7 +17,7 @@ struct topic;
 struct report_state {
 	uint64_t changes; /* how many changes of timers there were so far */
 	uint64_t timers, unhandled, held, running;
-	uint64_t refusals; /* of shards */
+	uint64_t refusals; /* how often a shard was refused, or was refused no longer */
 };
 
 struct report {
@@ -25,7 +25,7 @@ struct report {
 	dw_usec at;
 	struct report_state told; /* the state in the last report */
 	bool early;
-	bool outdated; /* `told` lacks a change */
+	bool outdated; /* `told` lacks a change of timers */
 	/* All handlers together; delivery.c and report_took() add to them. */
 	struct histogram late, took;
 };

@@ -8,7 +8,7 @@
 #include "engine/call/numbers.h"
 #include "engine/core.h"
 
-#define TOLD_MAX 16   /* shards whose refusal is told; all are counted */
+#define TOLD_MAX 16   /* at most this many refused shards are described; all are counted */
 #define WORDS_MAX 200 /* bytes of the words, with the NUL */
 #define END_SIZE 3    /* "]}" and the NUL */
 
@@ -26,7 +26,8 @@ static void escape(const char *text, char ret_text[2 * WORDS_MAX])
 	*ret_text = '\0';
 }
 
-/* add_refused adds the refusal of a shard if there is room. Returns the size of the whole text. */
+/* add_refused adds the refusal of a shard if the report has space for it. It returns the size of
+ * the whole text. */
 static size_t add_refused(const struct engine *engine, unsigned number, char *text, size_t used)
 {
 	const struct engine_shard *shard = &engine->shards.all[number];

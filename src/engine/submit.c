@@ -104,7 +104,7 @@ static bool is_owners(const dw_op *op)
 }
 
 /* refuse answers the queued operations on this shard, or on all, that only an owner may ask for.
- * The answers are of the term that has ended. */
+ * The answers belong to the term that has ended. */
 static void refuse(struct engine *engine, struct op_queue *queue, uint32_t *inflight, int shard)
 {
 	struct submit *submit = &engine->submit;

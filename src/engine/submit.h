@@ -16,7 +16,7 @@ struct engine;
 
 struct submit {
 	struct op_queue urgent;   /* operations that firing waits for */
-	struct op_queue ordinary; /* other operations; submitted when there is room */
+	struct op_queue ordinary; /* other operations; submitted as the store's window allows */
 	struct op_queue answers;  /* collected, but not handled yet */
 	uint32_t urgent_inflight;
 	uint32_t ordinary_inflight;
@@ -36,7 +36,7 @@ void submit_answered(struct engine *, const dw_op *);
 
 /* submit_refuse_all answers DW_EFENCED to queued operations that only an owner may ask for. The
  * others stay in the queues, and go to the store as operations of a client. submit_refuse_shard
- * does so for the operations on ids of one shard. */
+ * does the same for the operations on ids of one shard. */
 void submit_refuse_all(struct engine *);
 void submit_refuse_shard(struct engine *, unsigned shard);
 

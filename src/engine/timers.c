@@ -99,7 +99,7 @@ bool timer_is_running(const struct timer *timer)
 	       (timer->state == TIMER_HELD && !timer->unstarted);
 }
 
-/* count_in_shard adds the timer to the numbers of its shard, or with -1 takes it away. */
+/* count_in_shard adds the timer to the numbers of its shard, or takes it away if `by` is -1. */
 static void count_in_shard(struct engine *engine, const struct timer *timer, int by)
 {
 	struct engine_shard *shard = &engine->shards.all[timer->shard];
@@ -173,7 +173,7 @@ void timer_release(struct engine *engine, struct timer *timer)
 
 static void list_push(struct timer_list *list, struct timer *timer, enum timer_place place)
 {
-	/* A held timer for which a schedule had no memory is in no list of its topic. */
+	/* A timer is in one list at a time, so a held timer leaves the list of its topic. */
 	topic_unready(timer);
 	timer->place = (uint8_t)place;
 	timer->next = NULL;
@@ -219,7 +219,8 @@ void timer_arm_fire(struct timers *timers, struct timer *timer, dw_usec at)
 		list_push(&timers->unscheduled, timer, PLACE_UNSCHEDULED);
 }
 
-/* keep counts a due timer that waits for this reason. No other counter has it. */
+/* keep counts a due timer that waits for this reason. The timer is in no other count of due
+ * timers. */
 static void keep(struct report *report, struct timer *timer, enum topic_keep reason)
 {
 	topic_keep(timer, reason);
@@ -375,7 +376,8 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 	old->settling = NULL;
 	timer_disarm(engine, old);
 	if (!old->storing)
-		timer_release(engine, old); /* if a put is storing it, it belongs to that call */
+		/* A timer that its put is still storing belongs to that call. */
+		timer_release(engine, old);
 	return settling;
 }
 

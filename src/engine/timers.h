@@ -6,7 +6,7 @@
 #include "engine/due/schedule.h"
 #include "timer/index.h"
 
-#define FETCHED_AHEAD 16 /* how many timers are brought into the cache together */
+#define FETCHED_AHEAD 16 /* how many timers are loaded into the cache together */
 #define RETRY_STORE                                                                                \
 	DW_MILLISECONDS(                                                                           \
 	    100) /* the first pause after a failure; each further one is twice as long */
@@ -22,7 +22,7 @@ struct timer_list {
 
 struct timers {
 	struct index index;
-	struct schedule claim; /* pending timers by deadline; it runs ahead by the lead */
+	struct schedule claim; /* pending timers by deadline; they come out one lead before it */
 	/* Claimed timers by deadline; held timers and failed operations by time-out. */
 	struct schedule fire;
 	struct schedule work; /* due timers that wait for a worker; exists only with workers */
@@ -36,8 +36,8 @@ struct timers {
 int timers_init(struct engine *);
 void timers_free(struct engine *);
 
-/* timers_fetch brings the timers of at most FETCHED_AHEAD ids into the cache, because they will
- * soon be looked up. */
+/* timers_fetch loads the timers of at most FETCHED_AHEAD ids into the cache, because they will soon
+ * be looked up. */
 void timers_fetch(const struct timers *, const char *const *ids, int count);
 
 /* timers_have_work returns true if the engine has workers. Their due timers are in the work
@@ -55,7 +55,7 @@ int timer_adopt(struct engine *, const struct record *, const void *body, struct
 struct timer *timer_place(struct engine *, const char *id);
 
 /* timer_find_shard sets the shard of the timer by its id. If memory has another timer of the id,
- * copy its shard instead: that is cheaper. */
+ * copying the shard of that timer is cheaper. */
 void timer_find_shard(const struct engine *, struct timer *);
 
 /* timer_release frees a timer that is not in the index. */
@@ -71,12 +71,12 @@ void timer_unstart(struct engine *, struct timer *);
 void timer_start(struct engine *, struct timer *);
 bool timer_is_running(const struct timer *);
 
-/* timer_came_out is called when a schedule has given the timer out. */
+/* timer_came_out is called when the timer has come out of its schedule. */
 void timer_came_out(struct timer *);
 
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
-/* timer_set_busy notes that an operation of the timer is under way, or is answered. */
+/* timer_set_busy notes that an operation of the timer is under way, or that it was answered. */
 void timer_set_busy(struct engine *, struct timer *, bool is_busy);
 
 /* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */

@@ -60,7 +60,7 @@ static void claim(struct engine *engine, dw_usec now)
 		notify_round(engine);
 }
 
-/* give_work gives due timers to free workers. */
+/* give_work hands due timers over to free workers. */
 static void give_work(struct engine *engine)
 {
 	uint32_t left = TURN_FIRINGS_MAX;

@@ -45,7 +45,7 @@ static dw_waits of_shard(const struct engine *engine, const struct timer *timer,
 	return DW_WAITS_NOT;
 }
 
-/* of_operation returns `waits` if an operation of it is under way, or backs off. */
+/* of_operation returns `waits` if an operation of the timer is under way, or backs off. */
 static dw_waits of_operation(const struct engine *engine, const struct timer *timer, dw_waits waits)
 {
 	if (!timer->busy && !timer->backing_off)
@@ -61,14 +61,14 @@ static dw_waits of_batch(const struct timer *timer, dw_usec now, dw_usec *ret_un
 	return DW_WAITS_BATCH;
 }
 
-/* is_overfull returns true if the program has more of the topic than it can handle, and so has
- * taken its handler away for a while. */
+/* is_overfull returns true if the program holds more timers of the topic than it can handle, and
+ * has therefore removed its handler for a while. */
 static bool is_overfull(const struct topic *topic)
 {
 	return topic->ready && topic->ready->unstarted;
 }
 
-/* of_place returns what a due timer waits for that nothing else keeps from starting. */
+/* of_place returns what a due timer waits for if no pause, shard or operation stops it. */
 static dw_waits of_place(const struct engine *engine, const struct timer *timer, dw_usec now,
 			 dw_why *why)
 {
@@ -91,7 +91,7 @@ static dw_waits of_place(const struct engine *engine, const struct timer *timer,
 	return timer->place == PLACE_WORK ? DW_WAITS_WORKERS : DW_WAITS_TURN;
 }
 
-/* of_unstarted returns what a timer waits for that no handler has. */
+/* of_unstarted returns what a timer waits for whose handler has not started. */
 static dw_waits of_unstarted(const struct engine *engine, const struct timer *timer, dw_why *why)
 {
 	dw_usec now = engine_now(engine);
