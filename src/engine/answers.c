@@ -56,7 +56,7 @@ static void list_answered(struct engine *engine, dw_op *op)
 }
 
 /* topic_answered handles answers about topics and messages. It returns false if the answer is about
- * something else, or if a timer waits for it. */
+ * something else, or if a timer in memory waits for the answer. */
 static bool topic_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {
@@ -85,8 +85,8 @@ static bool topic_answered(struct engine *engine, dw_op *op)
 	}
 }
 
-/* store_answered handles answers that concern no timer in memory. It returns false if a timer waits
- * for this answer. */
+/* store_answered handles answers that concern no timer in memory. It returns false if a timer in
+ * memory waits for the answer. */
 static bool store_answered(struct engine *engine, dw_op *op)
 {
 	switch (op->kind) {

@@ -80,7 +80,7 @@ static bool runs_here(const struct timer *timer)
 	return timer->state == TIMER_FIRING && !timer->on_worker;
 }
 
-/* idle returns true for a timer that has no operation under way and is armed nowhere. */
+/* idle returns true for a timer that has no operation under way and is in no schedule or list. */
 static bool idle(const struct timer *timer)
 {
 	return !timer->busy && !timer->backing_off && timer->place == PLACE_NONE &&

@@ -131,8 +131,8 @@ bool engine_settled(const struct engine *);
 /* engine_is_running returns true if workers have jobs that have not come back. */
 bool engine_is_running(const struct engine *);
 
-/* engine_take_failure returns the first failure since the last call of an operation that has no
- * callback. It returns DW_OK if there was none. */
+/* engine_take_failure returns the first failure of a call without a callback since
+ * engine_take_failure was last called. It returns DW_OK if there was none. */
 int engine_take_failure(struct engine *);
 
 /* Closing: after engine_begin_close no handler starts, and claims are given back. The caller goes

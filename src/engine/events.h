@@ -32,7 +32,8 @@ struct events {
 	unsigned spare_count;
 	int failure;    /* the first failure since engine_take_failure() */
 	int last_error; /* the last failure of the store or in an event, for the report */
-	int last_event; /* the dw_event_kind that carried last_error; 0: the store answered it */
+	/* The dw_event_kind that carried last_error; 0: an answer of the store did. */
+	int last_event;
 	dw_usec last_error_at;
 	char error[DW_MESSAGE_SIZE]; /* the words of engine_error() */
 };

@@ -148,8 +148,8 @@ uint64_t engine_outage(const struct engine *engine)
 
 /* ---- The report ---------------------------------------------------------------------------- */
 
-/* last_error_text explains the last error. The status of an event may mean something else than that
- * of a call. */
+/* last_error_text explains the last error. The status of an event may mean something else than the
+ * status of a call. */
 static const char *last_error_text(const struct engine *engine)
 {
 	if (engine->events.last_error == DW_OK)
@@ -207,7 +207,7 @@ static size_t nodes_text(const dw_store *store, char *text, size_t used)
 				       count, away, arrived);
 }
 
-/* counts_text adds `,"name":[1,2]`. Returns the size of the whole text. */
+/* counts_text adds `,"name":[1,2]`. It returns the size of the whole text. */
 static size_t counts_text(char *text, size_t used, const char *name, const uint64_t *counts,
 			  size_t count)
 {

@@ -33,7 +33,7 @@ struct report {
 void report_round(struct engine *, dw_usec now);
 
 /* report_took counts how long a handler of this topic has taken. topic is NULL if the topic is
- * gone. report_held does so for a held delivery that has its verdict now. */
+ * gone. report_held does the same for a held delivery that has its verdict now. */
 void report_took(struct report *, struct topic *, dw_usec took);
 void report_held(struct engine *, const struct timer *);
 

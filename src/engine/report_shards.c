@@ -44,8 +44,8 @@ static size_t add_refused(const struct engine *engine, unsigned number, char *te
 	return used + size;
 }
 
-/* add_sharing adds what a peer says of all peers, why it gives no shard away, and which topics it
- * has no handler for. */
+/* add_sharing adds what a peer knows about all peers, why the peer gives no shard away, and for
+ * which topics it has no handler. */
 static size_t add_sharing(struct engine *engine, char *text, size_t used)
 {
 	const dw_sharing *sharing = &engine->ownership.sharing.last;

@@ -68,7 +68,8 @@ dw_usec submit_lead(const struct engine *engine)
 {
 	uint64_t claimed = engine->timers.claimed + engine->submit.urgent_inflight;
 
-	if (timers_have_work(&engine->timers)) /* these timers are due, and wait for no claim */
+	/* Timers that wait for a worker are claimed and already due. */
+	if (timers_have_work(&engine->timers))
 		claimed -= schedule_count(&engine->timers.work);
 	return lead_now(&engine->lead, claimed);
 }

@@ -386,7 +386,7 @@ struct call *timer_forget(struct engine *engine, struct timer *timer)
 	struct call *settling = timer->settling;
 
 	if (settling && timer->judging && !settling->early)
-		settling = NULL; /* a verdict is on its way, and its answer answers the call */
+		settling = NULL; /* the verdict is under way, and its answer answers the call */
 	if (settling) {
 		timer->settling = NULL;
 		settling->early = false;

@@ -113,7 +113,7 @@ static dw_waits of_held(const struct timer *timer, dw_why *why)
 {
 	why->until = timer->slot_time;
 	if (timer->unstarted)
-		return DW_WAITS_WORKERS; /* the program has it in a queue of its own */
+		return DW_WAITS_WORKERS; /* the program has queued this delivery itself */
 	why->since = timer->started;
 	return DW_WAITS_HOLD;
 }

@@ -1,5 +1,5 @@
-/* Public functions about a store that several processes share: its peers, its servers, and which
- * shards this process owns. */
+/* Public functions about the processes that share a store (peers), and about the servers of the
+ * store. */
 #include "durawheel/members.h"
 
 #include "base/grown.h"

@@ -142,8 +142,8 @@ static void own_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		take_queue(d->metrics, &next, &own->topics[i]);
 }
 
-/* look notes which servers and shards this handle cannot use, because a report may be at a server
- * that is away. */
+/* look notes how many servers there are, and how many servers and shards this handle cannot use. A
+ * report does not replace this, because it may be at a server that is away. */
 static void look(const dw *d, struct metrics *metrics)
 {
 	dw_node node = {.size = sizeof node};

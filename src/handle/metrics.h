@@ -11,7 +11,7 @@
 struct metrics {
 	struct alloc alloc;
 	/* The last answers of the store. */
-	dw_usec asked_at; /* steady; 0: never */
+	dw_usec asked_at; /* steady; when the store was last asked; 0: never */
 	unsigned waiting; /* number of answers that have not come yet */
 	int status;       /* the status of the last answer */
 	bool is_heard;    /* at least one answer had the status DW_OK */

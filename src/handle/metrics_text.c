@@ -388,8 +388,8 @@ static bool has_span(const dw_topic_info *topic, const struct topic_figure *figu
 	       (!topic->settings.queue && topic->started > topic->running);
 }
 
-/* is_of returns true if the topic has this figure. The store has the numbers of a queue, the owner
- * those of timers. */
+/* is_of returns true if the topic has this figure. The numbers of queues come from the store, and
+ * the numbers of timers from the owner. */
 static bool is_of(const dw_topic_info *topic, const struct topic_figure *figure)
 {
 	if (strncmp(figure->name, "queue", 5) == 0)

@@ -12,7 +12,7 @@ struct posts;
 /* posts_new makes a queue. It returns DW_OK or DW_ENOMEM. */
 int posts_new(struct posts **ret_posts, const struct alloc *, const struct loop_port *,
 	      size_t bytes_max);
-/* posts_free frees the queue when every request is answered, and also the jobs in it. */
+/* posts_free frees the queue and the jobs in it. Call it when every request is answered. */
 void posts_free(struct posts *);
 
 /* posts_send copies a request, whose arguments are checked, into the queue. Any thread may call it.

@@ -19,14 +19,14 @@ enum request_kind {
 /* The pointers point to the caller's memory, or into the block of a copy. */
 struct request {
 	enum request_kind kind;
-	const dw_timer *timer; /* put */
+	const dw_timer *timer; /* put: the new timer */
 	const char *id;        /* cancel, move: the timer's id */
-	const dw_token *token; /* settle, say */
+	const dw_token *token; /* settle, say: the token of the delivery */
 	struct saying saying;
 	dw_verdict verdict;
 	dw_usec time; /* settle: retry_in; move: due */
 	struct done done;
-	dw_post_fn fn; /* run */
+	dw_post_fn fn; /* run: called with arg */
 	void *arg;
 	size_t arg_size; /* bytes of arg that count in the queue */
 };

@@ -27,7 +27,7 @@ struct loop {
 	atomic_int stopped;
 	/* These are times of the kernel's wall clock; see loop_overdue(). */
 	_Atomic dw_usec due;      /* when a turn is needed */
-	_Atomic dw_usec woken_at; /* 0: not woken */
+	_Atomic dw_usec woken_at; /* when the loop was woken; 0: not woken */
 	_Atomic dw_usec began;    /* when the present turn began; 0: none */
 };
 

@@ -69,7 +69,7 @@ void driven_journal(const dw_store *, dw_journal_stats *ret_stats);
 /* driven_replicas gets the numbers of answers that have waited for replicas. */
 void driven_replicas(const dw_store *, dw_replica_stats *ret_stats);
 
-/* driven_node gets a server of the store. Returns false if there are no more. */
+/* driven_node gets a server of the store. It returns false if there are no more. */
 bool driven_node(const dw_store *, size_t number, dw_node *ret_node);
 
 /* driven_keeps_topics returns true if the store knows TOPIC_SET and the other operations on

@@ -34,13 +34,15 @@ static inline const struct ticket *ticket_of_const(const dw_op *op)
 dw_op *op_new(const struct alloc *, dw_op_kind, const char *id, const void *body, size_t body_size);
 unsigned char *op_room(dw_op *);
 
-/* op_is_parked returns true for a long poll. The store answers it when it has something to say. */
+/* op_is_parked returns true for a long poll. The store answers such an operation when it has
+ * news. */
 static inline bool op_is_parked(const dw_op *op)
 {
 	return op->kind == DW_OP_INBOX || op->kind == DW_OP_LOSS;
 }
 
-/* op_is_before_end returns true if a SCAN goes as far as this deadline. */
+/* op_is_before_end returns true if the deadline is before the end of the SCAN (head.due), or if the
+ * SCAN has no end. */
 static inline bool op_is_before_end(const dw_op *op, dw_usec due)
 {
 	return op->head.due == 0 || due < op->head.due;

@@ -9,7 +9,7 @@
 struct spans {
 	dw_usec times[DW_DUE_BOUNDS_MAX];
 	uint64_t counts[DW_DUE_BOUNDS_MAX];
-	size_t time_count; /* there is one count less */
+	size_t time_count; /* number of times; there is one count less */
 	size_t span;       /* the timer that was added last is in this span */
 };
 

@@ -16,9 +16,9 @@ uint32_t index_count(const struct index *);
 
 struct timer *index_find(const struct index *, const char *id);
 
-/* These two functions load the memory of an id that will be looked up soon into the cache.
- * index_fetch_bucket fetches the memory that index_fetch_timer reads, so call it some ids earlier.
- * It returns the hash that index_fetch_timer needs. */
+/* These two functions load memory into the cache before an id is looked up. index_fetch_bucket
+ * loads the memory that index_fetch_timer reads, so call it some ids earlier. It returns the hash
+ * that index_fetch_timer needs. */
 uint64_t index_fetch_bucket(const struct index *, const char *id);
 void index_fetch_timer(const struct index *, uint64_t hash);
 

@@ -44,7 +44,7 @@
 #define RECORD_VERSION 2 /* the newest version that this library understands */
 #define RECORD_WORDS_SIZE 64
 
-/* A decoded body. The pointers lead into the body; id and topic are not NUL-terminated. */
+/* A decoded body. The pointers point into the body; id and topic are not NUL-terminated. */
 struct record {
 	const char *id;
 	const char *topic;
@@ -61,10 +61,10 @@ struct record {
 struct record_rule {
 	const char *text;
 	dw_usec occurrence; /* the time of the occurrence, without jitter */
-	dw_usec start; /* the start of the rule: given by the caller, or when the timer was put */
-	dw_usec until; /* the end of the rule: no occurrence is later */
-	dw_usec computed; /* wall clock when the occurrence was computed; 0: a caller set it */
-	uint32_t missed;  /* occurrences before this one that were not delivered */
+	dw_usec start;      /* the start of the rule: set by the caller, or the time of the put */
+	dw_usec until;      /* the end of the rule: no occurrence is later */
+	dw_usec computed;   /* wall clock when the occurrence was computed; 0: a caller set it */
+	uint32_t missed;    /* occurrences before this one that were not delivered */
 };
 
 #define RECORD_BLOCKS_MAX 4096u

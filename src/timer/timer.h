@@ -19,7 +19,7 @@ struct topic;
 struct call;
 struct record;
 
-/* The bytes that a handler has said about its delivery, in a block of their own. */
+/* A text or a result that a handler has said about its delivery, in a block of its own. */
 struct said {
 	size_t size;
 	char bytes[]; /* size bytes and a NUL */
@@ -40,7 +40,7 @@ enum timer_place {
 	PLACE_CLAIM,
 	PLACE_FIRE,
 	PLACE_WORK,
-	PLACE_WAITING,     /* waits until its topic has a handler, or its queue has room */
+	PLACE_WAITING,     /* waits until its topic has a handler, or its queue has space */
 	PLACE_UNSCHEDULED, /* no schedule had memory for it */
 	PLACE_SUSPENDED,   /* its shard may not start it now */
 	PLACE_OVERDUE      /* due while the handle is paused */
@@ -84,17 +84,17 @@ struct timer {
 	bool busy;        /* an operation on this id is under way */
 	bool judging;     /* the operation under way stores the verdict */
 	bool storing;     /* not stored yet: the timer belongs to the call of its put */
-	bool backing_off; /* it waits in the fire schedule to try an operation again */
+	bool backing_off; /* the timer waits in the fire schedule to try an operation again */
 	bool pushes;      /* in state VERDICT: when it ends, it becomes a message */
 	bool uncounted;   /* its DW_RETRY does not come from a handler, so it is not counted */
-	bool no_retry;    /* it was cancelled during its delivery, so a DW_RETRY is dropped */
-	bool deleted;     /* the timer is no longer in the store, but its delivery has not ended */
+	bool no_retry; /* the timer was cancelled during its delivery, so a DW_RETRY is dropped */
+	bool deleted;  /* the timer is no longer in the store, but its delivery has not ended */
 	/* The journal has chosen the generation, and Redis may store another one. */
 	bool provisional;
 	bool claiming; /* its topic counts it as due, and its claim is under way */
 	bool trying;   /* its queue is full, and its topic counts it as claimed or pushed */
 	bool crowded;  /* its schedule has taken it out of the wheel, and sorts it */
-	bool gathered; /* it waits for a batch: in its topic's list, and in FIRE or WORK */
+	bool gathered; /* the timer waits for a batch: in its topic's list, and in FIRE or WORK */
 	bool ready; /* the timer is claimed or held, and not started; it is in its topic's list */
 	bool unstarted; /* in state HELD: the program has not begun its work */
 	bool on_worker; /* in state FIRING: a worker runs the handler, not this thread */
@@ -102,7 +102,7 @@ struct timer {
 	/* Its unknown zone was counted when it was loaded, and it has not been due since. */
 	bool zone_noted;
 	bool skips;   /* in state VERDICT: no handler ran, because the occurrence was missed */
-	bool refused; /* its message was too large; that verdict is on its way to the store */
+	bool refused; /* its message was too large; the DW_RETRY because of that is under way */
 	bool unsure;  /* the stored timer may differ, or the inbox may still name it */
 };
 

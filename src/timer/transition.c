@@ -126,7 +126,7 @@ static struct life_step take_claim(const dw_op *op, const struct life_record *st
 	if (op->head.generation != stored->head.generation)
 		return stale(stored);
 	if (claimed && stored->claim == caller->token &&
-	    op->head.attempt + 1 == stored->head.attempt) /* asked twice */
+	    op->head.attempt + 1 == stored->head.attempt) /* the same claim was sent twice */
 		return change(LIFE_KEEP, stored);
 	if (op->head.attempt != stored->head.attempt)
 		return stale(stored);
@@ -155,7 +155,7 @@ static struct life_step take_retry(const dw_op *op, const struct life_record *st
 
 	if (!is_delivery(op, stored))
 		return stale(stored);
-	if (stored->head.state != DW_CLAIMED) /* asked twice */
+	if (stored->head.state != DW_CLAIMED) /* the same retry was sent twice */
 		return op->head.due == stored->head.due ? change(LIFE_KEEP, stored) : stale(stored);
 	record.head.state = DW_PENDING;
 	record.head.due = op->head.due;
@@ -180,7 +180,7 @@ static struct life_step take_bury(const dw_op *op, const struct life_record *sto
 }
 
 /* take_next is called when the delivery is over, and the timer waits for its next occurrence.
- * Nothing of the claim stays, because its owner has ended it. */
+ * Nothing of the claim stays, because the owner has ended its claim. */
 static struct life_step take_next(const dw_op *op, const struct life_record *stored,
 				  const struct life_caller *caller)
 {
@@ -197,9 +197,9 @@ static struct life_step take_next(const dw_op *op, const struct life_record *sto
 }
 
 /* A client's cancel of a claimed timer comes too late. But it ends a recurring timer, because the
- * delivery under way then finds no stored timer to renew. A client's cancel of an open timer
- * deletes it, but answers DW_ELATE, because an earlier claim may still start. An owner knows which
- * of its own claims have started. The claims of a dead owner never start. */
+ * delivery under way then finds no stored timer to renew. A timer is open if an earlier claim of
+ * its id may still start. A client's cancel deletes an open timer, but answers DW_ELATE. An owner
+ * knows which of its own claims have started. The claims of a dead owner never start. */
 static struct life_step take_cancel(const dw_op *op, const struct life_record *stored,
 				    const struct life_caller *caller)
 {
@@ -312,7 +312,7 @@ struct life_step life_requeue(const dw_op *op, const struct life_record *dead, b
 dw_end life_end(const dw_op *op, const struct life_record *stored, const struct life_step *step)
 {
 	if (!stored || stored->damaged)
-		return DW_END_UNKNOWN; /* nobody knows its topic */
+		return DW_END_UNKNOWN; /* the topic of a damaged timer is not known */
 	switch (step->effect) {
 	case LIFE_DELETE:
 		return op->kind == DW_OP_CANCEL ? DW_END_CANCELLED : DW_END_DONE;

@@ -27,7 +27,8 @@ struct life_record {
 
 struct life_caller {
 	uint64_t token;
-	uint64_t generation; /* the next generation; a write that makes a version uses it */
+	/* The next generation, for a step that makes a new version of the timer. */
+	uint64_t generation;
 	dw_role role;
 	bool left_open; /* the inbox has an open deletion of the id: see life_step.open_news */
 	bool ended;     /* for a PUT with ONCE: an end of the id is remembered */
@@ -39,13 +40,13 @@ enum life_effect {
 	LIFE_RENEW,  /* like LIFE_STORE, and the stored timer also becomes a dead letter */
 	LIFE_UPDATE, /* store `record` with the stored body, perhaps under another generation */
 	LIFE_DELETE,
-	LIFE_BURY /* make it a dead letter */
+	LIFE_BURY /* the timer becomes a dead letter */
 };
 
 /* What becomes of the stored text of dw_set_why(). */
 enum life_why {
 	LIFE_WHY_STAYS,
-	LIFE_WHY_REPLACED, /* the operation's body replaces it, which may be empty */
+	LIFE_WHY_REPLACED, /* the operation's body, which may be empty, replaces the text */
 	LIFE_WHY_GONE
 };
 
@@ -58,8 +59,8 @@ struct life_step {
 	bool show; /* the answer contains the timer as it is after the step */
 	bool news; /* the inbox gets an entry with the caller's generation */
 	/* The inbox entry is a deletion, and an earlier claim of the id may still start. Until the
-	 * owner has acknowledged it, a put of this id is open, too. Otherwise DW_OK to a cancel of
-	 * this put would promise too much: that nothing starts. */
+	 * owner has acknowledged the entry, a put of this id is open, too. Otherwise DW_OK to a
+	 * cancel of this put would promise too much: that nothing starts. */
 	bool open_news;
 };
 

@@ -30,8 +30,9 @@ bool topic_has_counted(const struct topic *);
  * it. */
 bool topic_is_kept(const struct topic *);
 
-/* topic_started counts that a handler has started, and how late. topic_not_started takes that back.
- * topic_took counts how long a handler ran; topic is NULL if the topic is gone. */
+/* topic_started counts that a handler has started, and how late. topic_not_started takes such a
+ * start out of the counts. topic_took counts how long a handler ran; topic is NULL if the topic is
+ * gone. */
 void topic_started(struct topics *, struct topic *, dw_usec late);
 void topic_not_started(struct topics *, struct topic *, dw_usec late);
 void topic_took(struct topic *, dw_usec took);

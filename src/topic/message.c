@@ -72,7 +72,7 @@ static const char *slash_before(const char *text, const char *end)
 }
 
 /* skip_number returns the text behind the digits. It returns NULL if there are no digits, or if the
- * number has more than 64 bits, which no store gives out. */
+ * number has more than 64 bits, which no store uses. */
 static const char *skip_number(const char *text)
 {
 	size_t size = strspn(text, "0123456789");

@@ -427,6 +427,6 @@ dw_usec settings_retry_delay_max(const dw_topic_settings *settings)
 {
 	dw_usec most = settings->backoff_max_us ? settings->backoff_max_us : BACKOFF_MAX;
 
-	/* twice the delay is more than any jitter adds */
+	/* Twice the delay is more than any jitter adds. */
 	return usec_mul(usec_max(most, settings_retry_first(settings)), 2);
 }

@@ -12,9 +12,9 @@
 struct topic {
 	struct linear_node node;   /* first */
 	struct topic *prev, *next; /* links in the list `waiting` or in the list `full` */
-	bool is_joined;            /* it is in the list `waiting` of struct topics */
-	bool is_full;              /* its queue has refused a timer; it is in the list `full` */
-	struct handler handler;    /* the topic's own handler */
+	bool is_joined;            /* the topic is in the list `waiting` of struct topics */
+	bool is_full;           /* its queue has refused a timer; the topic is in the list `full` */
+	struct handler handler; /* the topic's own handler */
 	dw_topic_settings settings;
 	bool is_set;                   /* the store has settings for this topic */
 	bool is_listed;                /* while settings are read: the store has named this topic */
@@ -26,8 +26,8 @@ struct topic {
 	dw_usec told_full;         /* steady; until then no event reports that its queue is full */
 	/* Steady; while the queue is full: no timer is tried before this time. */
 	dw_usec full_until;
-	/* In us; while the queue is full: the pause after the next try. It doubles until a timer
-	 * gets in. */
+	/* In us; while the queue is full: the pause after the next try. It doubles until the queue
+	 * has space. */
 	dw_usec full_wait;
 	uint32_t full_tries; /* number of timers that are tried at once */
 	/* Tried timers without an answer; when it is 0, the next timers are tried. */

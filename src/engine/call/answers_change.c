@@ -17,8 +17,8 @@ static bool is_ahead(const struct timer *head, uint64_t generation)
 	return head->state != TIMER_ABSENT && head->head.generation >= generation;
 }
 
-/* install makes the timer that a put has stored the current timer of its id. A claim that came with
- * the put counts only if this owner's term has not changed since. */
+/* install is called when a put was stored. It makes the timer of the put the current timer of its
+ * id. A claim that came with the put counts only if this owner's term has not changed since. */
 static struct timer *install(struct engine *engine, struct timer *head, struct call *call,
 			     const dw_op *op)
 {
@@ -97,9 +97,9 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 }
 
 /* send_again is called when nobody knows whether the put was done. The caller gets DW_EUNKNOWN, and
- * the engine repeats the same put until the outcome is known (I9). A put with DW_NEW, or for one
- * generation, is not repeated, because the timer that it may have stored would refuse it. A scan
- * finds that timer instead. */
+ * the engine repeats the same put until the outcome is known (rule I9 of tests/sim). A put with
+ * DW_NEW, or for one generation, is not repeated, because the timer that it may have stored would
+ * refuse it. A scan finds that timer instead. */
 static void send_again(struct engine *engine, struct timer *head, struct call *call, dw_op *op)
 {
 	struct call *again = NULL;
@@ -140,7 +140,8 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	/* The engine sent the put again, now as a client. */
+	/* The engine has sent the put again as an owner, and is only a client now. So the put is
+	 * sent once more. */
 	bool fenced = op->status == DW_EFENCED && call->internal;
 
 	if (modes_again(engine, head, call, op))

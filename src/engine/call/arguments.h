@@ -16,7 +16,7 @@ int arguments_timer(const dw_timer *, size_t data_max, char *message);
 int arguments_settle(const dw_token *, dw_verdict, char *message);
 int arguments_token(const dw_token *, char *message);
 
-/* These two select every timer and every dead letter. */
+/* These two selections contain all timers and all dead letters. */
 extern const dw_select arguments_all;
 extern const dw_dead_select arguments_all_letters;
 

@@ -49,9 +49,9 @@ struct call {
 	dw_level level; /* how safely the store keeps the result */
 	uint64_t generation;
 	dw_usec due;         /* put: the deadline that was stored */
-	uint32_t attempt;    /* settle */
-	dw_verdict verdict;  /* settle */
-	dw_usec retry_in;    /* settle */
+	uint32_t attempt;    /* settle: the attempt that the token names */
+	dw_verdict verdict;  /* settle: the verdict of the program */
+	dw_usec retry_in;    /* settle: the delay of a DW_RETRY */
 	bool early;          /* settle: the handler still runs and may return DW_HOLD */
 	bool earlier;        /* put, move: dw_result.earlier_may_start */
 	bool internal;       /* put: repeated by the engine after an unknown outcome */
@@ -98,7 +98,7 @@ struct calls {
 };
 
 /* call_new makes a call. It returns DW_ENOMEM, or DW_ELIMIT if the unanswered calls hold too much
- * memory. Then engine_error() says which. call_make does the same without that limit, for calls
+ * memory. engine_error() then has the reason. call_make does the same without that limit, for calls
  * that belong to a delivery. */
 int call_new(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
 int call_make(struct engine *, enum call_kind kind, const char *id, struct call **ret_call);
@@ -111,8 +111,8 @@ void calls_free(struct engine *);
  * NULL if there is no memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
-/* call_charge counts the bytes of the call's operation. call_charge_anew replaces the bytes of
- * `before`, the earlier operation, which is freed later, by those of the new operation. */
+/* call_charge adds the size of the call's operation to the counted bytes. call_charge_anew does the
+ * same for an operation that replaces `before`, which the caller frees later. */
 void call_charge(struct calls *, struct call *, const dw_op *);
 void call_charge_anew(struct calls *, struct call *, const dw_op *, const dw_op *before);
 

@@ -14,7 +14,8 @@ const char *engine_make_id(struct engine *engine, char *ret_id)
 	return rng_id(&engine->rng, ret_id);
 }
 
-/* head_of finds the timer that has the id, or makes an empty place for it. */
+/* head_of finds the object in memory that has the id. If there is none, it adds `fresh`, or an
+ * empty place for the id. */
 static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		   struct timer **ret_head)
 {

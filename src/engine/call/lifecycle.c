@@ -139,8 +139,8 @@ static void begin(struct engine *engine, struct timer *timer, struct call *call)
 
 /* ---- What is next -------------------------------------------------------------------------- */
 
-/* back_off_again gives the claim of a retry back, if the retry had waited for too long because a
- * clock was far ahead (put_off.h). */
+/* back_off_again gives back the claim of a timer whose retry had to wait for too long, because a
+ * clock was far ahead (put_off.h). The timer then waits for a new delay. */
 static void back_off_again(struct engine *engine, struct timer *timer)
 {
 	dw_usec delay =
@@ -152,8 +152,8 @@ static void back_off_again(struct engine *engine, struct timer *timer)
 	timer_set_state(engine, timer, TIMER_VERDICT);
 }
 
-/* await_claim lets a pending timer wait until it is claimed. If its queue is full and it is due, it
- * waits in the queue's order. */
+/* await_claim lets a pending timer wait until it is claimed. If the timer is due and its queue is
+ * full, the timer waits in the order of its topic (topic/order.h). */
 static void await_claim(struct engine *engine, struct timer *timer)
 {
 	if (timer->topic->is_full && timer->head.due <= engine_now(engine))
@@ -163,7 +163,8 @@ static void await_claim(struct engine *engine, struct timer *timer)
 }
 
 /* await_start lets a claimed timer wait for its deadline. If its queue is full, and the timer is
- * one of the timers that are tried, it waits until the other tried timers are claimed, too. */
+ * one of the timers that are tried, the timer waits until the other tried timers are claimed,
+ * too. */
 static void await_start(struct engine *engine, struct timer *timer)
 {
 	if (timer->topic->is_full && timer->trying)

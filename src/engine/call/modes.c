@@ -116,8 +116,9 @@ static void write_blocks(struct merged *merged, dw_usec since, dw_usec keep)
 }
 
 /* merge makes the timer of the next attempt: the put, with the parts of the stored timer that the
- * mode keeps. If stored is NULL, there is nothing to take. When a clock far ahead began the series
- * and was set back since, the series begins now, and its deadline does not count. */
+ * mode keeps. If stored is NULL, there is nothing to take. If the clock was far ahead when the
+ * series began, and was set back since, the series begins now, and the stored deadline does not
+ * count. */
 static void merge(const struct put_mode *mode, const dw_row *stored, const struct record *was,
 		  struct merged *merged)
 {
@@ -148,8 +149,8 @@ static bool is_kept(const struct call *call, const dw_row *stored)
 	       memcmp(call->op->body, stored->body, stored->body_size) == 0;
 }
 
-/* drop_fresh frees the timer that the previous attempt has made. If that timer is the only place
- * for its id, it stays. */
+/* drop_fresh frees the timer that the previous attempt has made. If that timer is also the only
+ * place for its id, the timer stays. */
 static void drop_fresh(struct engine *engine, struct timer *head, struct call *call)
 {
 	if (call->fresh == head)

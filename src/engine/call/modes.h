@@ -19,7 +19,8 @@ int modes_begin(struct engine *, const dw_timer *, struct call *);
  * the call is sent again, or answered; then head may be gone. */
 bool modes_again(struct engine *, struct timer *head, struct call *, const dw_op *);
 
-/* modes_outcome returns what has become of a put that was done, or 0 if the put has no mode. */
+/* modes_outcome returns the DW_PUT_... outcome of a put that was done, or 0 if the put has no
+ * mode. */
 unsigned modes_outcome(const struct call *);
 
 #endif

@@ -116,7 +116,7 @@ static void wait_again(struct engine *engine, struct timer *timer)
 static void verdict_answered(struct engine *engine, struct timer *timer, const dw_op *op)
 {
 	if (answers_failed(op->status)) {
-		/* The store may have taken the claim back, so it does not count any more. */
+		/* The store may have taken the claim back, so the claim does not count any more. */
 		if (op->status == DW_EUNKNOWN && timer->state == TIMER_CLAIMED)
 			timer_set_state(engine, timer, TIMER_PENDING);
 		timer_retry_later(engine, timer);

@@ -8,8 +8,8 @@
 #include "engine/heal/loss.h"
 #include "topic/gather.h"
 
-/* A batch that waits for claims looks again after this time. The last answer to a claim starts it
- * sooner. */
+/* A batch that waits for claims is looked at again after this time. The answer to the last of these
+ * claims starts the batch sooner. */
 #define CLAIMS_LOOK DW_MILLISECONDS(100)
 
 /* ---- Which timers are in it ---------------------------------------------------------------- */
@@ -179,7 +179,7 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	 * the schedule first. */
 	if (came >= last) {
 		/* Timers of a shard that is back may be before this timer now, and fill the batch
-		 * alone. */
+		 * without it. */
 		(void)wait_until(engine, timer, now);
 		return topic->gathered ? start(engine, topic, now) : 1;
 	}

@@ -5,8 +5,8 @@
 #define ROOM_FIRST 64u
 #define TIME_OUT (UINT64_C(1) << 63)
 
-/* rank_of returns the place of a timer among timers with the same time. A generation is below
- * TIME_OUT. */
+/* rank_of returns the order of a timer among timers with the same time: starts in the order of
+ * generation, then time-outs. A generation is below TIME_OUT. */
 static uint64_t rank_of(const struct timer *timer)
 {
 	bool starts = timer->state == TIMER_CLAIMED && !timer->gathered && !timer->backing_off;
@@ -46,7 +46,7 @@ static void put_at(struct crowd *crowd, uint32_t at, struct crowd_entry entry)
 	entry.timer->slot = at;
 }
 
-/* rise puts the entry at the free place `at`, or above it. */
+/* rise puts the entry at the free place `at`, or nearer to the root. */
 static void rise(struct crowd *crowd, uint32_t at, struct crowd_entry entry)
 {
 	while (at > 0 && is_before(&entry, &crowd->entries[(at - 1) / 2])) {
@@ -56,7 +56,7 @@ static void rise(struct crowd *crowd, uint32_t at, struct crowd_entry entry)
 	put_at(crowd, at, entry);
 }
 
-/* sink puts the entry at the free place `at`, or below it. */
+/* sink puts the entry at the free place `at`, or farther from the root. */
 static void sink(struct crowd *crowd, uint32_t at, struct crowd_entry entry)
 {
 	for (;;) {

@@ -31,7 +31,7 @@ static void expire_hold(struct engine *engine, struct timer *timer, dw_usec now)
 }
 
 /* fire_due handles a timer that has come out of the schedule fire or work. A timer for a worker
- * always goes through the schedule work, so that it overtakes no other one there. It returns how
+ * always goes through the schedule work, so that it overtakes no other timer there. It returns how
  * many timers the turn has handled, or 0 if the timer waits for a worker now. */
 static uint32_t fire_due(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
 {

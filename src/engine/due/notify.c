@@ -1,6 +1,6 @@
 /* Calls the program back between two steps of the engine. Then nothing is half done, so a callback
- * may call any function. If a callback ends by a C++ exception, the next turn tells the remaining
- * notices. */
+ * may call any function. If a callback ends by a C++ exception, the next turn delivers the
+ * remaining notices. */
 #include "engine/due/notify.h"
 
 #include "base/scope.h"

@@ -14,7 +14,7 @@ struct schedule {
 	dw_wheel *wheel;
 	const struct alloc *alloc;
 	struct segments timers; /* the timers, by their index in the wheel */
-	struct crowd crowd;     /* the timers of the time whose timers are being returned */
+	struct crowd crowd;     /* the sorted timers of the time that comes out now */
 };
 
 int schedule_init(struct schedule *, const struct alloc *, dw_usec now);

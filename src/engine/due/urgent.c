@@ -80,8 +80,8 @@ static dw_op *settle_op(struct alloc *alloc, const struct timer *timer)
 	return op;
 }
 
-/* retry_op makes the operation that makes the timer pending again. The delay is the handler's, or
- * that of the retry policy. */
+/* retry_op makes the operation that makes the timer pending again. The handler or the retry policy
+ * decides the delay. */
 static dw_op *retry_op(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = verdict_op(&engine->alloc, timer, DW_OP_RETRY, timer->why);

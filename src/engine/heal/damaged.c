@@ -12,7 +12,7 @@ const char *damaged_flaw(const dw_row *row, char room[RECORD_WORDS_SIZE])
 }
 
 /* bury makes a dead letter of a damaged row. Memory has no timer for the row, so nothing waits for
- * the answer. If it fails, the next scan tries again. */
+ * the answer. If the operation fails, the next scan tries again. */
 static void bury(struct engine *engine, const char *id, uint64_t generation)
 {
 	dw_op *op;

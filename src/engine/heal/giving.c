@@ -5,7 +5,7 @@
 #include "port/driven.h"
 
 #define DRAIN DW_MILLISECONDS(50)  /* a shard is kept from starting timers for this long */
-#define FREEZE DW_MILLISECONDS(50) /* calls about its ids wait for this long */
+#define FREEZE DW_MILLISECONDS(50) /* calls about ids of the shard wait for this long */
 #define AGAIN DW_MILLISECONDS(100) /* time between two attempts */
 #define AGAIN_BUSY DW_SECONDS(1)   /* time between two attempts if deliveries run in every shard */
 
@@ -59,7 +59,7 @@ static dw_usec choose_patience(const struct giving *giving, dw_usec steady)
 	return DRAIN_LONG;
 }
 
-/* note_end learns from an attempt for the next ones. */
+/* note_end changes the patience of later attempts by the result of this attempt. */
 static void note_end(struct giving *giving, dw_usec steady)
 {
 	if (giving->patience == DRAIN_LONG) {

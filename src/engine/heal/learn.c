@@ -25,7 +25,7 @@ static void read_again(struct engine *engine, const dw_row *row)
 	shards_read_again(engine, driven_shard_of(engine->store, row->id));
 }
 
-/* note_newer notes a row that a newer durawheel has written. Because of it the turn will give the
+/* note_newer notes a row that a newer durawheel has written. Therefore the turn will give the
  * ownership back. */
 static void note_newer(struct engine *engine, const dw_row *row)
 {
@@ -44,8 +44,8 @@ static void note_difference(struct timer *known, const dw_row *row)
 		known->unsure = true;
 }
 
-/* look_at_zone checks the zone of a recurring timer. Its occurrence may be computed by other rules
- * of the zone, or this machine does not know the zone. */
+/* look_at_zone checks the zone of a recurring timer. The occurrence may have been computed by other
+ * rules of the zone, or this machine may not know the zone. */
 static void look_at_zone(struct engine *engine, const char *id)
 {
 	struct timer *timer = index_find(&engine->timers.index, id);

@@ -5,7 +5,8 @@
 #include "engine/call/lifecycle.h"
 #include "engine/core.h"
 
-#define BUCKETS_A_TURN 2048u /* each with about one timer; they take about a millisecond */
+/* A turn visits this many buckets, each with about one timer, in about a millisecond. */
+#define BUCKETS_A_TURN 2048u
 
 void loss_drop(struct engine *engine, struct timer *timer)
 {

@@ -25,8 +25,8 @@ struct ownership {
 	struct giving giving; /* of a peer only, as `sharing` is */
 	struct sharing sharing;
 	dw_usec part_by; /* steady; a handle that closes waits for `parted` until then */
-	/* A handle that closes need not wait: the store has lost nothing that only this owner
-	 * knows. */
+	/* A handle that closes need not wait longer. The store has lost nothing that only this
+	 * owner knows, or the wait was too long. */
 	bool parted;
 	int refused_by; /* why a standby is not the owner: DW_EOWNED, DW_ENEWER or DW_ELIMIT; 0:
 			 * not known */

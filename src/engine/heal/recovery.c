@@ -206,8 +206,9 @@ static void report_unreadable(struct engine *engine, struct scan_state *scan)
 	scan->at = usec_add(engine_now(engine), RETRY_STORE_MAX);
 }
 
-/* learns returns false if there is no memory. It goes on behind a timer of a newer durawheel,
- * because the owner may have to restore lost timers before it gives the ownership back. */
+/* learns returns false if there is no memory. It returns true for a timer of a newer durawheel, so
+ * that the scan continues. The owner may have to restore lost timers before it gives the ownership
+ * back. */
 static bool learns(struct engine *engine, const dw_row *row)
 {
 	int status = learn_row(engine, row);

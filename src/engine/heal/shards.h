@@ -18,7 +18,7 @@
 
 struct engine;
 
-/* How far a shard is that a peer is about to give to another one (giving.h). */
+/* The steps by which a peer gives a shard to another peer (giving.h). */
 enum shard_giving {
 	GIVING_NOT,
 	GIVING_DRAINS, /* its timers are not claimed or started */
@@ -29,7 +29,8 @@ enum shard_giving {
 struct engine_shard {
 	bool owned;
 	enum shard_giving giving;
-	/* Steady; in GIVING_WAITS: when the shard is kept if it was not given. */
+	/* Steady; in GIVING_WAITS: when the shard stays with this peer, if it was not given
+	 * before. */
 	dw_usec give_until;
 	/* Its timers in memory: those that are claimed or held and have not started, deliveries
 	 * that have started and are not settled, and those with an operation under way. timers.c
@@ -80,9 +81,9 @@ bool shards_row_is_current(const struct engine *, const dw_op *, const dw_row *)
 /* shards_forget frees the texts that say why shards are refused. */
 void shards_forget(struct engine *);
 
-/* shards_own makes each shard ours whose lease is ours. The term of these shards is that of the
- * operation OWN. shards_lose_all gives up all shards. shards_lose gives up one shard; the turn
- * drops its timers. */
+/* shards_own is called after an OWN. It makes each shard ours if the store says that its lease is
+ * ours. The new term of these shards is the term of the OWN. shards_lose_all gives up all shards.
+ * shards_lose gives up one shard; the turn drops its timers. */
 void shards_own(struct engine *, unsigned term);
 void shards_lose_all(struct shards *);
 void shards_lose(struct engine *, unsigned number);
@@ -95,8 +96,8 @@ void shards_lose_fenced(struct engine *, const char *id);
 /* shards_gain begins the new term of a shard that is ours again. */
 void shards_gain(struct engine *, unsigned number);
 
-/* shards_read_again asks for a scan of a shard, if it is ours. shards_read_all_again does so for
- * each shard. */
+/* shards_read_again asks for a scan of a shard, if it is ours. shards_read_all_again does the same
+ * for all shards. */
 void shards_read_again(struct engine *, unsigned number);
 void shards_read_all_again(struct engine *);
 

@@ -51,8 +51,8 @@ static void tell_back(struct engine *engine)
 	event_raise(engine, &event, "the store answers again");
 }
 
-/* A store may do one operation and fail the next one. It counts as back when no operation has
- * failed for a while. */
+/* A store may do one operation and fail the next one. The store counts as back when no operation
+ * has failed for a while. */
 void trouble_over(struct trouble *trouble)
 {
 	trouble->succeeds = trouble->failing && !trouble->declared;

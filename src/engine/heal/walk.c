@@ -4,7 +4,7 @@
 
 #include "engine/core.h"
 
-/* number of buckets, each with about one timer; they take about a millisecond */
+/* a turn visits this many buckets, each with about one timer, in about a millisecond */
 #define BUCKETS_A_TURN 2048u
 
 void walk_begin(struct walk *walk, const struct walker *walker)

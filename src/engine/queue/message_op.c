@@ -41,7 +41,7 @@ dw_op *message_op(struct engine *engine, const struct timer *timer)
 
 	if (!op)
 		return NULL;
-	message.head.attempt--; /* the first delivery of the message is this attempt */
+	message.head.attempt--; /* so the first delivery of the message is this attempt */
 	message.head.retries = 0;
 	record_encode(&record, op_room(op) + message_size(0));
 	message.body = op_room(op) + message_size(0);

@@ -15,7 +15,8 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define AGAIN DW_SECONDS(1) /* pause before a timer whose queue is out of reach is tried again */
+/* Pause before a timer is pushed again whose queue could not be reached. */
+#define AGAIN DW_SECONDS(1)
 
 /* ---- A timer becomes a message ------------------------------------------------------------- */
 
@@ -450,7 +451,7 @@ static void take_letter(struct engine *engine, struct call *call, const dw_op *o
 	last = answer_op(engine, answers, op->topic, place, 1);
 	if (last)
 		last->verdict = DW_DONE;
-	/* If there is no memory, the message comes back and dies again. */
+	/* If there is no memory, the message comes back and becomes a dead letter again. */
 	(void)send_op(engine, call, last);
 }
 

@@ -49,7 +49,8 @@ static inline void registry_old(struct registry *registry)
 	registry->is_old = true;
 }
 
-/* registry_stop ends the reading, because the ownership is lost. */
+/* registry_stop forgets that settings were read and numbers written, because the ownership is
+ * lost. */
 static inline void registry_stop(struct registry *registry)
 {
 	registry->is_loaded = false;

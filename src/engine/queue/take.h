@@ -33,7 +33,7 @@ struct take {
 	size_t max;
 	dw_usec until; /* steady; when the take stops waiting */
 	dw_usec again; /* steady; when the next round begins */
-	dw_usec comes; /* wall; when a hidden message may be handed out again */
+	dw_usec comes; /* wall clock; when a hidden message may be handed out again */
 	size_t at;     /* index of the topic that is asked now */
 	size_t count;
 	struct take_topic topics[DW_TAKE_TOPICS_MAX];

@@ -15,7 +15,8 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* keep_oldest adds the topic to the take's list if it is one of the oldest DW_TAKE_TOPICS_MAX. */
+/* keep_oldest adds the topic to the take's list. The list keeps only the DW_TAKE_TOPICS_MAX topics
+ * with the oldest messages. */
 static void keep_oldest(struct take *take, const struct take_topic *found)
 {
 	struct take_topic *last = &take->topics[DW_TAKE_TOPICS_MAX - 1];

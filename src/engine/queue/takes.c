@@ -96,8 +96,8 @@ static void find(struct engine *engine, struct take *take)
 	send(engine, take, op_new(&engine->alloc, DW_OP_TOPIC_LIST, NULL, NULL, 0));
 }
 
-/* note tells the store the prefixes of the topics that the take wants. Only then the topics are
- * found, so that no message is missed in between. */
+/* note tells the store the prefixes of the topics that the take wants. The take looks for topics
+ * only after that, so that it misses no message in between. */
 static void note(struct engine *engine, struct take *take)
 {
 	size_t size = take->name_count == 0;

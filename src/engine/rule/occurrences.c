@@ -49,8 +49,8 @@ static dw_usec due_of(const dw_rule *rule, struct calendar *calendar, const char
 
 /* ---- The first one ------------------------------------------------------------------------- */
 
-/* until_of returns the time of the last occurrence that the rule allows, or a time behind it. A
- * rule with a count ends with its count-th occurrence. */
+/* until_of returns the time of the last occurrence that the rule allows, or a later time. A rule
+ * with a count ends with its count-th occurrence. */
 static dw_usec until_of(const dw_rule *rule, struct calendar *calendar, dw_usec after)
 {
 	if (rule->count == 0)
@@ -115,8 +115,8 @@ static bool is_put_off(const struct record_rule *rule, dw_usec now)
 	return rule->computed > usec_add(now, DERIVED_AGAIN);
 }
 
-/* begin_again lets a rule begin now, if it began with its put by a clock far ahead. If the rule has
- * a count, its occurrences until `delivered` are counted as delivered. */
+/* begin_again lets a rule begin now, if the rule began with its put, by a clock that was far ahead.
+ * If the rule has a count, its occurrences until `delivered` are counted as delivered. */
 static int begin_again(struct engine *engine, struct rule_of *of, dw_usec now, dw_usec delivered)
 {
 	uint64_t count = of->rule->count, left = count;

@@ -9,7 +9,7 @@
 #include "timer/record.h"
 
 #define RULES_KEPT 256u
-#define ZONES_NOTED_MAX 64u /* unknown zones */
+#define ZONES_NOTED_MAX 64u /* at most this many unknown zones are noted */
 
 struct engine;
 struct timer;
