@@ -363,8 +363,8 @@ struct call *timer_replace(struct engine *engine, struct timer *old, struct time
 {
 	struct call *settling = old->settling;
 
-	/* Answers are handled between two handlers on this thread. A worker's job and a message
-	 * have copies of the timer. */
+	/* A timer is never replaced while its handler runs on this thread, because answers are
+	 * handled between two handlers. A worker's job and a message have copies of the timer. */
 	assert(old->state != TIMER_FIRING || old->on_worker || old->busy);
 	index_replace(&engine->timers.index, old, fresh);
 	fresh->calls = old->calls;

@@ -22,7 +22,8 @@ struct timer_list {
 
 struct timers {
 	struct index index;
-	struct schedule claim; /* pending timers by deadline; they come out one lead before it */
+	/* Pending timers by deadline; they come out one to two leads before it. */
+	struct schedule claim;
 	/* Claimed timers by deadline; held timers and failed operations by time-out. */
 	struct schedule fire;
 	struct schedule work; /* due timers that wait for a worker; exists only with workers */

@@ -81,7 +81,8 @@ static int watch_store(dw *d, char *message)
 		return DW_OK;
 	(void)snprintf(message, DW_MESSAGE_SIZE, "the loop cannot watch the store: %s",
 		       strerror(errno));
-	(void)d->store->type->stop(d->store, 0); /* nothing was submitted */
+	/* No operation was submitted, so nothing is waited for. */
+	(void)d->store->type->stop(d->store, 0);
 	d->store->type->free(d->store);
 	return DW_ESYS;
 }

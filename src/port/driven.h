@@ -54,8 +54,8 @@ bool driven_may_lose(const dw_store *);
 bool driven_is_lost(const dw_store *, const char *id);
 
 /* driven_is_whole returns true if the owner's shards are as the owner left them, or have been
- * written again. The first call makes the store ask its servers and returns false. The caller
- * repeats the call until it returns true. */
+ * written again. If the store must ask its servers, the first call makes it ask and returns false.
+ * The caller repeats the call until it returns true. */
 bool driven_is_whole(dw_store *);
 
 /* driven_began tells the store that this timer starts, if the store wants to know. */

@@ -19,32 +19,23 @@ struct topic {
 	bool is_set;                   /* the store has settings for this topic */
 	bool is_listed;                /* while settings are read: the store has named this topic */
 	uint64_t timer_count, running; /* all timers; timers that are being delivered */
-	/* The latest of the running timers, or one that has ended since. */
-	struct topic_started last;
+	struct topic_started last;     /* the latest running timer, or one that has ended since */
 	uint64_t counts[TOPIC_COUNTS];
 	struct topic_times *times; /* NULL: the topic's counts are also in topics.rest */
 	dw_usec told_full;         /* steady; until then no event reports that its queue is full */
-	/* Steady; while the queue is full: no timer is tried before this time. */
-	dw_usec full_until;
-	/* In us; while the queue is full: the pause after the next try. It doubles until the queue
-	 * has space. */
-	dw_usec full_wait;
-	uint32_t full_tries; /* number of timers that are tried at once */
-	/* Tried timers without an answer; when it is 0, the next timers are tried. */
-	uint32_t trying_count;
-	bool has_room; /* the queue has got space since the last try */
-	/* Root of the due timers without a handler, or of a full queue (topic/order.h). */
-	struct timer *waiting;
+	dw_usec full_until;        /* steady; no timer of the full queue is tried before it */
+	dw_usec full_wait;         /* pause after the next try; it doubles until there is space */
+	uint32_t full_tries;       /* number of timers that are tried at once */
+	uint32_t trying_count;     /* tried timers without an answer; at 0 the next are tried */
+	bool has_room;             /* the queue has got space since the last try */
+	struct timer *waiting;     /* root of due timers without a handler or space (order.h) */
 	uint64_t waiting_count;
-	/* Claimed or held timers that have not started, nearly in the order of deadlines. */
-	struct timer *ready;
+	struct timer *ready; /* claimed or held timers that have not started; nearly by deadline */
 	struct timer *ready_last;
 	uint64_t ready_count;
-	/* Wall clock; until then the due timers of the topic waited on purpose. */
-	dw_usec held_until;
+	dw_usec held_until; /* wall clock; until then the topic's due timers waited on purpose */
 	struct topic_kept kept[TOPIC_KEPTS];
-	/* Due timers of the next batch, in the order of (deadline, insertion). */
-	struct timer *gathered;
+	struct timer *gathered; /* due timers of the next batch, by (deadline, insertion) */
 	struct timer *gathered_last;
 	uint32_t gathered_count;
 	uint32_t claiming_count; /* timers for the next batch whose claims are under way */
@@ -80,8 +71,8 @@ void topics_free(struct topics *);
 struct topic *topics_find(const struct topics *, const char *name, size_t size);
 struct topic *topics_get(struct topics *, const char *name, size_t size);
 
-/* topics_drop frees the topic if nothing needs it any more. A topic with times stays once it has
- * counted anything. */
+/* topics_drop frees the topic if nothing needs it any more. A topic with times (counts.h) stays
+ * once it has counted anything. */
 void topics_drop(struct topics *, struct topic *);
 
 /* topics_each calls visit for every topic. */
@@ -127,19 +118,16 @@ static inline const struct handler *topic_handler(const struct topics *topics,
 void topic_wait(struct topics *, struct timer *);
 void topic_unwait(struct topics *, struct timer *);
 
-/* topic_tries counts a timer of a full topic that is claimed or pushed now. topic_tried takes the
- * timer out of this count. */
+/* topic_tries counts a timer of a full topic that is claimed or pushed now, until topic_tried. */
 void topic_tries(struct timer *);
 void topic_tried(struct timer *);
 
-/* the first pause of a full queue; each later pause is longer */
-#define FULL_WAIT DW_MILLISECONDS(50)
+#define FULL_WAIT DW_MILLISECONDS(50) /* first pause of a full queue; later ones are longer */
 #define FULL_WAIT_MAX DW_SECONDS(1)
 #define FULL_TRIES_MAX 512u
 
-/* topic_fill notes that the topic's queue has refused a timer. After a pause a timer is tried
- * again. topic_unfill notes that the queue is no longer full, so all timers of the topic may be
- * claimed. */
+/* topic_fill notes that the topic's queue has refused a timer. After a pause one is tried again.
+ * topic_unfill notes that the queue is not full any more, so all its timers may be claimed. */
 void topic_fill(struct topics *, struct topic *, dw_usec steady);
 void topic_unfill(struct topics *, struct topic *);
 

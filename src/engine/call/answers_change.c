@@ -41,7 +41,7 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 		timer_set_state(engine, fresh, claimed ? TIMER_CLAIMED : TIMER_PENDING);
 	else
 		fresh->head.generation =
-		    0; /* if this client becomes the owner, a scan reads the timer */
+		    0; /* so that a scan learns the timer if this client becomes the owner */
 	return fresh;
 }
 
@@ -140,8 +140,8 @@ static void doubt(struct engine *engine, struct timer *timer, const dw_op *op)
 void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
-	/* The engine has sent the put again as an owner, and is only a client now. So the put is
-	 * sent once more. */
+	/* The engine has repeated the put as the owner of the shard, and has lost the shard since.
+	 * So the put is sent once more. */
 	bool fenced = op->status == DW_EFENCED && call->internal;
 
 	if (modes_again(engine, head, call, op))

@@ -158,7 +158,8 @@ void batches_claimed(struct engine *engine, struct timer *timer)
 	topic_claimed(timer);
 	if (topic->claiming_count == 0 && topic->gathered &&
 	    now >= topic_wait_ends(topic->gathered))
-		(void)wait_until(engine, topic->gathered, now); /* other due timers may join */
+		/* The batch starts after other due timers have joined. */
+		(void)wait_until(engine, topic->gathered, now);
 }
 
 uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, bool from_work)
@@ -178,8 +179,8 @@ uint32_t batches_ready(struct engine *engine, struct timer *timer, dw_usec now, 
 	/* Timers that are due before the last one may have been claimed after it. They come out of
 	 * the schedule first. */
 	if (came >= last) {
-		/* Timers of a shard that is back may be before this timer now, and fill the batch
-		 * without it. */
+		/* Timers of a shard that is in use again may come before this timer now, and fill
+		 * the batch without it. */
 		(void)wait_until(engine, timer, now);
 		return topic->gathered ? start(engine, topic, now) : 1;
 	}

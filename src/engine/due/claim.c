@@ -44,7 +44,7 @@ static void send_claim(struct engine *engine, struct timer *timer)
 {
 	dw_op *op = claim_op(engine, timer);
 
-	if (op && engine->shards.count > 1) /* one shard answers claims in order */
+	if (op && engine->shards.count > 1) /* a store with one shard answers claims in order */
 		ticket_of(op)->late = late_add(&engine->submit.late, timer->head.due);
 	urgent_send(engine, timer, op);
 	if (timer->busy && timer->topic->handler.fire_batch &&
@@ -204,7 +204,8 @@ static void try_full(struct engine *engine, struct topic *topic, dw_usec steady)
 		topic_try_later(
 		    &engine->topics, topic,
 		    usec_add(steady, usec_min(usec_sub(order_first(topic->waiting)->head.due, now),
-					      FULL_WAIT_MAX))); /* the clock may be set meanwhile */
+					      /* No longer, because the clock may be set. */
+					      FULL_WAIT_MAX)));
 	else if (!round.is_claimed || !delivery_may_start(engine))
 		topic_try_later(&engine->topics, topic, usec_add(steady, FULL_WAIT));
 	else

@@ -15,7 +15,7 @@ struct timer;
 struct lease {
 	bool notified;     /* the program was told that a lease is over */
 	dw_usec look_at;   /* steady; when all leases are looked at next */
-	dw_usec first_end; /* steady; at the last look: when the first lease of ours ends */
+	dw_usec first_end; /* steady; at the last look: when the first valid lease of ours ends */
 	bool is_over;      /* at the last look, a lease of ours was over */
 };
 

@@ -117,7 +117,8 @@ static void end(struct engine *engine, bool is_busy)
 
 	note_end(giving, steady);
 	if (giving->has_given) {
-		/* The next shards are probably as busy as these shards were. */
+		/* If more shards must be given, they are probably as busy as these shards were. So
+		 * `failing` stays, and the next attempt is as long as this one. */
 		if (giving->patience != DRAIN_USUAL || driven_surplus(engine->store) == 0)
 			giving->failing = 0;
 		giving->at = steady;

@@ -69,7 +69,7 @@ void restore_written(struct engine *engine, const dw_op *op)
 	else if (shards_refuse(engine, op->id))
 		; /* the store asks for the timer again when the shard is in use again */
 	else if (op->status != DW_OK &&
-		 op->status != DW_ELIMIT && /* reported: the server takes no timer of this size */
+		 op->status != DW_ELIMIT && /* reported: the server stores no timer of this size */
 		 op->status != DW_ENOENT) /* the inbox reports a timer that has ended or changed */
 		engine->restore.again = true;
 }

@@ -227,7 +227,8 @@ static void take_news(struct engine *engine, const dw_shard_news *news)
 		return;
 	}
 	note_accepted(engine, news->number);
-	/* The namespace of a client may have other shards now, of which none is refused. */
+	/* If the store refuses no shard at all, none of ours is refused. For example, the namespace
+	 * of a client may have another number of shards now. */
 	for (unsigned i = 0; news->refused == 0 && engine->shards.refused > 0; i++)
 		note_accepted(engine, i);
 	if (engine->ownership.role != DW_OWNER)

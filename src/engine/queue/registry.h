@@ -14,7 +14,8 @@ struct call;
 struct registry {
 	bool is_loaded; /* the settings were read in this term */
 	bool is_old;    /* the settings have changed since they were read */
-	bool is_torn;   /* the last settings that were read could not be applied completely */
+	/* The last reading of the settings failed, or could not be applied completely. */
+	bool is_torn;
 	bool is_asked;
 	/* When the settings are read next. A failure makes this later. */
 	dw_usec at;

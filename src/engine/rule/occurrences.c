@@ -264,9 +264,9 @@ dw_op *occurrence_move(struct engine *engine, const struct timer *timer, dw_usec
 	if (usec_sub(timer->head.due, of.now.occurrence) > of.rule->jitter_us ||
 	    timer->head.due < of.now.occurrence)
 		return NULL;
-	/* If the changed rule still has the occurrence, it stays, even if the rule has an earlier
-	 * one now. The earlier one may have been delivered already, by a clock that was set back a
-	 * little since, or after a move. */
+	/* If the changed rule still has the occurrence, the timer keeps it, even if the rule has an
+	 * earlier one now. The earlier one may have been delivered already, by a clock that was set
+	 * back a little since, or after a move. */
 	stays = calendar_next(of.calendar, of.now.occurrence - 1) == of.now.occurrence;
 	if (stays && !is_put_off(&of.now, now))
 		return NULL;

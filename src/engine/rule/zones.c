@@ -100,7 +100,8 @@ void zones_round(struct engine *engine)
 	dw_usec steady = rules->in_use ? engine_steady(engine) : 0;
 
 	if (engine->ownership.role != DW_OWNER)
-		rules_forget_unknown(engine); /* the next owner loads all timers */
+		/* The next owner notes them again when it loads the timers. */
+		rules_forget_unknown(engine);
 	if (!rules->in_use || engine->ownership.role != DW_OWNER || recovery_loads(engine))
 		return;
 	tell_unknown(engine);
