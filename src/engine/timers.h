@@ -22,7 +22,7 @@ struct timer_list {
 
 struct timers {
 	struct index index;
-	/* Pending timers by deadline; they come out one to two leads before it. */
+	/* Pending timers by deadline; each comes out one to two leads before its deadline. */
 	struct schedule claim;
 	/* Claimed timers by deadline; held timers and failed operations by time-out. */
 	struct schedule fire;

@@ -213,7 +213,7 @@ static void put_shards(struct metrics_lines *out, const struct metrics *metrics,
 	if (!is_told && refused == 0)
 		return;
 	(void)number_of(report, "shards_owned", &owned); /* stays 0 without the key */
-	/* Without the key: what this handle knows. */
+	/* Without the key, the number stays what this handle knows. */
 	(void)number_of(report, "shards_refused", &refused);
 	if (!number_of(report, "shards_free", &free))
 		free = all - owned - refused;

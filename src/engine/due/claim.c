@@ -204,8 +204,7 @@ static void try_full(struct engine *engine, struct topic *topic, dw_usec steady)
 		topic_try_later(
 		    &engine->topics, topic,
 		    usec_add(steady, usec_min(usec_sub(order_first(topic->waiting)->head.due, now),
-					      /* No longer, because the clock may be set. */
-					      FULL_WAIT_MAX)));
+					      FULL_WAIT_MAX))); /* at most: the clock may be set */
 	else if (!round.is_claimed || !delivery_may_start(engine))
 		topic_try_later(&engine->topics, topic, usec_add(steady, FULL_WAIT));
 	else

@@ -61,7 +61,7 @@ static void finish(struct engine *engine)
 		shards->all[i].drops = shards->all[i].gained = false;
 		if (!is_ours_again)
 			continue;
-		/* Operations that dropped timers have queued meanwhile. */
+		/* This refuses the operations that dropped timers have queued meanwhile. */
 		submit_refuse_shard(engine, i);
 		shards_gain(engine, i);
 	}

@@ -145,7 +145,7 @@ static void ask(struct engine *engine)
 	if (!op)
 		return; /* without memory, the next turn asks */
 	engine->ownership.asked = true;
-	/* The new term of each shard that this OWN gains. */
+	/* This is the new term of each shard that the OWN gains. */
 	(void)shards_begin_term(&engine->shards);
 	submit_push(&engine->submit, op, false);
 }

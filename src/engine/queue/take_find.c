@@ -48,9 +48,7 @@ void take_find(struct take *take, const dw_row *row)
 			continue;
 		found.first_due = info.oldest_message ? info.oldest_message : DW_NEVER;
 		(void)snprintf(found.name, sizeof found.name, "%s",
-			       /* Always fits: the name of a topic is checked before it is
-			        * stored. */
-			       row->id);
+			       row->id); /* fits: the name was checked before */
 		if (!take->last.name[0] || by_age(&found, &take->last) > 0)
 			keep_oldest(take, &found);
 	}
