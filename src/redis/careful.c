@@ -32,7 +32,8 @@ size_t careful_room(const struct careful *careful, dw_usec now)
 		return 0;
 	if (now < careful->until || small == 0)
 		return has_begun || on_way(careful) == 0;
-	/* If a command behind the large one has begun, the large one is answered. */
+	/* If the server has begun to get a command behind the large one, the large one is
+	 * answered. */
 	return output->was_large && !has_begun && on_way(careful) > 0 ? 0 : small;
 }
 

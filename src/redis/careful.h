@@ -1,9 +1,10 @@
-/* Finds the command on which the server closes the connection. A server that gets, or would send,
- * more than one of its limits allows closes the connection, and says nothing. Redis also drops the
- * replies to earlier commands then. So the link writes one command at a time for a while, and the
- * next closing has one cause. A large command always goes alone: it is written when all commands
- * before it are answered, and the commands behind it wait for its reply. A server that was killed
- * in that moment is another process afterwards, and then no command is to blame. */
+/* Finds the command on which the server closes the connection. A server closes the connection, and
+ * says nothing, when a command or a reply is larger than one of its limits allows. Redis then also
+ * drops the replies to earlier commands. So after such a closing the link writes one command at a
+ * time for a while, and the next closing has one cause. A large command always goes alone: the link
+ * writes it when all commands before it are answered, and the commands behind it wait for its
+ * reply. If another process answers on the next connection, the server was killed in that moment,
+ * and no command is to blame. */
 #ifndef DW_REDIS_CAREFUL_H
 #define DW_REDIS_CAREFUL_H
 
@@ -18,7 +19,7 @@ struct careful {
 	const struct heartbeat *heart;
 
 	dw_usec until;   /* until then one command is on its way at a time (steady clock) */
-	uint64_t blamed; /* the connection that the server closed on one command, or 0 */
+	uint64_t blamed; /* the connection that the server closed because of one command, or 0 */
 	/* run_id of the last connection's server; "" if it was not shown. */
 	char server[SERVER_ID_SIZE];
 };
@@ -34,13 +35,15 @@ size_t careful_room(const struct careful *, dw_usec now);
  * them. */
 size_t careful_unsent(const struct careful *);
 
-/* careful_closed is called when the server has closed this connection; 0 if nothing is known about
- * it. is_sure means that the oldest command without a reply is the cause, whatever else is on its
- * way. careful_lost is called when the connection was lost in another way. */
+/* careful_closed is called when the server has closed this connection (its number, or 0 if nothing
+ * is known about it). is_sure means that the oldest command without a reply is the cause, even if
+ * other commands are on their way. careful_lost is called when the connection was lost in another
+ * way. */
 void careful_closed(struct careful *, uint64_t connection, bool is_sure, dw_usec now);
 void careful_lost(struct careful *);
 
-/* careful_up is called when the next connection is up. */
+/* careful_up is called when the next connection is up. `server` is the run_id of its server. If the
+ * run_id has changed, no command is to blame. */
 void careful_up(struct careful *, const char *server);
 
 #endif

@@ -42,8 +42,8 @@ char *command_keep(struct redis_command *command, size_t size)
 	return command->kept;
 }
 
-/* move_numbers is called when the room has moved. Words that are numbers now point into the new
- * room. */
+/* move_numbers copies the digits into the new buffer, and lets the words that are numbers point
+ * into it. */
 static void move_numbers(struct redis_command *command, const char *before)
 {
 	memcpy(command->room, before, command->used);
@@ -79,8 +79,8 @@ static bool grow(struct redis_command *command)
 	return true;
 }
 
-/* is_full returns true if the command has no place for another word. Then the word is dropped, and
- * the command is not sent. Callers must not add more words than a command may have. */
+/* is_full returns true if another word cannot be added. It sets `status`, and the command is not
+ * sent. Callers must not add more words than a command may have. */
 static bool is_full(struct redis_command *command)
 {
 	assert(command->count < COMMAND_WORDS_MAX);
@@ -121,7 +121,7 @@ static void add_number(struct redis_command *command, bool negative, uint64_t nu
 	if (is_full(command))
 		return;
 	command_bytes(command, memcpy(command->room + command->used, at, size), size);
-	command->used += size; /* the room has NUMBER_SIZE bytes for each word */
+	command->used += size; /* `room` has NUMBER_SIZE bytes for each word */
 }
 
 void command_number(struct redis_command *command, int64_t number)

@@ -48,10 +48,10 @@ static void lose(struct socket_link *link, enum loss loss, const char *why)
 	end_connection(link, loss, why);
 }
 
-/* hung_up is called when the server has closed the connection. With is_sure, the oldest command is
- * the cause. If the caller has not taken a reply, that reply is lost, too; then its oldest command
- * is not the server's oldest one. If a command is to blame, the server works, and others need not
- * wait: the pause counts from the beginning of the connection. */
+/* hung_up is called when the server has closed the connection. is_sure: the oldest command without
+ * a reply is the cause. If the caller has not taken a reply, its oldest command is not the server's
+ * oldest one, so none is blamed. If a command is to blame, the server works: the pause counts from
+ * the beginning of the connection. */
 static void hung_up(struct socket_link *link, bool is_sure, const char *why)
 {
 	uint64_t connection = link->ready ? 0 : link->reconnect.connections;
@@ -105,9 +105,9 @@ static void judge(struct socket_link *link, const struct reply *reply)
 	}
 }
 
-/* hear takes a reply on a subscriber's connection, and returns it if it is a message of a
- * channel. The answer to a probe is an array, too, or an error of a server that refuses everything
- * for a while. Nothing else may arrive. */
+/* hear takes a reply on a subscriber's connection, and returns it if it is a message of a channel.
+ * The answer to a probe is an array, too, or an error if the server refuses everything for a while.
+ * Nothing else may arrive. */
 static struct reply *hear(struct socket_link *link, struct reply *reply)
 {
 	bool array = reply->kind == REPLY_ARRAY && reply->count > 0;
@@ -123,14 +123,14 @@ static struct reply *hear(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
-/* says_last returns true if the server closes the connection behind this reply, because it does not
- * take the command. */
+/* says_last returns true if the server closes the connection after this reply, because it does not
+ * accept the command. */
 static bool says_last(const struct reply *reply)
 {
 	return reply_fails(reply, "ERR Protocol error:");
 }
 
-/* hear_last takes the server's last words. The command, which is too large, gets no other reply. */
+/* hear_last takes the server's last reply. The command, which is too large, gets no other reply. */
 static void hear_last(struct socket_link *link, const struct reply *reply)
 {
 	char text[160];
@@ -138,8 +138,8 @@ static void hear_last(struct socket_link *link, const struct reply *reply)
 	hung_up(link, true, hello_quote(&link->hello, reply, text, sizeof text));
 }
 
-/* accept_reply returns the reply if it belongs to the caller. The connection may be lost
- * afterwards. */
+/* accept_reply returns the reply if it belongs to the caller, else handles and frees it. The
+ * connection may be lost afterwards. */
 static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 {
 	if (link->state == UP && link->options.channels)
@@ -164,7 +164,7 @@ static struct reply *accept_reply(struct socket_link *link, struct reply *reply)
 	return NULL;
 }
 
-/* loss_of: LOSS_NONSENSE counts only on a connection that was up. */
+/* loss_of returns the kind of a loss. LOSS_NONSENSE counts only on a connection that was up. */
 static enum loss loss_of(const struct socket_link *link)
 {
 	return link->transport.refused ? LOSS_REFUSED : LOSS_NONSENSE;
@@ -350,7 +350,7 @@ static dw_usec socket_due(const struct link *base)
 	if (link->ready || (link->transport.fd >= 0 && (wanted(link) & ~link->transport.watched)))
 		return 0; /* take() has a reply, or a command is not written yet */
 	if (link->state >= HELLO && link->input.more)
-		return 0; /* the turn had its share, and TLS may hold the rest */
+		return 0; /* the turn has read its share, and TLS may hold more bytes */
 	if (link->state == UP)
 		return heartbeat_due(&link->heart, announced(link));
 	return link->state == DIALLING ? dial_due(&link->dial) : link->deadline;
@@ -370,7 +370,7 @@ static uint64_t socket_connection(const struct link *base)
 	return link->state == UP ? link->reconnect.connections : 0;
 }
 
-/* fits returns true if the queue has room for a command. `head` bounds the bytes that each word
+/* fits returns true if the queue has space for a command. `head` bounds the bytes that each word
  * needs besides its own. */
 static bool fits(const struct socket_link *link, int count, const size_t *sizes)
 {
@@ -424,7 +424,7 @@ static void socket_drop(struct link *base, const char *why)
 		lose(link, LOSS_NONSENSE, why);
 }
 
-/* socket_aim: what is known of the last server says nothing of the new one. */
+/* socket_aim also forgets what the link knows of the last server. */
 static void socket_aim(struct link *base, dw_usec now)
 {
 	struct socket_link *link = link_of(base);

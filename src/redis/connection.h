@@ -1,9 +1,9 @@
-/* A link over a socket of our own; hiredis only decodes replies. Its parts:
- * resolve.h looks the name up, dial.h connects the socket, transport.h carries its bytes, with TLS
- * (tls.h) or without, hello.h sends AUTH, CLIENT SETNAME and SELECT and asks what the server is,
- * output.h keeps commands in a bounded queue, input.h reads replies, heartbeat.h and probe.h keep
- * deadlines and probe the server, careful.h finds the command on which the server hangs up, and
- * reconnect.h says when a lost connection is made again. It never raises SIGPIPE.
+/* A link over a socket of our own; hiredis only decodes replies. The parts of a link: resolve.h
+ * looks the name up. dial.h connects the socket. transport.h carries its bytes, with TLS (tls.h) or
+ * without. hello.h sends AUTH, CLIENT SETNAME and SELECT and asks what the server is. output.h
+ * keeps commands in a bounded queue. input.h reads replies. heartbeat.h and probe.h keep deadlines
+ * and probe the server. careful.h finds the command on which the server hangs up. reconnect.h says
+ * when the link connects again after a loss. A link never raises SIGPIPE.
  *
  * A forked child may only free the link; this leaves the parent's connection as it is. */
 #ifndef DW_REDIS_CONNECTION_H
@@ -23,12 +23,13 @@ struct socket_options {
 	/* A probe is a script that deletes this key, which never exists. A server that accepts no
 	 * changes refuses the script or delays it. NULL: a probe is a PING. At most 127 bytes. */
 	const char *probe_key;
-	size_t queue_max; /* the most bytes that wait to be written; 0: 64 MiB */
-	/* The link only subscribes to these channels, which '\n' divides, and take() returns each
-	 * message as a reply: an array of "message", channel and payload. At most CHANNELS_MAX.
-	 * NULL: a link for commands. */
+	size_t queue_max; /* the most bytes that may wait to be written; 0: 64 MiB */
+	/* NULL: a link for commands. Otherwise the link only subscribes to these channels, which
+	 * are divided by '\n'. take() then returns each message as a reply: an array of "message",
+	 * channel and payload. At most CHANNELS_MAX. */
 	const char *channels;
-	bool to_sentinel; /* the link only asks which server is named, and not what it stores */
+	/* The link only asks a Sentinel which server is named, not what it stores. */
+	bool to_sentinel;
 	/* Called for each warning; may be NULL. */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;

@@ -34,8 +34,8 @@ static void set_up(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
 }
 
-/* drop_socket removes the socket from the epoll set before it closes it. A forked child may have
- * the socket open, too, and then it would stay in the set. */
+/* drop_socket removes the socket from the epoll set before it closes the socket. If a forked child
+ * has the socket open, too, closing alone would leave it in the set. */
 static void drop_socket(struct dial *dial)
 {
 	if (dial->fd < 0)
@@ -45,8 +45,8 @@ static void drop_socket(struct dial *dial)
 	dial->fd = -1;
 }
 
-/* open_socket makes the socket and adds it to the epoll set. Returns false if it fails; errno says
- * why. */
+/* open_socket makes the socket and adds it to the epoll set. Returns false and sets errno if that
+ * fails. */
 static bool open_socket(struct dial *dial, const struct resolve_address *to)
 {
 	struct epoll_event event = {.events = EPOLLOUT};
@@ -143,8 +143,8 @@ static enum dial_verdict look_at_name(struct dial *dial, dw_usec now, char *ret_
 	return DIAL_FAILED;
 }
 
-/* begin_resolve starts to look the name up. If the thread of an earlier attempt still runs, it
- * waits for that thread, so that there is never more than one. */
+/* begin_resolve starts to look the name up. If the thread of an earlier attempt still runs,
+ * begin_resolve waits for that thread, so that there is never more than one. */
 static enum dial_verdict begin_resolve(struct dial *dial, dw_usec now, char *ret_words)
 {
 	if (!dial->resolver)
@@ -220,7 +220,7 @@ void dial_free(struct dial *dial, bool forked)
 	if (forked) {
 		if (dial->fd >= 0)
 			(void)close(dial->fd); /* the parent's socket stays open */
-		return; /* thread and mutex of the look-up belong to the parent */
+		return; /* the thread and the mutex of the look-up belong to the parent */
 	}
 	dial_stop(dial);
 	resolve_end(dial->resolver);

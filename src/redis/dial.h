@@ -1,6 +1,7 @@
 /* Makes a connection: looks the name up, and tries its addresses one after the other. Each address
  * gets a share of the time that is left, so an address that never answers does not keep us from one
- * that does. Nothing blocks: the epoll set has the descriptor that it waits for. */
+ * that answers. Nothing blocks: the epoll set watches the descriptor for which the attempt
+ * waits. */
 #ifndef DW_REDIS_DIAL_H
 #define DW_REDIS_DIAL_H
 
@@ -14,13 +15,13 @@ struct dial {
 	struct alloc alloc;
 	const struct redis_url *url;
 	int epoll_fd;
-	struct resolver *resolver; /* may be left over from an earlier attempt */
-	bool looking;              /* the resolver's descriptor is in the set */
+	struct resolver *resolver; /* may still be running from an earlier attempt */
+	bool looking;              /* the epoll set watches the resolver's descriptor */
 	struct resolve_result addresses;
 	unsigned next;         /* index of the address to try next */
-	int fd;                /* the socket that connects; -1 if none does */
+	int fd;                /* the socket that is being connected; -1 if there is none */
 	int error;             /* errno of the last address that failed */
-	bool is_refused;       /* nobody listens at any of the addresses that were tried */
+	bool is_refused;       /* no server listens at any of the addresses that were tried */
 	dw_usec deadline;      /* when the whole attempt must end (steady clock) */
 	dw_usec turn_deadline; /* when the next address is tried (steady clock) */
 };
@@ -39,8 +40,8 @@ int dial_take(struct dial *);
 
 void dial_stop(struct dial *);
 
-/* dial_free frees the parts of the dialling. With `forked`, this is a forked child, whose parent
- * still uses the epoll set and the thread. */
+/* dial_free frees the parts of the dialling. `forked` means that this is a forked child, whose
+ * parent still uses the epoll set and the thread. */
 void dial_free(struct dial *, bool forked);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/usec.h"
 
-/* While a reply arrives, the program comes to look every STEP. If it comes much later, the reply
+/* While a reply arrives, the program reads at least every STEP. If it reads much later, the reply
  * has waited for the program, and only STEP_MAX of that time counts. */
 #define STEP DW_MILLISECONDS(50)
 #define STEP_MAX (2 * STEP)
@@ -21,8 +21,8 @@ static bool is_waiting(const struct heartbeat *heart)
 	return heart->due > 0 || heart->probing;
 }
 
-/* begin_waiting starts the time of a reply. It starts when the command is written, not when the
- * caller queues it. */
+/* begin_waiting notes that a reply is owed. Its time starts when the command is written, not when
+ * the caller queues it. */
 static void begin_waiting(struct heartbeat *heart)
 {
 	if (!is_waiting(heart))
@@ -88,7 +88,7 @@ static dw_usec allowed(const struct heartbeat *heart, size_t announced)
 	return usec_add(heart->patience, more);
 }
 
-/* silent_at returns when the server will have been silent for too long. */
+/* silent_at returns the time from which the server counts as silent for too long. */
 static dw_usec silent_at(const struct heartbeat *heart, size_t announced)
 {
 	bool owes = is_waiting(heart) && heart->waiting_since != DW_NEVER;
@@ -99,7 +99,7 @@ static dw_usec silent_at(const struct heartbeat *heart, size_t announced)
 			heart->patience);
 }
 
-/* spent_at returns when the reply that has begun will have used its time up. */
+/* spent_at returns the time at which the reply that has begun has used up what it is allowed. */
 static dw_usec spent_at(const struct heartbeat *heart, size_t announced)
 {
 	if (announced == 0)

@@ -11,18 +11,22 @@
 
 struct heartbeat {
 	/* Constant. A reply must begin within `patience`. It may then take another `patience`, and
-	 * one more for each MiB that it announces. */
+	 * one more `patience` for each MiB that it announces. */
 	dw_usec patience;
 	dw_usec probe_every;
 
-	uint64_t due;          /* how many replies to the caller's commands are owed */
-	bool probing;          /* the reply to a probe is also owed: */
-	uint64_t before_probe; /* it comes after this number of replies to commands */
-	dw_usec probed;        /* when the last probe was sent */
-	dw_usec heard;         /* when the last byte arrived */
-	dw_usec waiting_since; /* DW_NEVER while the waiting commands are not written yet */
-	dw_usec spent;  /* how long the reply that has begun has taken, without our own delays */
-	dw_usec looked; /* when `spent` was counted last */
+	uint64_t due; /* replies to the caller's commands that the server owes */
+	bool probing; /* the server owes the reply to a probe */
+	/* How many replies to commands come before the reply to the probe. */
+	uint64_t before_probe;
+	dw_usec probed; /* when the last probe was sent */
+	dw_usec heard;  /* when the last byte arrived */
+	/* When the server began to owe a reply; DW_NEVER while the commands are not written yet. */
+	dw_usec waiting_since;
+	/* How long the reply that has begun has taken so far, without the delays of this
+	 * program. */
+	dw_usec spent;
+	dw_usec looked; /* when `spent` was last counted */
 };
 
 enum heartbeat_reply { HEARTBEAT_COMMANDS, HEARTBEAT_PROBES, HEARTBEAT_NOBODYS };

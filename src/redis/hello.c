@@ -78,7 +78,8 @@ static int queue_what(struct hello *hello, struct output *output)
 	return status;
 }
 
-/* queue_subscribe: one command for all channels. The server answers once for each. */
+/* queue_subscribe queues one command for all channels. The server sends one answer for each
+ * channel. */
 static int queue_subscribe(struct hello *hello, struct output *output)
 {
 	const char *words[1 + CHANNELS_MAX] = {"SUBSCRIBE"};
@@ -149,7 +150,7 @@ const char *hello_quote(const struct hello *hello, const struct reply *reply, ch
 
 enum { SAID_NAME = 1, SAID_SERVER = 2 };
 
-/* warn logs each line once in the life of a link, not once a connection. */
+/* warn logs each line once in the life of a link, not once for each connection. */
 static void warn(struct hello *hello, unsigned bit, const char *line)
 {
 	if (hello->log && !(hello->logged & bit))
@@ -166,7 +167,8 @@ static enum hello_verdict judge_auth(const struct hello *hello, char *ret_words)
 				    : "the server does not accept this password");
 }
 
-/* field finds the line "name:..." in the reply to INFO. NULL: there is none. */
+/* field returns what follows `name` in the reply to INFO, where `name` ends with a colon. NULL: the
+ * reply has no such line. */
 static const char *field(const struct reply *reply, const char *name)
 {
 	const char *at = reply->bytes;
@@ -347,7 +349,7 @@ static enum hello_verdict judge_error(struct hello *hello, enum hello_step step,
 	return tolerated ? HELLO_GOES_ON : judge_info(hello, step, reply, ret_words);
 }
 
-/* is_subscribed: true for the array "subscribe", channel, count. */
+/* is_subscribed returns true if the reply is the array "subscribe", channel, count. */
 static bool is_subscribed(const struct reply *reply)
 {
 	return reply->kind == REPLY_ARRAY && reply->count == 3 &&
@@ -387,7 +389,7 @@ const char *hello_hangs(const struct hello *hello)
 const char *hello_explain(const struct hello *hello, const struct transport *transport,
 			  const struct input *input, const char *failure, char *ret_words)
 {
-	static const char alert[] = {0x15, 0x03}; /* how an alert of TLS begins */
+	static const char alert[] = {0x15, 0x03}; /* the first two bytes of a TLS alert */
 	bool is_tls = transport->tls != NULL;
 	const char *scheme = redis_url_scheme(hello->url->kind, true);
 

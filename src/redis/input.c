@@ -27,7 +27,8 @@ void input_allow(struct input *input)
 	input->more = true;
 }
 
-/* read_some reads once from the connection, and gives the bytes to the reader. */
+/* read_some reads once from the connection, and passes the bytes to the reader. Returns NULL, or
+ * why the connection cannot be used any more. */
 static const char *read_some(struct input *input, struct transport *transport, bool *ret_heard)
 {
 	ssize_t got = transport_receive(transport, input->bytes, sizeof input->bytes, &input->more);

@@ -6,7 +6,7 @@
 #include "redis/reply.h"
 #include "redis/transport.h"
 
-enum { INPUT_SIZE = 1 << 16 }; /* most bytes that one read takes */
+enum { INPUT_SIZE = 1 << 16 }; /* the most bytes that one read takes */
 
 struct input {
 	struct reply_reader *reader; /* NULL if there is no connection */

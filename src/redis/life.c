@@ -4,11 +4,12 @@
 
 #include "base/usec.h"
 
-/* More than a link pauses between two attempts. A process that stood still for longer does not know
- * whether others could use the server meanwhile. */
+/* Longer than a link pauses between two attempts. If this process stood still for longer, it does
+ * not know whether others could use the server in the meantime. */
 #define GAP_MAX DW_SECONDS(3)
 
-/* A server tells for how long it has been up in whole seconds, which may be almost one too many. */
+/* start_of returns when the server was certainly up. A server reports its uptime in whole seconds,
+ * which may be almost one second too many. */
 static dw_usec start_of(const struct hello *hello, dw_usec now)
 {
 	return hello->uptime < 1 ? now : usec_sub(now, (hello->uptime - 1) * DW_SECONDS(1));

@@ -1,5 +1,6 @@
-/* What a link learns of the server: which process it is, since when it has been up, and for how
- * long nobody listened at its address. Leases that were given before have ended meanwhile. */
+/* What a link learns of the server: which process it is, since when it has been up, and during
+ * which time nobody listened at its address. The store needs this to know which leases have ended
+ * meanwhile. */
 #ifndef DW_REDIS_LIFE_H
 #define DW_REDIS_LIFE_H
 
@@ -8,7 +9,8 @@
 
 struct life {
 	struct link_server server;
-	/* The last attempt was refused, or the server was loading; and the one before. */
+	/* is_away: the last attempt was refused, or the server was loading. was_away: the same for
+	 * the attempt before the last one. */
 	bool is_away, was_away;
 };
 
@@ -16,9 +18,9 @@ struct life {
 void life_up(struct life *, const struct hello *, dw_usec now);
 void life_lost(struct life *);
 
-/* life_refused is called when an attempt to connect has failed. With is_away nobody listens.
- * life_accepted is called when somebody listens. life_loading is called when this is the server,
- * which still loads its data, so that nobody can use it. */
+/* life_refused is called when an attempt to connect has failed. is_away means that nobody listens
+ * at the address. life_accepted is called when somebody listens. life_loading is called when the
+ * server still loads its data, so that nobody can use it. */
 void life_refused(struct life *, bool is_away, dw_usec now);
 void life_accepted(struct life *);
 void life_loading(struct life *, dw_usec now);

@@ -1,13 +1,12 @@
-/* A link to a Redis server, as the store sees it: one connection at a time, which is made again
- * when it is lost. It takes commands and gives their replies in order. It is an interface, so that
- * a simulation can be the server and lose anything on the way.
+/* A link to a Redis server, as the store sees it: one connection at a time, which the link makes
+ * again when it is lost. The link takes commands and returns their replies in order. It is an
+ * interface, so that a simulation can take the place of the server and lose anything on the way.
  *
  * Nothing here blocks, and nothing calls back: link_work() does what can be done now, and the
  * caller asks for the results afterwards. All times are on the steady clock. A turn of the store:
  *
  *	link_work(); is link_connection() still the same?; link_take() until NULL;
- *	link_send() for each command; link_work(), which writes them all; link_due()
- */
+ *	link_send() for each command; link_work(), which writes them all; link_due() */
 #ifndef DW_REDIS_LINK_H
 #define DW_REDIS_LINK_H
 
@@ -20,50 +19,51 @@ struct link;
 struct link_server;
 
 struct link_class {
-	/* The descriptor is readable when work() has something to do. It never changes. -1: none,
-	 * as in a simulation. Replies that work() has read do not make it readable: due() tells
-	 * about them. */
+	/* The descriptor becomes readable when work() has something to do. It never changes. -1:
+	 * there is none, as in a simulation. Replies that work() has already read do not make it
+	 * readable; due() returns 0 for them. */
 	int (*descriptor)(const struct link *);
-	/* Connects, writes, reads, gives up what is overdue. */
+	/* Connects, writes and reads, and gives up what is overdue. */
 	void (*work)(struct link *, dw_usec now);
-	/* When work() is needed even if the descriptor is not readable. 0: at once, because a
-	 * command is not written yet or a reply can be taken. DW_NEVER: not needed. */
+	/* Returns when work() must be called even if the descriptor is not readable. 0: at once,
+	 * because a command is not written yet or a reply can be taken. DW_NEVER: never. */
 	dw_usec (*due)(const struct link *);
-	/* The number of the connection that is up, counted from 1; 0: none. A connection is up when
-	 * the hello (AUTH, SELECT and so on) is answered. A lost connection drops all commands and
-	 * replies on their way. work(), take() and drop() may notice the loss. */
+	/* The number of the connection that is up, counted from 1. 0: no connection is up. A
+	 * connection is up when the server has answered the hello (AUTH, SELECT and so on). When a
+	 * connection is lost, the link drops all commands and replies on their way. work(), take()
+	 * and drop() may notice the loss. */
 	uint64_t (*connection)(const struct link *);
 	/* Queues a command, without a system call: the next work() writes all of them. DW_OK:
 	 * take() will return the reply, unless the connection is lost. DW_ELIMIT: too much is
 	 * queued. DW_ESTORE: no connection is up. DW_ENOMEM. */
 	int (*send)(struct link *, int count, const char *const *words, const size_t *sizes,
 		    dw_usec now);
-	/* The reply to the oldest command that has none yet, or NULL: there is none now. The caller
-	 * frees it with reply_free. */
+	/* Returns the reply to the oldest command whose reply was not taken yet. NULL: no reply has
+	 * arrived. The caller frees the reply with reply_free. */
 	struct reply *(*take)(struct link *);
-	/* Closes the connection, because a reply makes no sense. work() makes another one. */
+	/* Closes the connection, because a reply makes no sense. work() connects again. */
 	void (*drop)(struct link *, const char *why);
 	/* The link's URL names another server now: closes the connection, and connects at once.
 	 * NULL: the link has only one server. */
 	void (*aim)(struct link *, dw_usec now);
 	/* Says why there is no connection, or why the connection is of no use (the server refuses
-	 * changes for a while); without secrets. "": there is no trouble. *ret_fatal: there was
-	 * never a connection, and there will be none before a person changes something (wrong
-	 * password, too old a server). The link still tries again, but seldom. */
+	 * changes for a while). The text has no secrets. "": there is no trouble. *ret_fatal: there
+	 * was never a connection, and there will be none until a person changes something (a wrong
+	 * password, a server that is too old). The link still tries again, but seldom. */
 	const char *(*trouble)(const struct link *, bool *ret_fatal);
-	/* From now on, for a few seconds, each command is written when all before it are answered.
-	 * A link does so by itself when the server has closed a connection on which it owed
-	 * replies. NULL: it does not. */
+	/* From now on, for a few seconds, the link writes each command only when all commands
+	 * before it are answered. A link does so by itself when the server has closed a connection
+	 * on which it owed replies. NULL: the link cannot do this. */
 	void (*careful)(struct link *, dw_usec now);
-	/* The number of the last connection that was lost, if the server closed it while one
-	 * command was on its way: the oldest one without a reply. 0: nobody knows why it was lost.
-	 * When the next connection is up, the server is known to be the same process; before that
-	 * it may have been killed. NULL: nobody ever knows. */
+	/* The number of the last connection that was lost, if the server closed it because of one
+	 * command: the oldest one without a reply. 0: the cause of the loss is not known. The link
+	 * clears the number if the next connection reaches another process; until then the server
+	 * may have been killed. NULL: the link never knows the cause. */
 	uint64_t (*blamed)(const struct link *);
-	/* How many of the last commands of the connection that was lost last were not sent at all.
-	 * NULL: nobody knows. */
+	/* How many commands, counted from the last one, were certainly not sent on the connection
+	 * that was lost last. NULL: the link does not know. */
 	size_t (*unsent)(const struct link *);
-	/* Of the connection that is up. NULL: nobody ever knows. */
+	/* What is known of the server of the connection that is up. NULL: the link never knows. */
 	const struct link_server *(*server)(const struct link *);
 	void (*free)(struct link *);
 };

@@ -4,15 +4,16 @@
 
 #include "durawheel/durawheel.h"
 
-/* The times are on the steady clock. */
+/* All times are on the steady clock. */
 struct link_server {
-	char id[48]; /* run_id, which each process has anew; "" if it is not shown */
-	/* master_replid, which names the writes that replicas follow. It changes when a replica
-	 * becomes the master. "" if it is not shown. */
+	/* run_id, which is different for each process; "" if the server does not show it. */
+	char id[48];
+	/* master_replid: the name of the series of writes that replicas follow. It changes when a
+	 * replica becomes the master. "" if the server does not show it. */
 	char history[48];
-	dw_usec up_since; /* the server was up then; DW_NEVER if nobody knows */
-	/* In this time before the connection, nobody listened at the server's address. Equal: there
-	 * was no such time. */
+	dw_usec up_since; /* from when the server has been up; DW_NEVER if nobody knows */
+	/* Nobody listened at the server's address between these times, before the connection came
+	 * up. Both are equal if there was no such time. */
 	dw_usec away_since, away_until;
 };
 

@@ -38,14 +38,14 @@ static bool make_room(struct output *output)
  * number of bytes of the next word. */
 static size_t line_size(size_t number)
 {
-	size_t size = 4; /* bytes of the mark, one digit, and the line's end */
+	size_t size = 4; /* bytes of '*' or '$', of one digit, and of the end of the line */
 
 	for (; number >= 10; number /= 10)
 		size++;
 	return size;
 }
 
-/* write_line returns the end of what it has written. */
+/* write_line writes such a line, and returns the end of it. */
 static char *write_line(char *at, char mark, size_t number)
 {
 	char *end = at + line_size(number);

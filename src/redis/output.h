@@ -1,6 +1,6 @@
-/* Commands that wait to be written to a connection, as a ring of blocks. `written` counts the bytes
- * of the first block that are sent, so no queued byte is ever moved. The link limits the queue by
- * looking at `bytes`. */
+/* Commands that wait to be written to a connection, as a ring of blocks, one for each command.
+ * `written` counts the bytes of the first block that are sent, so no queued byte is ever moved. The
+ * link looks at `bytes` to limit the queue. */
 #ifndef DW_REDIS_OUTPUT_H
 #define DW_REDIS_OUTPUT_H
 
@@ -10,7 +10,8 @@
 #include "base/alloc.h"
 #include "redis/transport.h"
 
-/* A command of more bytes is large. No server's limit for a command can be set below 1 MiB. */
+/* A command with more bytes than this is large. No server's limit for a command can be set below 1
+ * MiB. */
 #define OUTPUT_LARGE ((size_t)1 << 19)
 
 struct output_block {
@@ -36,9 +37,9 @@ struct output {
 int output_add(struct output *, int count, const char *const *words, const size_t *sizes);
 void output_hide(struct output *);
 
-/* output_write writes at most `most` commands, as far as the connection takes them now. With TLS it
- * first ends a record that it has begun, whose commands are not counted. It returns 0 or the errno
- * of a failure, and never raises SIGPIPE. */
+/* output_write writes at most `most` commands, and only as many bytes as the connection takes now.
+ * With TLS it first completes a record that was only partly sent, whose commands do not count. It
+ * returns 0 or the errno of a failure, and never raises SIGPIPE. */
 int output_write(struct output *, struct transport *, size_t most);
 
 /* output_small returns how many commands are queued before the first large one. */

@@ -43,7 +43,8 @@ static enum probe_news take_policy(struct probe *probe, const struct reply *repl
 	return PROBE_TROUBLE_OVER;
 }
 
-/* is_of_slot: the error is about one slot of a cluster's node, and says nothing of the others. */
+/* is_of_slot returns true if the error is about one slot of a cluster's node. Such an error says
+ * nothing of the other slots. */
 static bool is_of_slot(const struct reply *reply)
 {
 	return reply_fails(reply, "MOVED") || reply_fails(reply, "ASK") ||
@@ -51,7 +52,8 @@ static bool is_of_slot(const struct reply *reply)
 	       reply_fails(reply, "CLUSTERDOWN Hash slot not served");
 }
 
-/* is_of_key: the user has no right to this key, but perhaps to all others. */
+/* is_of_key returns true if the user has no right to this key. The user may have a right to all
+ * others. */
 static bool is_of_key(const struct reply *reply)
 {
 	return reply_fails(reply, "NOPERM") && strstr(reply->bytes, "key") != NULL;

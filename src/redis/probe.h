@@ -1,5 +1,5 @@
 /* Asks a link's server, one question at a time, whether it answers and accepts changes. Every
- * fourth question is whether its maxmemory-policy still keeps timers and leases. */
+ * fourth question is whether its maxmemory-policy would evict timers or leases. */
 #ifndef DW_REDIS_PROBE_H
 #define DW_REDIS_PROBE_H
 

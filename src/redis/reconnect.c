@@ -8,7 +8,7 @@
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(2)
 #define EAGER DW_MINUTES(1)  /* for this long after the loss the pauses stay PAUSE_FIRST */
-#define LASTED DW_SECONDS(1) /* a connection shorter than this does not end the outage */
+#define LASTED DW_SECONDS(1) /* only a connection that lasts longer ends the outage */
 
 static void say(const struct reconnect *reconnect, dw_log_level level, const char *line)
 {
@@ -36,22 +36,22 @@ static void tell_end(struct reconnect *reconnect, dw_log_level level, const char
 	say(reconnect, level, line);
 }
 
-/* jittered returns 60 to 100 % of the pause, so that many links do not come back to a server at
- * once. */
+/* jittered returns 60 to 100 % of the pause, so that many links do not connect to a server at the
+ * same moment. */
 static dw_usec jittered(struct reconnect *reconnect, dw_usec pause)
 {
 	return pause - (dw_usec)rng_below(&reconnect->rng, (uint64_t)(2 * pause / 5) + 1);
 }
 
-/* pause_after returns the pause before the next attempt. It is short in the first minute of an
- * outage, so that a server that comes back soon is found at once. */
+/* pause_after returns the pause before the next attempt. The pause is short in the first minute of
+ * an outage, so that the link soon notices a server that is back. */
 static dw_usec pause_after(dw_usec outage)
 {
 	return usec_min(usec_max(usec_sub(outage, EAGER) / 16, PAUSE_FIRST), PAUSE_MAX);
 }
 
-/* is_flapping returns true if each connection was dropped soon. Then the log has the trouble once,
- * and not each attempt. */
+/* is_flapping returns true if several connections in a row were soon dropped. Then the trouble is
+ * logged once, not at each attempt. */
 static bool is_flapping(const struct reconnect *reconnect)
 {
 	return reconnect->nonsense > 1;
@@ -91,7 +91,7 @@ void reconnect_lasts(struct reconnect *reconnect, dw_usec now)
 		tell_up(reconnect);
 }
 
-/* nonsense_pause returns the pause after so many connections that were of no use. */
+/* nonsense_pause returns the pause after this number of connections that were of no use. */
 static dw_usec nonsense_pause(unsigned nonsense)
 {
 	dw_usec pause = PAUSE_FIRST;

@@ -1,5 +1,5 @@
-/* Says when a link connects again after an outage, and logs the trouble. For a minute it tries
- * often; then the pauses grow with the outage. Each trouble is logged once. */
+/* Says when a link connects again after an outage, and logs the trouble. In the first minute the
+ * link tries often; then the pauses grow with the outage. Each trouble is logged once. */
 #ifndef DW_REDIS_RECONNECT_H
 #define DW_REDIS_RECONNECT_H
 
@@ -13,7 +13,8 @@ enum { TROUBLE_SIZE = DW_MESSAGE_SIZE + 2 + sizeof((struct redis_url *)0)->serve
 struct reconnect {
 	/* Constant, set by the link. */
 	const char *server; /* the server's name in messages */
-	bool listener; /* the link is a subscriber: the link beside it reports the same losses */
+	/* The link is a subscriber. The link for commands beside it reports the same losses. */
+	bool listener;
 	/* Writes a line of the log; may be NULL. */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
@@ -29,8 +30,8 @@ struct reconnect {
 	char logged[TROUBLE_SIZE];
 };
 
-/* LOSS_REFUSED: a person must change something first. LOSS_NONSENSE: a reply makes no sense, so the
- * next connection may be of no more use: each pause is twice as long as the last one. */
+/* LOSS_REFUSED: a person must change something first. LOSS_NONSENSE: a reply makes no sense, and
+ * the next connection may have the same fault, so each pause is twice as long as the last one. */
 enum loss { LOSS_PLAIN, LOSS_REFUSED, LOSS_NONSENSE };
 
 /* reconnect_up is called when the server has accepted the link, and reconnect_lasts while the
@@ -42,8 +43,8 @@ void reconnect_lasts(struct reconnect *, dw_usec now);
  * Returns when to connect again. */
 dw_usec reconnect_lost(struct reconnect *, dw_usec now, bool was_up, enum loss, const char *why);
 
-/* reconnect_soon is called when the server answers but cannot serve yet. So it is tried often
- * again. */
+/* reconnect_soon is called when the server answers but cannot serve yet. The link then tries again
+ * after a short pause. */
 void reconnect_soon(struct reconnect *, dw_usec now);
 
 /* reconnect_useless is called when the connection is up, but the server refuses changes.

@@ -7,22 +7,21 @@
 
 #include "durawheel/durawheel.h"
 
-/* A reply is allocated in one arena of chunks, whose sizes double. The first chunk has room for an
+/* A reply is allocated in one arena of chunks, whose sizes double. The first chunk has space for an
  * integer or a short status, so the thousands of small replies of a pipeline stay small, and a page
- * of a scan is a handful of blocks. The memory of a chunk is not cleared, because nobody sees a
+ * of a scan needs only a few blocks. The memory of a chunk is not cleared, because nobody sees a
  * reply before it is complete.
  *
- * The bounds count over the whole reply, and not for each array. Otherwise seven nested arrays
- * that each announce a million items would need only 70 bytes from the server, and exhaust our
- * memory. */
+ * The bounds apply to the whole reply, not to each array. Otherwise seven nested arrays that each
+ * announce a million items would need only 70 bytes from the server, and exhaust our memory. */
 #define CHUNK_FIRST 256u
 #define CHUNK_MAX (64u << 10)
 #define LINE_MAX (64u << 10) /* most bytes of a status, an error or a length */
-#define LENGTH_MAX 32u       /* bytes of a length's digits and the line's end */
+#define LENGTH_MAX 32u       /* most bytes of a length's digits and the end of the line */
 #define ITEM_MIN 4u          /* bytes of the shortest item: ":1\r\n" */
 
-/* hiredis frees an empty buffer that grew beyond this. Below it the buffer is kept, because the
- * link uses it again at once. */
+/* hiredis frees an empty buffer that has grown beyond this size. It keeps a smaller one, because
+ * the link uses the buffer again at once. */
 #define BUFFER_KEPT (1u << 20)
 
 struct chunk {
@@ -76,7 +75,8 @@ void reply_free(struct reply *root)
 		alloc_free(&arena->alloc, arena);
 }
 
-/* add_chunk: a large object gets a chunk of its own, and the current chunk stays in use. */
+/* add_chunk adds a chunk, and takes the object's memory from it. A large object gets a chunk of its
+ * own, and the current chunk stays in use. */
 static void *add_chunk(struct arena *arena, size_t size)
 {
 	const size_t head = alignof(max_align_t);
@@ -188,8 +188,8 @@ struct reply_reader {
 	struct reply *root;                  /* the reply that is being read; NULL if none is */
 	size_t items_left;
 	size_t bytes_left;
-	/* The reply itself was refused. hiredis reports this and a lack of memory in the same
-	 * way. */
+	/* The bounds or the types of the reply were violated. hiredis reports this in the same way
+	 * as a lack of memory. */
 	bool corrupt;
 };
 
@@ -199,7 +199,7 @@ typedef size_t array_size;
 typedef int array_size;
 #endif
 
-/* place_of returns where the object of this task belongs. Returns NULL without memory. */
+/* place_of returns the reply that this task of hiredis fills. Returns NULL without memory. */
 static struct reply *place_of(const redisReadTask *task)
 {
 	struct reply_reader *reader = task->privdata;
@@ -223,7 +223,8 @@ static void *refuse(const redisReadTask *task)
 }
 
 /* size_without_script returns the size of an error without what Redis 7 adds to an error in a
- * script: " script: ", the 40 digits of its checksum, and a line. Users do not know our scripts. */
+ * script: " script: ", the 40 digits of the script's checksum, and a line. Users do not know our
+ * scripts. */
 static size_t size_without_script(const char *bytes, size_t size)
 {
 	static const char words[] = " script: ";
@@ -404,7 +405,7 @@ static bool bulk_fits(const char *line, size_t size, size_t *ret_length)
 	return i >= size || (line[i] == '\r' && (i + 1 == size || line[i + 1] == '\n'));
 }
 
-/* may_wait returns true if the incomplete reply may still become one within the bounds. */
+/* may_wait returns true if the reply may still be completed within the bounds. */
 static bool may_wait(const redisReader *hiredis)
 {
 	size_t size = hiredis->len - hiredis->pos;

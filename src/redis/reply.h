@@ -1,7 +1,7 @@
 /* A reply of a Redis server, read by hiredis' RESP reader into one arena: many small strings that
  * are freed together. The size of a reply is bounded, so that no server can make us allocate
- * without end. The handle's allocator makes the replies. hiredis allocates its own input buffer,
- * which is bounded too, with malloc, because its version 0.14 cannot use another allocator. */
+ * without end. Replies use the handle's allocator. hiredis allocates its own input buffer with
+ * malloc, because its version 0.14 cannot use another allocator; this buffer is bounded, too. */
 #ifndef DW_REDIS_REPLY_H
 #define DW_REDIS_REPLY_H
 
@@ -16,7 +16,8 @@ enum reply_kind { REPLY_NIL, REPLY_INTEGER, REPLY_STATUS, REPLY_ERROR, REPLY_BUL
 struct reply {
 	enum reply_kind kind;
 	int64_t integer;
-	/* The text of a status, error or bulk; ends with a NUL, may contain others. */
+	/* The text of a status, error or bulk. A NUL follows the text, and the text may contain
+	 * NULs. */
 	const char *bytes;
 	size_t size;
 	struct reply *items; /* the items of an array */
@@ -37,7 +38,7 @@ void reply_free(struct reply *root);
 bool reply_is(const struct reply *, const char *text);
 bool reply_fails(const struct reply *, const char *prefix);
 
-/* reply_passes returns true for an error that may end without our help: the server loads its data,
+/* reply_passes returns true for an error that may pass without our help: the server loads its data,
  * is busy, was demoted, has no replicas, or cannot write to its disk. */
 bool reply_passes(const struct reply *);
 
@@ -52,7 +53,7 @@ struct reply_reader;
 struct reply_reader *reply_reader_new(const struct alloc *); /* returns NULL without memory */
 void reply_reader_free(struct reply_reader *);
 
-/* reply_feed gives bytes to the reader. Returns false without memory. Feed some 64 KiB at a time,
+/* reply_feed passes bytes to the reader. Returns false without memory. Feed about 64 KiB at a time,
  * and take the replies in between, because hiredis moves its unread bytes again and again. */
 bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
 
@@ -61,8 +62,8 @@ bool reply_feed(struct reply_reader *, const void *bytes, size_t size);
  * DW_ENOMEM. After a failure the reader can only be freed. */
 int reply_next(struct reply_reader *, struct reply **ret_reply);
 
-/* reply_announced returns the least size of the reply that has begun, by the lengths in it. It
- * returns 0 if none has begun. Call it after a reply_next() without a reply. */
+/* reply_announced returns the least size that the reply which has begun will have, by the lengths
+ * in it. It returns 0 if none has begun. Call it after a reply_next() without a reply. */
 size_t reply_announced(const struct reply_reader *);
 
 #endif

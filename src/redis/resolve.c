@@ -20,7 +20,7 @@ struct resolver {
 	char port[8];
 };
 
-/* find looks the name up. If host is NULL, it looks for this machine. */
+/* find looks the name up. If host is NULL, it returns the addresses of this machine. */
 static void find(const char *host, const char *port, int flags, struct resolve_result *ret_result)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
@@ -58,8 +58,8 @@ static void free_resolver(struct resolver *resolver)
 	alloc_free(&alloc, resolver);
 }
 
-/* is_here: true for "localhost", which is this machine even if neither /etc/hosts nor a name server
- * says so (RFC 6761). */
+/* is_here returns true for "localhost". This name means this machine even if neither /etc/hosts nor
+ * a name server says so (RFC 6761). */
 static bool is_here(const char *host)
 {
 	return ascii_is(host, "localhost");
@@ -86,7 +86,7 @@ static void *resolve_in_thread(void *arg)
 	return NULL;
 }
 
-/* start begins the thread. It blocks all signals, which belong to the program. */
+/* start starts the thread. The thread blocks all signals, because they belong to the program. */
 static bool start(struct resolver *resolver)
 {
 	pthread_attr_t attributes;

@@ -1,6 +1,6 @@
 /* Looks a host name up in a separate thread, because getaddrinfo() blocks until the name server
- * answers. Nobody can end such a thread, so a look-up that is given up frees itself when it
- * ends. */
+ * answers. Nobody can stop such a thread, so a look-up that the caller gives up frees itself when
+ * getaddrinfo() returns. */
 #ifndef DW_REDIS_RESOLVE_H
 #define DW_REDIS_RESOLVE_H
 
@@ -22,7 +22,7 @@ struct resolve_result {
 	struct resolve_address found[RESOLVE_MAX];
 };
 
-/* resolve_number returns true if host is a numeric address. Then *ret_result has it. */
+/* resolve_number returns true if host is a numeric address; then *ret_result has that address. */
 bool resolve_number(const char *host, const char *port, struct resolve_result *ret_result);
 
 struct resolver;

@@ -45,8 +45,8 @@ static int open_file(const struct secret_file *file, int *ret_fd, size_t *ret_si
 	return result;
 }
 
-/* read_all reads at most *size bytes, and sets *size: the file may have become shorter. It returns
- * 0 or an errno. */
+/* read_all reads at most *size bytes, and sets *size to what it has read, because the file may have
+ * become shorter. It returns 0 or an errno. */
 static int read_all(int fd, char *text, size_t *size)
 {
 	size_t end = 0;

@@ -1,5 +1,5 @@
-/* Reads a file that the URL names. It never blocks, as it would at a pipe whose other end is not
- * open. */
+/* Reads a file that the URL names. Reading never blocks, not even if the path is a pipe that nobody
+ * writes to. */
 #ifndef DW_REDIS_SECRET_FILE_H
 #define DW_REDIS_SECRET_FILE_H
 
@@ -9,11 +9,12 @@
 
 struct secret_file {
 	const char *path;
-	const char *nameless; /* what the file is, for messages, without its name */
-	const char *what;     /* the same, before its name */
-	/* The name may be a misplaced password, so it is only shown if there is such a file. */
+	const char *nameless; /* what messages call the file when they do not show its name */
+	const char *what;     /* what messages call the file, in front of its name */
+	/* The name may be a misplaced password, so messages show it only if there is such a
+	 * file. */
 	bool is_hidden;
-	bool is_private; /* only its owner may read it */
+	bool is_private; /* the file is refused if others than its owner may read it */
 	size_t most;     /* the most bytes that it may have */
 };
 

@@ -30,7 +30,7 @@ static void copy_words(struct socket_link *link)
 	options->probe_key = options->probe_key ? link->probe_key : NULL;
 	link->probe.key = options->probe_key;
 	options->name = options->name ? link->name : NULL;
-	if (options->channels) /* the link has the room */
+	if (options->channels) /* `channels` of the link was allocated large enough */
 		options->channels =
 		    memcpy(link->channels, options->channels, strlen(options->channels) + 1);
 	link->hello = (struct hello){.url = options->url,

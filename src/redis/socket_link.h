@@ -20,7 +20,7 @@
 enum state { RESTING, DIALLING, SECURING, HELLO, UP };
 
 struct socket_link {
-	struct link link; /* first */
+	struct link link; /* must be the first field */
 	struct socket_options options;
 	char name[64];
 	char probe_key[128];
@@ -35,12 +35,12 @@ struct socket_link {
 	struct input input;
 	struct reconnect reconnect;
 	struct careful careful;
-	size_t unsent; /* commands of the last connection that were not sent */
+	size_t unsent; /* commands that were not sent on the connection that was lost last */
 	struct life life;
 	struct reply *ready; /* the reply that take() returns next */
 	dw_usec now;         /* the time of the last call of work() (steady clock) */
 	dw_usec deadline;    /* end of the pause, or of dialling, TLS and hello (steady clock) */
-	char channels[];     /* of options */
+	char channels[];     /* the copy of options.channels */
 };
 
 extern const struct link_class socket_link_class;

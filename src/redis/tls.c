@@ -21,21 +21,22 @@ struct tls {
 	const struct redis_url *url;
 	int fd;
 	SSL *ssl;
-	BIO_METHOD *method; /* of the socket */
-	char wanted[256];   /* the name that is sent and verified */
+	BIO_METHOD *method; /* the methods of our BIO, which reads and writes the socket */
+	char wanted[256];   /* the name that is sent as SNI and looked for in the certificate */
 	struct tls_moment moment;
-	bool wants_out;              /* a read waits for room in the socket */
-	bool is_closed;              /* the peer has closed the socket */
-	int error;                   /* errno of the socket, if that has failed */
-	bool refused;                /* as tls_words_error() returns it */
-	char words[DW_MESSAGE_SIZE]; /* why the certificate or the connection is no good, or "" */
-	size_t waiting;              /* bytes of a record that could not be sent completely */
+	bool wants_out; /* OpenSSL cannot read before the socket takes more bytes */
+	bool is_closed; /* the peer has closed the socket */
+	int error;      /* errno of the socket, if that has failed */
+	bool refused;   /* a person must change something before TLS works */
+	/* Why the certificate or the connection is not accepted, or "". */
+	char words[DW_MESSAGE_SIZE];
+	size_t waiting; /* bytes of a record that could not be sent completely */
 	char record[SSL3_RT_MAX_PLAIN_LENGTH];
 };
 
 /* ---- The socket ---------------------------------------------------------------------------- */
 
-/* keep_error returns true if the socket will go on. */
+/* keep_error returns true if the socket can still be used; otherwise it keeps errno. */
 static bool keep_error(struct tls *tls)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
@@ -99,7 +100,7 @@ static bool make_socket(struct tls *tls)
 
 /* ---- Setting up ---------------------------------------------------------------------------- */
 
-/* on_certificate keeps the first reason why the server's certificate is not accepted. */
+/* on_certificate notes the first reason why the server's certificate is not accepted. */
 static int on_certificate(int accepted, X509_STORE_CTX *verification)
 {
 	const SSL *ssl =
@@ -113,7 +114,7 @@ static int on_certificate(int accepted, X509_STORE_CTX *verification)
 	return accepted;
 }
 
-/* on_request is called when the server asks for a client's certificate, and the URL has none. */
+/* on_request is called when the server asks for a client's certificate and the URL has none. */
 static int on_request(SSL *ssl, X509 **ret_certificate, EVP_PKEY **ret_key)
 {
 	struct tls *tls = SSL_get_app_data(ssl);
@@ -124,7 +125,8 @@ static int on_request(SSL *ssl, X509 **ret_certificate, EVP_PKEY **ret_key)
 	return 0;
 }
 
-/* name_server: a certificate has no scope of an address, and no dot at the end of a name. */
+/* name_server copies the name of the server from the URL. It leaves out the scope of an address and
+ * the dot at the end of a name, because a certificate has neither. */
 static void name_server(struct tls *tls)
 {
 	const char *name = tls->url->sni ? tls->url->sni : tls->url->host;
@@ -185,7 +187,7 @@ int tls_new(struct tls **ret_tls, const struct redis_url *url, const struct allo
 	}
 	if (context && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1)
 		status = make_ssl(tls, context, ret_words);
-	SSL_CTX_free(context); /* the connection has a reference */
+	SSL_CTX_free(context); /* SSL holds a reference of its own */
 	ERR_clear_error();
 	if (status == DW_OK) {
 		*ret_tls = tls;
@@ -199,8 +201,8 @@ int tls_new(struct tls **ret_tls, const struct redis_url *url, const struct allo
 
 /* ---- Failures ------------------------------------------------------------------------------ */
 
-/* has_failed returns false if the call may be made again when the socket is ready. After true,
- * words or error say why it failed. */
+/* has_failed returns true if the connection has failed; then `words` or `error` say why. It returns
+ * false if the call may be made again when the socket is ready. */
 static bool has_failed(struct tls *tls, int result)
 {
 	unsigned long error = ERR_peek_error();
@@ -331,7 +333,7 @@ void tls_end(struct tls *tls, bool forked)
 	if (!tls)
 		return;
 	if (tls->ssl && tls->moment.shaken && !tls->words[0] && !tls->error && !forked)
-		(void)SSL_shutdown(tls->ssl); /* the server closes anyway */
+		(void)SSL_shutdown(tls->ssl); /* may fail: the server closes anyway */
 	SSL_free(tls->ssl);
 	BIO_meth_free(tls->method);
 	ERR_clear_error();

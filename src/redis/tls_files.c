@@ -19,7 +19,7 @@ struct loading {
 	char *words;
 };
 
-/* struct pem: a file of the URL, and the bytes in it as OpenSSL reads them. */
+/* A file that the URL names. `bio` lets OpenSSL read the bytes in `text`. */
 struct pem {
 	char *text;
 	size_t size;
@@ -56,7 +56,8 @@ static bool is_at_end(void)
 	return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-/* no_passphrase: OpenSSL would ask for it at the terminal. */
+/* no_passphrase refuses to give a passphrase, and notes that OpenSSL asked for one. By default
+ * OpenSSL would ask for it at the terminal. */
 static int no_passphrase(char *text, int size, int writes, void *user)
 {
 	bool *asked = user;
@@ -107,7 +108,8 @@ static int add_authorities(const struct loading *loading, BIO *bio)
 	return refuse_certificates(loading, "ca", loading->url->ca, count);
 }
 
-/* has_hashes returns true if the system's folder finds an authority by the hash of its name. */
+/* has_hashes returns true if the system's folder has files that are named by the hash of an
+ * authority's name. */
 static bool has_hashes(void)
 {
 	const char *given = secure_getenv(X509_get_default_cert_dir_env());
@@ -122,8 +124,8 @@ static bool has_hashes(void)
 	return found;
 }
 
-/* trust_system: the system's file with all authorities takes some 30 ms to read. Its folder is only
- * asked for the one that is needed. */
+/* trust_system trusts the system's authorities. To read its file with all authorities takes about
+ * 30 ms. From its folder OpenSSL reads only the authority that is needed. */
 static int trust_system(const struct loading *loading)
 {
 	bool has_file = secure_getenv(X509_get_default_cert_file_env()) != NULL;
@@ -153,7 +155,8 @@ static int load_authorities(const struct loading *loading)
 
 /* ---- The client's certificate -------------------------------------------------------------- */
 
-/* use_certificate takes the client's certificate, and behind it those of its authorities. */
+/* use_certificate takes the client's certificate from the file, and the certificates of its
+ * authorities that follow it. */
 static int use_certificate(const struct loading *loading, BIO *bio)
 {
 	X509 *certificate = next_certificate(bio);

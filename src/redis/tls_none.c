@@ -1,4 +1,4 @@
-/* Stands in for TLS in a build without it. redis_url_read() refuses rediss://, so only tls_end() is
+/* Replaces tls.c in a build without TLS. redis_url_read() refuses rediss://, so only tls_end() is
  * called, with NULL. */
 #include "redis/tls.h"
 

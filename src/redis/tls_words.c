@@ -34,7 +34,8 @@ static void add_address(char *list, size_t size, const ASN1_OCTET_STRING *addres
 		add_text(list, size, (const unsigned char *)text, (int)strlen(text));
 }
 
-/* list_names lists the names of a certificate: the alternative ones, else the common one. */
+/* list_names lists the alternative names of a certificate. If there are none, it lists the common
+ * name. */
 static void list_names(const X509 *certificate, char *ret_list, size_t size)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -68,7 +69,8 @@ static void say_names(const X509 *certificate, const char *wanted, char *words)
 			     wanted, names[0] ? names : "no name");
 }
 
-/* say_date says on which day the certificate ends or begins. Above depth 0 it is an authority's. */
+/* say_date says on which day the certificate expires or becomes valid, and whether it is the
+ * server's or an authority's. */
 static void say_date(const X509 *certificate, bool has_expired, bool is_authority, char *words)
 {
 	const ASN1_TIME *moment =
@@ -136,7 +138,7 @@ void tls_words_certificate(X509_STORE_CTX *verification, const struct redis_url 
 
 /* ---- Errors -------------------------------------------------------------------------------- */
 
-/* is_of_certificate: the server's alert is about the client's certificate. */
+/* is_of_certificate returns true if the server's alert is about the client's certificate. */
 static bool is_of_certificate(int reason)
 {
 	switch (reason) {
@@ -155,7 +157,7 @@ static bool is_of_certificate(int reason)
 	}
 }
 
-/* is_not_tls: the first bytes that came are no TLS record. */
+/* is_not_tls returns true if the first bytes that arrived are not a TLS record. */
 static bool is_not_tls(int reason)
 {
 	return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
@@ -170,7 +172,8 @@ static bool is_too_old(int reason)
 	       reason == SSL_R_TLSV1_ALERT_INSUFFICIENT_SECURITY;
 }
 
-/* is_settled: the server's alert tells of its settings, and not of a fault on the way. */
+/* is_settled returns true if the server's alert is about its settings, not about a fault on the
+ * way. */
 static bool is_settled(int reason)
 {
 	return reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||

@@ -7,12 +7,12 @@
 
 #include "redis/url.h"
 
-/* tls_words_certificate says why the server's certificate is not accepted. wanted is the name that
- * it should be for. ret_words have DW_MESSAGE_SIZE bytes, here and below. */
+/* tls_words_certificate says why the server's certificate is not accepted. `wanted` is the name
+ * that the certificate should have. ret_words have DW_MESSAGE_SIZE bytes, here and below. */
 void tls_words_certificate(X509_STORE_CTX *, const struct redis_url *, const char *wanted,
 			   char *ret_words);
 
-/* struct tls_moment: what has happened on the connection. */
+/* What has happened on the connection. */
 struct tls_moment {
 	bool asked;  /* the server has asked for a client's certificate, and got none */
 	bool shaken; /* the handshake has ended */

@@ -74,7 +74,8 @@ ssize_t transport_receive(struct transport *transport, char *bytes, size_t size,
 	ssize_t got = transport->tls ? tls_receive(transport->tls, bytes, size)
 				     : recv(transport->fd, bytes, size, MSG_DONTWAIT);
 
-	/* A read of TLS returns one record, so only a read that finds none tells the end. */
+	/* With TLS one read returns one record. So only a read that finds no record means that
+	 * there is nothing more to read. */
 	*ret_more =
 	    got == (ssize_t)size || (got > 0 && transport->tls) || (got < 0 && errno == EINTR);
 	if (got < 0 && errno != EAGAIN && errno != EINTR)

@@ -28,7 +28,7 @@ static int read_user(struct url_reading *reading, const char *text, size_t size)
 
 /* ---- TCP ----------------------------------------------------------------------------------- */
 
-/* refuse_master: a name of other characters is as little use as none. */
+/* refuse_master refuses a missing name of the master, or one with other characters. */
 static int refuse_master(const struct url_reading *reading, bool is_empty)
 {
 	char form[URL_FORM_SIZE];
@@ -134,7 +134,7 @@ static int read_unix(struct url_reading *reading, const char *text, size_t size)
 
 /* ---- All of it ----------------------------------------------------------------------------- */
 
-/* host_text writes HOST:PORT. Returns its size, even if there is no room for it. */
+/* host_text writes HOST:PORT. Returns its size, even if the buffer is too small for it. */
 static size_t host_text(const struct redis_host *host, char *ret_text, size_t size)
 {
 	const char *bracket = strchr(host->host, ':') ? "[" : "";
@@ -143,8 +143,7 @@ static size_t host_text(const struct redis_host *host, char *ret_text, size_t si
 				*bracket ? "]" : "", host->port);
 }
 
-/* name_hosts writes the URL of several hosts for messages: as many whole hosts as there is room
- * for. */
+/* name_hosts writes the URL of several hosts for messages, with as many whole hosts as fit. */
 static void name_hosts(struct redis_url *url)
 {
 	char end[112] = "";
@@ -173,7 +172,7 @@ static void name_hosts(struct redis_url *url)
 	(void)snprintf(url->name + used, sizeof url->name - used, "%s", end); /* it fits */
 }
 
-/* name_server writes the URL of the server in use. */
+/* name_server writes the URL of the server that is used now. */
 static void name_server(const struct redis_url *url, char *ret_name, size_t size)
 {
 	const char *bracket = strchr(url->host, ':') ? "[" : "";
@@ -182,8 +181,8 @@ static void name_server(const struct redis_url *url, char *ret_name, size_t size
 		       url->host, *bracket ? "]" : "", url->port, url->db);
 }
 
-/* name writes the URL for messages. An @ in a path may end a password that was put in the wrong
- * place, so the part before it is hidden. */
+/* name writes the URL for messages. An @ in a path may end a misplaced password, so the part before
+ * the @ is hidden. */
 static void name(struct redis_url *url)
 {
 	const char *at = url->path ? strrchr(url->path, '@') : NULL;
@@ -198,7 +197,7 @@ static void name(struct redis_url *url)
 	memcpy(url->server, url->name, sizeof url->server);
 }
 
-/* The schemes, with the longer ones of a family first. */
+/* The schemes. Of schemes that begin alike, the longer one comes first. */
 static const struct scheme {
 	const char *text;
 	enum redis_kind kind;

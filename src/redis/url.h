@@ -39,26 +39,31 @@ struct redis_host {
 
 struct redis_url {
 	enum redis_kind kind;
-	/* The server in use. Sentinels have to name it first: NULL. NULL for a unix socket, too. */
+	/* The server that is used now. NULL for a unix socket, and until the Sentinels have named a
+	 * server. */
 	char *host;
 	char *port;
 	char *path;     /* the path of the unix socket; NULL for TCP */
 	char *user;     /* NULL for the default user */
 	char *password; /* NULL if there is no password */
 	bool tls;
-	char *ca;   /* file of the authorities that are trusted; NULL for the system's */
-	char *cert; /* files of the client's certificate and its key; NULL if there is none */
+	/* File of the authorities that are trusted; NULL for the system's authorities. */
+	char *ca;
+	/* Files of the client's certificate and its key; NULL if the client has none. */
+	char *cert;
 	char *key;
-	char *sni; /* the name that is sent and verified; NULL for the host */
+	char *sni; /* the name that is sent as SNI and verified; NULL for the host */
 	unsigned db;
-	unsigned replicas;                  /* so many have a change before its call is answered */
+	/* A call is answered when this number of replicas has its change. */
+	unsigned replicas;
 	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels, or nodes of the cluster */
 	unsigned host_count;
-	char *master;        /* the name that the Sentinels give to the server */
-	char *sentinel_user; /* as user and password, for the Sentinels */
+	char *master; /* the name that the Sentinels use for the server */
+	/* User and password for the Sentinels themselves. NULL: as for `user` and `password`. */
+	char *sentinel_user;
 	char *sentinel_password;
 	char name[160];   /* the URL for messages, without user and password */
-	char server[160]; /* the same for the server in use */
+	char server[160]; /* the URL of the server that is used now, for messages */
 };
 
 /* redis_url_read reads a URL. Returns DW_OK, DW_ENOMEM, or DW_EINVAL; then ret_message
@@ -66,11 +71,11 @@ struct redis_url {
 int redis_url_read(struct redis_url *ret_url, const char *text, const struct alloc *,
 		   char *ret_message);
 
-/* redis_url_scheme returns how a URL of this kind begins: "rediss+cluster://". */
+/* redis_url_scheme returns how a URL of this kind begins, for example "rediss+cluster://". */
 const char *redis_url_scheme(enum redis_kind, bool tls);
 
-/* redis_url_aim takes another server: links that use the URL connect to it from now on. If there is
- * no memory, the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
+/* redis_url_aim replaces the host and the port: links that use the URL connect to this server from
+ * now on. Without memory the URL stays as it is. Returns DW_OK or DW_ENOMEM. */
 int redis_url_aim(struct redis_url *, const char *host, const char *port, const struct alloc *);
 
 /* redis_url_free overwrites user and password before it frees them. */

@@ -54,7 +54,7 @@ static bool is_option(const char *text, size_t size, const char *name)
 	return size == strlen(name) && memcmp(text, name, size) == 0;
 }
 
-/* take_text reads the value of an option, which may be given once. */
+/* take_text reads the value of an option, which may appear only once. */
 static int take_text(struct url_reading *reading, const char *name, const char *text, size_t size,
 		     char **text_of)
 {
@@ -151,7 +151,7 @@ int url_options(struct url_reading *reading, const char *text)
 
 /* ---- The password -------------------------------------------------------------------------- */
 
-/* A password that may stand in a file or in a variable of the environment. */
+/* A password that may be in a file or in an environment variable. */
 struct secret {
 	const char *file;
 	const char *option; /* the option that names the file */

@@ -4,8 +4,7 @@
 
 #include "base/message.h"
 
-/* The compiler may leave out a memset before a
- * free, but not explicit_bzero. */
+/* The compiler may leave out a memset before a free, but not explicit_bzero. */
 void url_wipe(const struct alloc *alloc, char *text)
 {
 	if (text)
@@ -35,8 +34,8 @@ static int nibble(char c)
 	return -1;
 }
 
-/* decode replaces each %41 by its character, in place. Returns false for a % without two
- * hexadecimal digits, and for a NUL. */
+/* decode replaces each escape like %41 by its character, in place. Returns false for a % without
+ * two hexadecimal digits, and for a NUL. */
 static bool decode(char *text)
 {
 	char *to = text;

@@ -1,5 +1,5 @@
-/* The parts of a Redis URL, while it is read. No message repeats a part of the URL: when a password
- * was not escaped, any part of the URL may belong to it. */
+/* The parts of a Redis URL, while it is read. No message repeats a part of the URL, because any
+ * part may belong to a password that was not escaped. */
 #ifndef DW_REDIS_URL_TEXT_H
 #define DW_REDIS_URL_TEXT_H
 
@@ -11,14 +11,15 @@ struct url_reading {
 	struct redis_url *url;
 	const struct alloc *alloc;
 	char *message;
-	char *file;          /* the password-file; NULL if none is named */
-	char *sentinel_file; /* the sentinel-password-file; NULL if none is named */
+	char *file; /* the name of the password-file; NULL if the URL names none */
+	/* The name of the sentinel-password-file; NULL if the URL names none. */
+	char *sentinel_file;
 	bool db_said;
 	bool replicas_said;
 };
 
-/* url_copy copies a part of the text, url_escaped also replaces each %41 by its character. Both
- * return DW_OK, DW_ENOMEM, or DW_EINVAL with a message. */
+/* url_copy copies a part of the text. url_escaped also replaces each escape like %41 by its
+ * character. Both return DW_OK, DW_ENOMEM, or DW_EINVAL with a message. */
 int url_copy(struct url_reading *, const char *text, size_t size, char **ret_copy);
 int url_escaped(struct url_reading *, const char *text, size_t size, char **ret_copy);
 
@@ -26,19 +27,20 @@ int url_escaped(struct url_reading *, const char *text, size_t size, char **ret_
  * above `max`. */
 bool url_number(const char *text, size_t size, unsigned max, unsigned *ret_number);
 
-/* url_is_host returns true if the text is made of letters, digits and the characters of `more`. */
+/* url_is_host returns true if all characters of the text are letters, digits or characters of
+ * `more`. */
 bool url_is_host(const char *text, size_t size, const char *more);
 
 /* url_wipe overwrites the text before it frees it. NULL is allowed. */
 void url_wipe(const struct alloc *, char *text);
 
-/* url_db reads the number of the database. It may be given once. */
+/* url_db reads the number of the database, which may appear only once. */
 int url_db(struct url_reading *, const char *text, size_t size);
 
 /* url_options reads what follows the `?`. */
 int url_options(struct url_reading *, const char *text);
 
-/* url_passwords finds the passwords that the URL does not have itself. */
+/* url_passwords finds the passwords that are not in the URL itself. */
 int url_passwords(struct url_reading *);
 
 /* url_form writes the form of a URL of this kind. url_refuse_list refuses a list of hosts. */
@@ -46,7 +48,8 @@ enum { URL_FORM_SIZE = 64 };
 const char *url_form(const struct redis_url *, char ret_form[URL_FORM_SIZE]);
 int url_refuse_list(const struct url_reading *);
 
-/* url_refuse_option says which options a URL of this kind may have, or which one was meant. */
+/* url_refuse_option says which options a URL of this kind may have, or which option was probably
+ * meant. */
 int url_refuse_option(const struct url_reading *, const char *text, size_t size);
 
 /* url_host reads HOST[:PORT], url_hosts a list of them with commas. */
