@@ -10,21 +10,21 @@
 #define LETTER_HEAD 17u
 
 /* number_of returns the number of a letter, which is its score. The scores that we write are whole
- * numbers below 2^53. A score that another program wrote is rounded up, so that the page behind
- * this number does not begin with the same letter. */
+ * numbers below 2^53. A score that another program wrote is rounded up. Otherwise the page that
+ * begins after this number would begin with the same letter. */
 static uint64_t number_of(const char *score)
 {
 	uint64_t number = strtoull(score, NULL, 10);
 
 	if (score[0] == '-' || strstr(score, "e-"))
 		return 1;
-	if (strchr(score, 'e') || strchr(score, 'i')) /* a score like 1e300, or inf */
+	if (strchr(score, 'e') || strchr(score, 'i')) /* a score like 1e300 or inf */
 		return INT64_MAX;
 	number += strchr(score, '.') != NULL;
 	return number > 0 ? number : 1;
 }
 
-/* version_of returns the version of a letter. It stands behind the id in the name of the letter. */
+/* version_of returns the version of a letter. The member has it after the id and a NUL. */
 static uint64_t version_of(const struct reply *member)
 {
 	size_t id_size = strnlen(member->bytes, member->size);

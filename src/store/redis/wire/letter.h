@@ -9,8 +9,8 @@ struct redis_store;
 struct shard;
 
 /* letter_row makes the row of a dead letter from three items of a reply of dead_page.lua: a member,
- * its score, and a letter. The row's status says whether its body can be trusted. The row's number
- * and generation can always be trusted. */
+ * its score, and a letter. The row's status says whether its body is undamaged. The row's number
+ * and generation are always right. */
 dw_row *letter_row(struct redis_store *, const struct shard *, const struct reply *items);
 
 #endif

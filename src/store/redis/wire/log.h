@@ -10,12 +10,13 @@ struct reply;
 
 void complain(struct redis_store *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* complain_of names the server that is meant. node_address returns its URL for messages. */
+/* complain_of warns with the name of this server. node_address returns the server's URL for
+ * messages. */
 void complain_of(struct redis_store *, const struct node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 const char *node_address(const struct redis_store *, const struct node *);
 
-/* complain_of_key warns of a key that another program has made with a wrong type. The reply is
+/* complain_of_key warns that another program has made a key with a wrong type. The reply is
  * {'TYPE', key, its type, the right type}. */
 void complain_of_key(struct redis_store *, const struct reply *);
 

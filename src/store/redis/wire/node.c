@@ -1,4 +1,4 @@
-/* A node: sends commands in order, and gives each reply to the sender of its command. A command
+/* A node: sends commands in order, and passes each reply to the sender of its command. A command
  * that waits for its reply is a request. */
 #include "store/redis/wire/node.h"
 
@@ -9,7 +9,7 @@
 #include "redis/link_server.h"
 #include "store/redis/core.h"
 
-/* Items of replies that one turn takes; the others wait for the next turn. */
+/* The most items of replies that one turn takes; the next turn takes the others. */
 #define ITEMS_A_TURN 4096u
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ int request_post(struct redis_store *store, struct shard *shard, request_answere
 
 /* ---- The connection -------------------------------------------------------------------------- */
 
-/* mark_unsent marks the last requests, which the link has not sent. */
+/* mark_unsent marks the last requests if the link has not sent them. */
 static void mark_unsent(struct node *node)
 {
 	size_t unsent = link_unsent(node->link), count = 0;
@@ -140,7 +140,7 @@ static void connection_lost(struct redis_store *store, struct node *node)
 	node->connection = 0;
 	node->down_since = store->now;
 	node->went_down = true;
-	/* Their replies came first, so they are first in doubt. */
+	/* The replies to these requests came first, so they are the first in doubt. */
 	while ((request = request_pop(&node->held.requests)))
 		request->lost(store, request);
 	while ((request = request_pop(&node->under_way)))
@@ -157,8 +157,9 @@ static void connection_lost(struct redis_store *store, struct node *node)
 	}
 }
 
-/* end_leases: a lease whose majority was over for a moment has ended, even if a majority names the
- * server again: another process may have had another server meanwhile. */
+/* end_leases ends the leases at the time when the majority for their server was over. They have
+ * ended even if a majority names the server again, because another process may have used another
+ * server meanwhile. */
 static void end_leases(const struct redis_store *store, const struct node *node, bool is_moved)
 {
 	for (unsigned i = 0; i < store->shard_count; i++) {
@@ -192,8 +193,9 @@ bool node_is_usable(const struct redis_store *store, const struct node *node)
 	return named_is_usable(&node->named, store->ownership.role == DW_OWNER, store->now);
 }
 
-/* connection_of returns 0 if the server is not to be used. The replies to what was sent before do
- * not count then: a server that stood still may have done it after another one took its place. */
+/* connection_of returns the link's connection, or 0 if this store must not use the server. In that
+ * case it drops the connection, so that replies to commands sent before do not count: a server that
+ * stood still may have carried them out after another server took its place. */
 static uint64_t connection_of(const struct redis_store *store, struct node *node)
 {
 	if (node_is_usable(store, node))
@@ -203,8 +205,8 @@ static uint64_t connection_of(const struct redis_store *store, struct node *node
 	return 0;
 }
 
-/* note_server notices that the connection leads to another server, or to one that was not the
- * master all the time. If the server does not show its names, nobody knows. */
+/* note_server notices that the connection leads to another server, or to a server that was not the
+ * master all the time. If the server does not show its ids, it counts as another one. */
 static void note_server(struct node *node)
 {
 	const struct link_server *server = link_server(node->link);
@@ -238,8 +240,8 @@ void node_watch(struct redis_store *store, struct node *node)
 	node->came_up = true;
 }
 
-/* items_of counts the items of a reply on two levels, because a page of a scan is an array of
- * arrays. */
+/* items_of counts the items of a reply on the first two levels, because a page of a scan is an
+ * array of arrays. */
 static size_t items_of(const struct reply *reply)
 {
 	size_t count = 1;
@@ -251,8 +253,8 @@ static size_t items_of(const struct reply *reply)
 	return count;
 }
 
-/* request_misread is called when the reply has a wrong shape, so that the replies behind it may
- * belong to other commands. The connection is dropped, and all requests on it are lost. */
+/* request_misread is called when a reply has a wrong shape. The replies behind it may then belong
+ * to other commands. So the connection is dropped, and all requests on it are lost. */
 static void request_misread(struct redis_request *request)
 {
 	char why[DW_MESSAGE_SIZE];
@@ -266,8 +268,8 @@ static void request_misread(struct redis_request *request)
 	link_drop(request->node->link, why);
 }
 
-/* take_reply gives the reply to the oldest request. If the shape of the reply is wrong, the request
- * stays, and is lost together with the requests behind it. */
+/* take_reply passes the reply to the oldest request. If the shape of the reply is wrong, this
+ * request is lost, together with the requests behind it. */
 static void take_reply(struct redis_store *store, struct node *node, const struct reply *reply)
 {
 	struct redis_request *request = node->under_way.first;
@@ -282,7 +284,8 @@ static void take_reply(struct redis_store *store, struct node *node, const struc
 	}
 }
 
-/* watch_again reads the clock again, if the server may have stopped to be the right one. */
+/* watch_again reads the clock again, because the time in which this store may use the server may be
+ * over. */
 static void watch_again(struct redis_store *store, struct node *node)
 {
 	if (node->named.until == DW_NEVER)

@@ -24,8 +24,8 @@ static bool is_busy(const struct redis_store *store, const struct shard *shard)
 	       shard->rebuild.state == REBUILD_ACQUIRING || store->ownership.acquisition.active;
 }
 
-/* bring: the lease lasts no longer than its node was to be used. At the new node nobody has had
- * the shard as long as that shows our fence. */
+/* bring moves a shard to another node. Its lease ends at the latest when its old node was not to be
+ * used any more. While the new node shows our fence, nobody else has had the shard there. */
 static void bring(struct redis_store *store, struct shard *shard, struct node *node)
 {
 	struct shard_lease *lease = &shard->lease;
@@ -79,7 +79,7 @@ const struct node *nodes_new(const struct redis_store *store)
 	for (unsigned i = 0; i < store->nodes.count; i++) {
 		const struct node *node = store->nodes.list[i];
 
-		/* A master that was replaced is named by nobody, and stays in the list. */
+		/* A master that was replaced stays in the list, though nobody names it. */
 		if (node_is_new(node) && store->now < node->named.until)
 			return node;
 	}

@@ -7,11 +7,12 @@
 #include "redis/link_server.h"
 #include "store/redis/core.h"
 
-/* WAIT waits so long, so that the link hears something before it counts as lost. */
+/* How long WAIT waits in the server. The link must get an answer before its connection counts as
+ * lost. */
 #define WAIT_MS "200"
-/* After opening, replicas may be about to follow. */
+/* After opening, replicas get this time to connect to the server. */
 #define OPENING_PATIENCE DW_SECONDS(3)
-/* The key whose expiry is the write lives so long without one. */
+/* How long the key of the write lives if no round renews its expiry. */
 #define KEY_MS "3600000"
 
 /* A round is a write, WAIT and INFO. */
@@ -19,21 +20,24 @@ enum { STEP_WRITE, STEP_WAIT, STEP_INFO, STEPS };
 
 struct replicas {
 	struct link *link;
-	uint64_t connection; /* as last seen; 0: none */
-	bool is_asked;       /* a round is under way: */
-	unsigned step;       /* the reply that comes next */
-	uint64_t last;       /* it covers the held answers up to this one */
+	uint64_t connection; /* the link's connection, as last seen; 0: none */
+	/* A round is under way. `step` is the reply that comes next, and `last` is the number of
+	 * the last held answer that the round covers. */
+	bool is_asked;
+	unsigned step; /* one of STEP_WRITE to STEP_INFO */
+	uint64_t last; /* as in held.requests */
 	bool has_written;
-	int64_t count; /* so many replicas have the write */
-	int64_t had;   /* so many had the last write that was waited for; -1: none was */
+	int64_t count; /* this number of replicas have the write */
+	/* How many replicas had the write of the last WAIT; -1: no WAIT was answered. */
+	int64_t had;
 	char history[SERVER_ID_SIZE];
-	bool has_key;                /* the key is there, as far as is known */
-	dw_usec again_at;            /* the next round begins then, or later (steady clock) */
+	bool has_key;                /* the key exists, as far as this store knows */
+	dw_usec again_at;            /* the next round begins then at the earliest (steady clock) */
 	unsigned answered;           /* rounds that were answered */
 	dw_usec since;               /* when the first round began; 0: none has */
-	bool is_sure;                /* enough replicas were there once, or were late */
+	bool is_sure;                /* there were enough replicas once, or they were late */
 	bool is_refused;             /* the server refused a command of the last round */
-	char words[DW_MESSAGE_SIZE]; /* why the last round was no good, or "" */
+	char words[DW_MESSAGE_SIZE]; /* why the last round has failed, or "" */
 	bool has_event;
 	dw_store_event event;
 };
@@ -67,7 +71,7 @@ static const char *why_late(const struct replicas *replicas, char *room, size_t 
 	return room;
 }
 
-/* be_late gives what is held, because the replicas have not had it in time. */
+/* be_late answers what is held back, because the replicas did not have it in time. */
 static void be_late(struct redis_store *store, struct node *node)
 {
 	char words[DW_MESSAGE_SIZE], room[64];
@@ -117,7 +121,7 @@ static int send(struct replicas *replicas, dw_usec now, const char *const *words
 	return link_send(replicas->link, count, words, sizes, now);
 }
 
-/* is_one returns true if both links lead to the same process. */
+/* is_one returns true if the link and the node's own link lead to the same process. */
 static bool is_one(const struct node *node)
 {
 	const struct link_server *server = link_server(node->replicas->link);
@@ -138,8 +142,8 @@ static bool name_key(const struct redis_store *store, const struct node *node, c
 	return false;
 }
 
-/* ask begins a round. A new expiry of a key is a write that a server without memory does not
- * refuse. */
+/* ask begins a round. The write is a new expiry of a key, because a server without free memory does
+ * not refuse it. */
 static void ask(struct redis_store *store, struct node *node)
 {
 	struct replicas *replicas = node->replicas;
@@ -192,7 +196,7 @@ static void take_reply(struct replicas *replicas, const struct reply *reply)
 		hello_history(reply, replicas->history);
 }
 
-/* judge ends a round. */
+/* judge ends a round, and acts on its result. */
 static void judge(struct redis_store *store, struct node *node)
 {
 	struct replicas *replicas = node->replicas;
@@ -237,7 +241,7 @@ static int make_link(struct redis_store *store, struct node *node)
 	return DW_OK;
 }
 
-/* listen reads what has come. */
+/* listen reads the replies that have arrived. */
 static void listen(struct redis_store *store, struct node *node)
 {
 	struct replicas *replicas = node->replicas;
@@ -278,7 +282,7 @@ void replicas_work(struct redis_store *store, struct node *node)
 {
 	if (store->url.replicas == 0)
 		return;
-	/* Without memory or a descriptor for it, the replicas are late. */
+	/* Without memory or a descriptor for the link, the replicas count as late. */
 	if (!node->replicas && make_link(store, node) != DW_OK) {
 		held_release(store, node, UINT64_MAX, DW_STORED);
 		return;

@@ -1,6 +1,7 @@
 /* A server may lack the commands for scripts (rename-command, a proxy), and a user may lack the
- * right to them. Then the handle would open, and each of its operations would be refused. So the
- * store asks when it is opened, and only then: a right that is lost later can be given again. */
+ * right to use them. Then the handle would open, and each of its operations would be refused. So
+ * the store asks when it is opened, and only then, because a right that is lost later can be
+ * granted again. */
 #include "store/redis/wire/rights.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void right_answered(struct redis_store *store, struct redis_request *requ
 	if (scripts->missing[0] || !(is_unknown || reply_fails(reply, "NOPERM")))
 		return;
 	scripts->is_unknown = is_unknown;
-	/* Behind the comma the server repeats the words of the command. */
+	/* The server repeats the words of the command after the comma. */
 	(void)snprintf(scripts->missing, sizeof scripts->missing,
 		       "%s: the server refuses %s: %.*s: durawheel needs EVAL, EVALSHA and SCRIPT "
 		       "LOAD",
@@ -30,7 +31,7 @@ static void right_answered(struct redis_store *store, struct redis_request *requ
 		       reply->bytes); /* long words are cut */
 }
 
-/* right_lost needs to do nothing: the store asks again, or is not opened. */
+/* right_lost has nothing to do: the store asks again, or is not opened. */
 static void right_lost(struct redis_store *store, struct redis_request *request)
 {
 	request_free(&store->alloc, request);

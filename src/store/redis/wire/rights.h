@@ -4,8 +4,8 @@
 
 struct redis_store;
 
-/* rights_ask sends the question. Its answer is in scripts.missing before the reply to a later
- * command arrives. */
+/* rights_ask sends the commands that test this. The answer is in scripts.missing before the reply
+ * to any later command arrives. */
 void rights_ask(struct redis_store *);
 
 #endif

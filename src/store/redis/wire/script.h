@@ -1,6 +1,6 @@
 /* The scripts of lua/. The build puts them into the program. The text of a script is the parts of
- * lua/common that it uses, and its own file. A part that several scripts use is in the program
- * once. */
+ * lua/common that it uses, followed by its own file. A part that several scripts use is in the
+ * program only once. */
 #ifndef DW_STORE_REDIS_SCRIPT_H
 #define DW_STORE_REDIS_SCRIPT_H
 
@@ -72,7 +72,7 @@ struct script_part {
 	size_t size;
 };
 
-/* The keys of a shard. A script has some of them, in this order, and then those of queues. */
+/* The keys of a shard. A script gets some of them, in this order, and then the keys of queues. */
 enum redis_key {
 	KEY_LEASE,
 	KEY_META,
@@ -85,41 +85,43 @@ enum redis_key {
 	KEY_SESSION,
 	KEY_ENDS,
 	KEY_UNTILS,
-	KEY_COUNT, /* a shard is cut off while one of the keys before has a wrong type */
+	/* While one of the keys before KEY_COUNT has a wrong type, the shard is cut off. */
+	KEY_COUNT,
 	KEY_TOPICS = KEY_COUNT,
 	KEY_DROPPED,
 	KEY_COUNTS,
-	KEY_MEMBERS, /* in the first shard only, as are the next ones */
+	/* This key and the next two are only in the first shard. */
+	KEY_MEMBERS,
 	KEY_RECORDS,
 	KEY_REPORTS,
 	KEYS_OF_SHARD,
-	NAME_WAKE = KEYS_OF_SHARD, /* a channel */
+	NAME_WAKE = KEYS_OF_SHARD, /* the name of a channel, not of a key */
 	NAMES_OF_SHARD
 };
 
-/* How their names end; that of KEY_SESSION continues with the nonce of the client. */
+/* How the names of the keys end. The name of KEY_SESSION continues with the nonce of the client. */
 extern const char *const redis_key_ends[NAMES_OF_SHARD];
 
-/* How the names of the keys of a topic's queue end. The name of the topic follows, but not behind
- * the last one. */
+/* How the names of the keys of a topic's queue end. The name of the topic follows, except after the
+ * last one. */
 enum { QUEUE_KEYS = 5, QUEUE_KEYS_MAX };
 extern const char *const redis_queue_ends[QUEUE_KEYS_MAX];
 
 struct redis_script {
 	const char *name; /* the name of the file, without .lua */
 	const char *sha1; /* the SHA-1 of the whole text, as 40 hexadecimal digits */
-	/* The parts in order; NULL stands behind the last one. */
+	/* The parts in order, followed by NULL. */
 	const struct script_part *const *parts;
 	size_t size;               /* size of the whole text in bytes */
-	const unsigned char *keys; /* each an enum redis_key */
+	const unsigned char *keys; /* key_count items, each an enum redis_key */
 	unsigned key_count;
-	unsigned queue_keys; /* so many of redis_queue_ends follow, for each topic */
+	unsigned queue_keys; /* how many of redis_queue_ends the script gets for each topic */
 };
 
 extern const struct redis_script redis_scripts[SCRIPT_COUNT];
 
-/* script_text writes the whole text into room, which must have the script's size, and returns
- * room. */
+/* script_text writes the whole text into `room`, which must have the script's size, and returns
+ * `room`. */
 const char *script_text(const struct redis_script *, char *room);
 
 #endif

@@ -20,7 +20,8 @@ void command_begin(struct redis_draft *draft, enum redis_command_id command)
 	begin(draft, shape_of(command)->command, command);
 }
 
-/* add_text returns room for `more` bytes; NULL: no memory. */
+/* add_text adds the text of the script as a word. It returns a buffer for `more` bytes, or NULL
+ * without memory. */
 static char *add_text(struct redis_draft *draft, const struct redis_script *script, size_t more)
 {
 	struct redis_command *words = &draft->words;
@@ -32,7 +33,8 @@ static char *add_text(struct redis_draft *draft, const struct redis_script *scri
 	return room + script->size;
 }
 
-/* add_keys adds the keys of the shard that the script names. Those of queues follow. */
+/* add_keys adds the number of all keys, and the shard's keys that the script gets. The caller adds
+ * the keys of queues. */
 static void add_keys(struct redis_command *words, const struct redis_script *script,
 		     const struct shard *shard, size_t topics)
 {
@@ -146,8 +148,8 @@ static void load(struct redis_store *store, const struct redis_request *request)
 
 /* ---- What failed ----------------------------------------------------------------------------- */
 
-/* pause_shard delays the shard's next command, so that refused commands are not sent again and
- * again without end. */
+/* pause_shard delays the shard's next command, so that refused commands are not sent again in a
+ * loop. */
 static void pause_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard)
@@ -208,8 +210,8 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 	return FAILURE_REFUSED;
 }
 
-/* number_refused is called when the server expects another number, because the last number that it
- * has applied is `mark`. */
+/* number_refused is called when the server expects another number, because `mark` is the last
+ * number that it has applied. */
 static enum failure number_refused(const struct redis_request *request, uint64_t mark)
 {
 	if (mark < request->shard->channel.acked)
@@ -243,7 +245,9 @@ void call_number_done(const struct redis_request *request, bool applied)
 
 	shard->channel.under_way--;
 	if (request->as_owner != shard_is_ours(shard))
-		return; /* the role has changed, and numbers of the old role do not count */
+		/* The store's role in this shard has changed, and numbers of the old role do not
+		 * count. */
+		return;
 	if (applied) {
 		shard->channel.acked = request->number;
 	} else {

@@ -12,9 +12,11 @@
 /* What the caller must do with the operations of a refused call. */
 enum failure {
 	FAILURE_NONE,
-	FAILURE_AGAIN,   /* not applied: send the operations again, now or after a pause */
-	FAILURE_LOOK,    /* as FAILURE_AGAIN, but without DW_OP_KNOWN: our knowledge may be old */
-	FAILURE_FENCED,  /* the token or the session is not the current one any more */
+	FAILURE_AGAIN, /* not applied: send the operations again, at once or after a pause */
+	/* Not applied, because our knowledge may be old: send the operations again without
+	 * DW_OP_KNOWN. */
+	FAILURE_LOOK,
+	FAILURE_FENCED,  /* the token or the session is no longer the current one */
 	FAILURE_FULL,    /* the server has no memory or no disk space left */
 	FAILURE_REFUSED, /* the reason will not pass by itself */
 	FAILURE_LOST     /* the shard was emptied or set back */
@@ -23,11 +25,12 @@ enum failure {
 /* command_begin begins the draft with a plain command. */
 void command_begin(struct redis_draft *, enum redis_command_id);
 
-/* call_begin begins the draft with EVALSHA of a script and the shard's keys. If the script has
+/* call_begin begins the draft with EVALSHA of a script and the shard's keys. If the script gets
  * keys of a topic's queue, the caller adds these next. call_begin_rare sends the whole text with
  * EVAL, so that a call to a server that does not know the script need not be repeated.
- * call_begin_topics does so for a script that has the keys of so many topics' queues, and returns
- * room for `size` bytes, which lasts as long as the command; NULL: no memory. */
+ * call_begin_topics also sends the whole text, for a script that gets the keys of the queues of
+ * `topics` topics. It returns a buffer of `size` bytes, which lasts as long as the command, or NULL
+ * without memory. */
 void call_begin(struct redis_draft *, enum redis_script_id, const struct shard *);
 void call_begin_rare(struct redis_draft *, enum redis_script_id, const struct shard *);
 char *call_begin_topics(struct redis_draft *, enum redis_script_id, const struct shard *,
@@ -37,18 +40,20 @@ char *call_begin_topics(struct redis_draft *, enum redis_script_id, const struct
  * command. */
 void call_guard(struct redis_store *, const struct shard *, uint64_t number);
 
-/* call_failed says whether a reply is a refusal, and of which kind. */
+/* call_failed returns FAILURE_NONE if the reply is not a refusal, otherwise the kind of the
+ * refusal. */
 enum failure call_failed(struct redis_store *, struct redis_request *, const struct reply *);
 
-/* call_is_of_shard returns true if the reason of an error may be the shard alone: its keys, or its
- * slot. Other errors are those of the server. */
+/* call_is_of_shard returns true if the reason of an error may be this shard alone: its keys, or its
+ * slot. All other errors concern the whole server. */
 bool call_is_of_shard(const struct reply *error);
 
-/* call_passes returns true if an error will pass by itself. With a cluster that is so while a slot
- * moves. */
+/* call_passes returns true if an error will pass by itself. In a cluster this includes the errors
+ * while a slot moves. */
 bool call_passes(const struct redis_store *, const struct reply *error);
 
-/* call_number_done counts a numbered command as answered, whether it was applied or not. */
+/* call_number_done counts a numbered command as answered. `applied` says whether the server has
+ * applied it. */
 void call_number_done(const struct redis_request *, bool applied);
 
 #endif

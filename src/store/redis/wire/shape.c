@@ -1,7 +1,6 @@
 /* Says what the reply to each command may look like. Every reply is compared with this table before
- * anything uses it, so no function needs to check again which items a reply has. A reply that does
- * not fit means that the server is not what we take it for, or that something between us has
- * changed the reply.
+ * anything uses it, so no function needs to check again which items a reply has. If a reply does
+ * not fit, the server is not a Redis as we know it, or something between us has changed the reply.
  *
  * A shape has alternatives, divided by '|'. Each alternative is one of these: WORD:ITEMS, an array
  * that begins with that word; :ITEMS, an array; =ITEM, a single item. A letter stands for an item:
@@ -10,7 +9,7 @@
  *	B  an array of b   V  an array of v   k  a script's result for one timer: an integer,
  *	                                         a header, or an array of an integer and a bulk
  *
- * The items behind '/' are repeated: once for each operation of the command, or any number of times
+ * The items after '/' are repeated: once for each operation of the command, or any number of times
  * if the command has no operations. All arrays (B, V) in one reply have the same length. */
 #include "store/redis/wire/shape.h"
 
@@ -94,8 +93,8 @@ const struct shape *shape_of(unsigned command)
 	return &shapes[command];
 }
 
-/* is_plain returns true if the item is what the letter stands for. It does not know the letters B,
- * V and k. */
+/* is_plain returns true if the letter stands for this item. It does not know the letters B, V and
+ * k. */
 static bool is_plain(const struct reply *item, char letter)
 {
 	bool bulk = item->kind == REPLY_BULK;
@@ -112,8 +111,7 @@ static bool is_plain(const struct reply *item, char letter)
 	}
 }
 
-/* is_array_of returns true if the item is an array whose items are all what the letter stands
- * for. */
+/* is_array_of returns true if the item is an array and the letter stands for each of its items. */
 static bool is_array_of(const struct reply *item, char letter)
 {
 	if (item->kind != REPLY_ARRAY)
@@ -139,12 +137,12 @@ static bool is_item(const struct reply *item, char letter)
 	return letter == 'k' ? is_of_timer(item) : is_plain(item, letter);
 }
 
-/* are_items returns true if the items are what `letters` says. The first `fixed` letters stand for
- * one item each; the `repeated` letters behind the '/' occur again and again. */
+/* are_items returns true if the items fit the letters. The first `fixed` letters stand for one item
+ * each; the `repeated` letters after the '/' apply again and again. */
 static bool are_items(const struct reply *items, size_t count, const char *letters, size_t fixed,
 		      size_t repeated)
 {
-	/* The common length of the arrays seen so far; SIZE_MAX: none yet. */
+	/* The common length of the arrays seen so far; SIZE_MAX: no array was seen. */
 	size_t length = SIZE_MAX;
 
 	for (size_t i = 0; i < count; i++) {

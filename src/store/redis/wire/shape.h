@@ -7,8 +7,8 @@
 #include "redis/reply.h"
 #include "store/redis/wire/script.h"
 
-/* The numbers of the commands. After the scripts come the plain commands of Redis that this store
- * uses. PAGE_SCORES is the script page when it is asked for all scores. */
+/* The numbers of the commands. The plain commands of Redis that this store uses follow after the
+ * scripts. PAGE_SCORES is the script page when it is asked for all scores. */
 enum redis_command_id {
 	COMMAND_EVAL = SCRIPT_COUNT,
 	COMMAND_EVALSHA,

@@ -20,7 +20,7 @@ enum {
 	AT_CRC = 38,
 	AT_LATE_AFTER = 42,
 	AT_RECORD = 42,
-	RECORD_CRC = 8, /* where the crc is in a record */
+	RECORD_CRC = 8, /* offset of the crc in a record */
 	FORM_PLAIN = 1,
 	FORM_LATE = 2,
 	FORM_RECORD = 3,
@@ -119,7 +119,7 @@ size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t
 }
 
 /* cut_why finds the text of dw_set_why() at the end of a value, and returns the size of the value
- * without it. Returns 0 if the value has no room for the text. */
+ * without it. Returns 0 if the value is too short to have the text. */
 static size_t cut_why(const unsigned char *bytes, size_t size, struct why *ret_why)
 {
 	*ret_why = (struct why){0};
@@ -217,8 +217,8 @@ dw_row *value_row(const struct alloc *alloc, const char *id, size_t id_size, con
 	struct why why;
 	dw_row *row;
 
-	/* An id that another program wrote may have any length, and may contain NUL. As much of it
-	 * is shown as fits. */
+	/* An id that another program wrote may have any length, and may contain a NUL. It is cut
+	 * there or at DW_ID_MAX. */
 	id_size = strnlen(id, id_size < DW_ID_MAX ? id_size : DW_ID_MAX);
 	memcpy(name, id, id_size);
 	name[id_size] = '\0';

@@ -12,14 +12,13 @@
  *	   form 2: late_after i64, topic, data
  *	   form 3: the whole record as src/timer/record.h has it; topic size is 0
  *
- * If 16 is added to the form, the text of dw_set_why() stands behind all this, and then its size
- * u8.
+ * If the form has 16 added, the text of dw_set_why() and then its size (u8) follow at the end.
  *
  * The check covers the header and the crc; the crc covers the record of src/timer/record.h. So a
- * flipped bit never makes another deadline, and a header never gets another body.
+ * flipped bit never makes another deadline, and a header never goes with another body.
  *
- * Form 3 is for records that the other forms cannot carry, those of later versions. A library that
- * does not know such a version can tell it from damage. */
+ * Form 3 is for records that the other forms cannot carry: those of later versions. A library that
+ * does not know such a version can tell the record from damage. */
 #ifndef DW_STORE_REDIS_VALUE_H
 #define DW_STORE_REDIS_VALUE_H
 
@@ -42,20 +41,20 @@ size_t value_pack(const void *record, size_t size, unsigned char *ret_packed);
  * owner that claimed the timer, or 0. */
 void value_head_write(unsigned char *ret_head, const dw_head *, uint64_t claim, uint32_t crc);
 
-/* value_add_why puts a text of dw_set_why() behind a whole value of `size` bytes. The value must
- * have room for text_size + 1 more bytes. It returns the new size. */
+/* value_add_why adds a text of dw_set_why() after a whole value of `size` bytes. The buffer must
+ * have space for text_size + 1 more bytes. It returns the new size. */
 size_t value_add_why(unsigned char *value, size_t size, const char *text, size_t text_size);
 
 /* value_head reads a header that a script has sent. Returns false if the bytes are not a header. */
 bool value_head(const void *bytes, size_t size, dw_head *ret_head);
 
-/* value_row makes the row of a stored value. If bytes is NULL, there is an entry without a value.
- * The row's status says whether the row can be trusted. Returns NULL without memory. */
+/* value_row makes the row of a stored value. bytes is NULL if there is an entry without a value.
+ * The row's status says whether the row is undamaged. Returns NULL without memory. */
 dw_row *value_row(const struct alloc *, const char *id, size_t id_size, const void *bytes,
 		  size_t size);
 
-/* value_score returns the score that a pending timer with this deadline has in the sorted set. A
- * claimed timer has the negative of it. */
+/* value_score returns the score that a pending timer with this deadline has in the sorted set. The
+ * score of a claimed timer is its negative. */
 int64_t value_score(dw_usec due);
 
 /* value_check computes the check of a header and a body's crc, as the scripts do. */

@@ -1,7 +1,7 @@
-/* The wake channels, one a shard: clients publish the number of the shard there when they have
- * written to its inbox, and 't' when they have changed settings of topics. An owner subscribes to
- * those of its shards, on a connection of its own. A peer also hears of shards that others have
- * given away. */
+/* The wake channels, one for each shard. Clients publish the number of the shard there when they
+ * have written to its inbox, and 't' when they have changed settings of topics. An owner subscribes
+ * to the channels of its shards, on a connection of its own. A peer also hears of shards that other
+ * peers have given away. */
 #include "store/redis/wire/wake_channel.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@ void wake_channel_free(struct wake_channel *wake)
 		(void)close(wake->descriptor); /* the descriptor holds no data */
 }
 
-/* log_line passes warnings of the link on. While the store is being opened, redis_store_open()
- * reports why there is no connection, so these warnings are left out. */
+/* log_line passes warnings of the link to the program's log. While the store is being opened,
+ * redis_store_open() reports why there is no connection, so these warnings are left out. */
 static void log_line(dw_log_level level, const char *line, void *user)
 {
 	const struct redis_store *store = user;
@@ -85,14 +85,15 @@ int voter_link(struct redis_store *store, const struct redis_url *url, struct li
 
 /* ---- Which channels ------------------------------------------------------------------------ */
 
-/* hears returns true if the store wants to hear of the shard. A peer hears of its own ones only:
- * each subscriber of a channel costs whoever publishes there. */
+/* hears returns true if the store wants to hear of the shard. A peer hears only of its own shards,
+ * because each subscriber makes publishing on a channel more expensive. */
 static bool hears(const struct redis_store *store, unsigned shard)
 {
 	return shard_is_ours(&store->shards[shard]) || !shard_is_shared(store);
 }
 
-/* has_changed returns true if the store wants to hear of other shards than it is subscribed to. */
+/* has_changed returns true if the store is not subscribed to exactly the shards of which it wants
+ * to hear. */
 static bool has_changed(const struct redis_store *store)
 {
 	const struct wake_channel *wake = &store->wake;
@@ -105,7 +106,8 @@ static bool has_changed(const struct redis_store *store)
 	return false;
 }
 
-/* channels_of returns the names of the channels, with '\n' between them; NULL: no memory. */
+/* channels_of returns the names of the channels, with '\n' between them. NULL: there was no
+ * memory. */
 static char *channels_of(struct redis_store *store)
 {
 	size_t size = sizeof store->names.free + 1, used = 0;
@@ -124,8 +126,8 @@ static char *channels_of(struct redis_store *store)
 	return text;
 }
 
-/* wake_channel_open opens a link to the channels. If this fails, the owner learns of changes from
- * the renewals, which count the inbox. */
+/* wake_channel_open opens a link to the channels. If this fails, the owner learns of changes by the
+ * renewals, which count the entries of the inbox. */
 static struct link *wake_channel_open(struct redis_store *store)
 {
 	struct wake_channel *wake = &store->wake;
@@ -142,8 +144,8 @@ static struct link *wake_channel_open(struct redis_store *store)
 	return link;
 }
 
-/* wake_channel_follow opens another link if the store wants to hear of other shards now. Until this
- * link is up, the last one is heard. */
+/* wake_channel_follow opens another link if the store now wants to hear of other shards. Until the
+ * new link is up, the old one is used. */
 static void wake_channel_follow(struct redis_store *store)
 {
 	struct wake_channel *wake = &store->wake;
