@@ -10,8 +10,9 @@
 
 /* ---- Operands ------------------------------------------------------------------------------ */
 
-/* batch_add_forget: all shards together keep at most DW_DEAD_MAX dead letters. If they have more,
- * each shard keeps its share, in proportion to the letters that it has now. */
+/* batch_add_forget adds the limits of the shard's dead letters. All shards together keep at most
+ * DW_DEAD_MAX letters. If they have more, each shard keeps its share, in proportion to the letters
+ * that it has now. */
 void batch_add_forget(struct redis_store *store, const struct shard *shard)
 {
 	uint64_t total = 0;
@@ -50,8 +51,8 @@ static void add_head(struct redis_command *words, const dw_op *op)
 	command_time(words, op->head.due);
 }
 
-/* add_puts adds the puts column by column, as the script hands them to Redis. Returns false if one
- * body is not a record. */
+/* add_puts adds the puts column by column, because the script passes them to Redis in this order.
+ * Returns false if one body is not a record. */
 static bool add_puts(struct redis_store *store, const struct shard *shard, const dw_op *first,
 		     size_t count)
 {
@@ -102,8 +103,8 @@ static bool add_next(struct redis_store *store, const struct shard *shard, const
 	return size > 0;
 }
 
-/* add_push adds a timer that is written again after a loss. Returns false if its body is not a
- * record. */
+/* add_push adds a timer that the engine writes again after a loss. Returns false if its body is not
+ * a record. */
 static bool add_push(struct redis_command *words, const dw_op *op, unsigned char **at)
 {
 	size_t size = value_pack(op->body, op->body_size, *at);
@@ -282,7 +283,7 @@ bool batch_is_good(const struct op_queue *queue)
 	       queue->count * batch_cost(queue->first) >= BATCH_COST_MAX;
 }
 
-/* room_of returns how much room the packed body of an operation needs. */
+/* room_of returns how many bytes the packed body of an operation needs. */
 static size_t room_of(const dw_op *op)
 {
 	if (op->kind == DW_OP_SETTLE)
@@ -290,10 +291,10 @@ static size_t room_of(const dw_op *op)
 	return op->body_size ? VALUE_HEAD_SIZE + VALUE_BODY_MAX(op->body_size) : 0;
 }
 
-/* The hashes of the ids in one command of puts or known claims. The ids must differ. Two ids with
- * one hash only cost a second command. */
+/* The hashes of the ids in one command of puts or known claims. All ids in such a command must
+ * differ. If two ids have the same hash, this only costs a second command. */
 struct seen {
-	size_t mask; /* number of places in use, minus 1; the number is a power of two */
+	size_t mask; /* number of places in use, minus 1; that number is a power of two */
 	uint64_t hashes[4 * BATCH_MAX];
 };
 
@@ -311,7 +312,7 @@ static void seen_clear(struct seen *seen, size_t most)
 /* is_seen returns true if the set already has the id's hash. Otherwise it adds the hash. */
 static bool is_seen(struct seen *seen, const char *id)
 {
-	/* Never 0, because 0 is an empty place. */
+	/* The lowest bit is set, because 0 means an empty place. */
 	uint64_t hash = hash_bytes(1, id, strlen(id)) | 1;
 	size_t at = hash >> 8;
 
@@ -333,17 +334,17 @@ void batch_forget(struct op_queue *queue)
 		op->flags &= ~DW_OP_KNOWN;
 }
 
-/* is_free returns true if the operation may overtake operations of these kinds that concern other
- * ids. A move may not: like a put it makes a version, and versions follow the order of the
- * calls. */
+/* is_free returns true if the operation may overtake operations on other ids, if these also are of
+ * the kinds below. A move may not overtake: like a put it makes a version, and versions follow the
+ * order of the calls. */
 static bool is_free(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_CANCEL || op->kind == DW_OP_CLAIM ||
 	       op->kind == DW_OP_SETTLE || op->kind == DW_OP_NEXT || op->kind == DW_OP_ACK;
 }
 
-/* run_end returns the last operation of the run at the head of the queue. Returns NULL if the run
- * already fills a command. */
+/* run_end returns the last of the operations of one kind at the head of the queue. Returns NULL if
+ * they already fill a command. */
 static dw_op *run_end(const struct op_queue *queue, size_t *ret_count)
 {
 	dw_op *op = queue->first;
@@ -360,7 +361,7 @@ void batch_gather(struct op_queue *queue)
 {
 	size_t count;
 	dw_op *run = run_end(queue, &count);
-	dw_op *before = run; /* the next operation to look at is the one behind this one */
+	dw_op *before = run; /* the operation after this one is looked at next */
 	struct seen passed;
 
 	if (!run || !run->next || !is_free(run))
@@ -425,8 +426,8 @@ size_t batch_run(const struct op_queue *queue, size_t *ret_bytes)
 			break;
 		if (kind == DW_OP_REPLAY && op->replay->journal != queue->first->replay->journal)
 			break;
-		/* A refused put is in the queue again, perhaps behind a put with a later version.
-		 * Versions must grow within a command. */
+		/* A refused put is in the queue again, perhaps after a put with a later version.
+		 * But versions must grow within a command. */
 		if (grows && place_of_const(op)->floor <= floor && count > 0)
 			break;
 		floor = place_of_const(op)->floor;

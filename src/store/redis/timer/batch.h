@@ -18,7 +18,7 @@ struct shard;
 #define BATCH_BYTES_MAX ((size_t)1 << 19)
 
 struct batch {
-	unsigned char *packed; /* room for the bodies of one command */
+	unsigned char *packed; /* buffer for the bodies of one command */
 	size_t packed_size;
 	char flags[BATCH_MAX]; /* one digit for each put of a command */
 };
@@ -27,8 +27,8 @@ struct batch {
  * Operations on the same id keep their order. */
 void batch_gather(struct op_queue *);
 
-/* batch_take_back puts operations that were sent but not applied back into the queue, in their
- * order of submission. */
+/* batch_take_back puts operations that were sent but not applied back into the queue. The queue
+ * stays in the order of submission. */
 void batch_take_back(struct op_queue *, struct op_queue *ops);
 
 /* batch_cost returns how long this operation keeps the server busy, in us, as measured on a slow
@@ -37,16 +37,16 @@ void batch_take_back(struct op_queue *, struct op_queue *ops);
 unsigned batch_cost(const dw_op *);
 bool batch_is_good(const struct op_queue *);
 
-/* batch_run returns how many operations at the head of the queue make one command, and the room
- * that their bodies need. batch_room provides that room. batch_add adds the words of the
- * operations; it returns false if one of them cannot be stored. */
+/* batch_run returns how many operations at the head of the queue make one command, and how many
+ * bytes their bodies need. batch_room provides a buffer of that size. batch_add adds the words of
+ * the operations; it returns false if one of them cannot be stored. */
 size_t batch_run(const struct op_queue *, size_t *ret_bytes);
 int batch_room(struct redis_store *, size_t bytes);
 bool batch_add(struct redis_store *, const struct shard *, const struct op_queue *, size_t count);
 
-/* batch_is_known returns true if the script need not read the timer that it claims, settles or
- * renews, unless the inbox says that a client has written it since. batch_forget takes this
- * permission back. */
+/* batch_is_known returns true if the script may claim, settle or renew the timer without reading it
+ * first. The script still reads the timer if the inbox has its id, because a client has changed it
+ * then. batch_forget takes this permission back. */
 bool batch_is_known(const dw_op *);
 void batch_forget(struct op_queue *);
 

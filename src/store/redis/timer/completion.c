@@ -1,7 +1,8 @@
-/* Hands answers over, and decides when an operation is given up. An answer waits for no other one.
- * So a shard that stands still holds up nobody. The commands of a shard go over one connection, and
- * their answers are handed over in the order of the replies, which is the order in which the server
- * has done them. So the engine gets a read behind the changes that the read has seen. */
+/* Hands answers over, and decides when an operation is given up. An answer waits for no other
+ * answer, so a shard that does not answer holds up no other shard. The commands of a shard go over
+ * one connection. Their answers are handed over in the order of the replies, which is the order in
+ * which the server has carried them out. So the engine gets a read after all changes that the read
+ * has seen. */
 #include "store/redis/timer/completion.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	bool first = !store->completion.answers.first;
 	bool ours = op->kind == DW_OP_REDELETE || op->kind == DW_OP_MEND || op->flags & OP_OURS;
 
-	/* The handover lasts as long as the server keeps taking rebuild writes. */
+	/* The handover goes on while the server takes rebuild writes. */
 	if (store->handover.is_on && op->kind == DW_OP_REPUSH && op->status == DW_OK)
 		store->handover.until = usec_add(store->now, PATIENCE);
 	/* If the engine saw DW_EFENCED now, it would forget its timers before it has written them
@@ -65,7 +66,8 @@ static void hand_over(struct redis_store *store, dw_op *op)
 	}
 	if (op->kind == DW_OP_INBOX || op->kind == DW_OP_SCAN || op->kind == DW_OP_AUDIT)
 		tombstone_note_ended(store, op);
-	if (op->rows && op->kind != DW_OP_SCAN) /* the inbox tells what has replaced a timer */
+	/* The inbox shows which timer has replaced another one. */
+	if (op->rows && op->kind != DW_OP_SCAN)
 		tombstone_note_newer(store, op);
 	op_queue_push(&store->completion.answers, op);
 	if (first && !store->completion.in_turn)
@@ -168,15 +170,16 @@ static void queue_overdue(struct redis_store *store, struct op_queue *queue)
 		dw_op *next = op->next;
 
 		if (is_overdue(store, op, REPLY_TIME))
-			answer(store, op, DW_ESTORE); /* it was never applied */
+			answer(store, op, DW_ESTORE); /* the operation was never applied */
 		else
 			op_queue_push(queue, op);
 		op = next;
 	}
 }
 
-/* note_doubt remembers that a put may have been applied, so that it is not applied twice if it is
- * sent again. Without memory for this the put counts as applied, and its outcome stays unknown. */
+/* note_doubt notes that a put may have been applied, so that the put is not applied twice if it is
+ * sent again. Without memory for the note the put counts as applied, and its outcome stays
+ * unknown. */
 static void note_doubt(struct alloc *alloc, struct shard *shard, dw_op *op, uint64_t number)
 {
 	size_t id_size = strlen(op->id) + 1;
@@ -214,7 +217,7 @@ void answer_doubtful(struct redis_store *store, struct op_queue *queue)
 	}
 }
 
-/* A look-up in doubt has number 0. Its operations were noted before. */
+/* A request with number 0 looks up operations that were noted before. */
 void answer_note_closed(struct shard *shard, uint64_t number)
 {
 	for (struct redis_request *request = shard->in_doubt.requests.first; request;
@@ -236,7 +239,7 @@ static void recall_in_doubt(struct redis_store *store, struct shard *shard, dw_u
 
 		while ((op = op_queue_pop(&request->ops))) {
 			if (!answer_is_waited_for(op)) {
-				answer(store, op, DW_ESTORE); /* it may be repeated */
+				answer(store, op, DW_ESTORE); /* the operation may be repeated */
 			} else if (store->now >= usec_add(op->asked, patience)) {
 				note_doubt(&store->alloc, shard, op, request->number);
 				answer(store, op, DW_EUNKNOWN);
@@ -291,8 +294,8 @@ void answer_cut_off(struct redis_store *store, struct shard *shard)
 void answer_overdue(struct redis_store *store)
 {
 	if (store->now < store->completion.overdue_at)
-		/* looking at every queue takes longer than the rest of a turn, so it is not done
-		 * each turn */
+		/* Looking at every queue takes longer than the rest of a turn, so not every turn
+		 * does this. */
 		return;
 	store->completion.overdue_at = usec_add(store->now, OVERDUE_EVERY);
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;

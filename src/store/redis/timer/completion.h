@@ -1,4 +1,4 @@
-/* Answers operations, and gives up those that take too long. */
+/* Answers operations, and gives up operations that take too long. */
 #ifndef DW_STORE_REDIS_COMPLETION_H
 #define DW_STORE_REDIS_COMPLETION_H
 
@@ -10,30 +10,42 @@
 
 #define DOUBTS_MAX 1024u
 #define OP_OURS (1u << 31) /* a flag in dw_op.flags: the store made the operation itself */
-/* The timer's value was missing once; the engine then writes the shard again. */
+/* The timer's value was missing once. Then the engine writes the shard again. */
 #define OP_HALF_DELETED (1u << 30)
-#define OP_MISREAD (1u << 29) /* the reply to it had a wrong shape once */
-/* The second reply to it also had a wrong shape: the operation is given up. */
+/* The reply to the operation had a wrong shape once. */
+#define OP_MISREAD (1u << 29)
+/* The second reply to the operation also had a wrong shape, so the operation is given up. */
 #define OP_MISREAD_AGAIN (1u << 28)
-#define OP_REPLY_LOST (1u << 27) /* a TAKE: a reply that may have had messages was lost */
-#define OP_CLOSED (1u << 26)     /* a pause may have refused the put; its reply was lost */
+/* A TAKE: a reply that may have had messages was lost. */
+#define OP_REPLY_LOST (1u << 27)
+/* A pause of the queue may have refused the put, because the reply was lost. */
+#define OP_CLOSED (1u << 26)
 
-/* What this store notes about an operation, in the room that dw_op has for the store. */
+/* What this store notes about an operation, in the space that dw_op has for the store. */
 struct op_place {
 	dw_usec deadline; /* when the operation is given up (steady clock) */
-	uint64_t floor; /* a change: it asks for this version; a read: the time at which it began */
+	/* For a change, the version that it asks for. For a read, the time at which it began. */
+	uint64_t floor;
 	uint64_t order; /* the operation's number in the order of submission */
-	uint64_t generation; /* that of the head before the reply changed it (held.h) */
-	dw_usec again_at;    /* when a suspect that waits is sent again (steady clock) */
-	/* The connection that the server closed on this operation; 0 when that was judged. */
+	/* head.generation as it was before the reply changed it (held.h). */
+	uint64_t generation;
+	dw_usec again_at; /* when a suspect that waits is sent again (steady clock) */
+	/* The connection that the server closed because of this operation. 0 when that was judged,
+	 * or if there is none. */
 	uint32_t closed_on;
-	uint32_t attempt; /* as generation */
-	/* How often the server closed the connection on this operation alone, at most 255. */
+	uint32_t attempt; /* head.attempt as it was before the reply changed it */
+	/* How often the server closed the connection because of this operation alone, at most
+	 * 255. */
 	uint8_t closings;
-	bool was_alone;  /* when closed_on was closed, the command had only this operation */
-	bool is_suspect; /* the operation is sent alone */
-	bool is_refused; /* the server refused it, and its shard is looked at before it fails */
-	bool is_change;  /* it has no answer yet, and an OWN behind it waits for that */
+	/* When the server closed closed_on, the command had only this operation. */
+	bool was_alone;
+	/* The operation is sent alone, because it may be too large (suspect.h). */
+	bool is_suspect;
+	/* The server refused the operation. Before the operation fails, the store looks at its
+	 * shard. */
+	bool is_refused;
+	/* The operation is a change without an answer; an OWN after it waits for that answer. */
+	bool is_change;
 };
 
 _Static_assert(sizeof(struct op_place) <= sizeof(((dw_op *)0)->room), "it fits");
@@ -49,7 +61,7 @@ static inline const struct op_place *place_of_const(const dw_op *op)
 }
 
 /* place_is_alone returns true if the operation is sent alone, because the server may have closed
- * the connection on it (suspect.h). */
+ * the connection because of it (suspect.h). */
 static inline bool place_is_alone(const dw_op *op)
 {
 	return place_of_const(op)->closed_on || place_of_const(op)->is_suspect;
@@ -58,16 +70,16 @@ static inline bool place_is_alone(const dw_op *op)
 struct completion {
 	struct op_queue answers;
 	struct suspects suspects;
-	/* Operations with DW_EFENCED, whose answers wait for the end of a handover. */
+	/* Operations with DW_EFENCED, which are answered at the end of a handover. */
 	struct op_queue withheld;
 	uint64_t submitted; /* how many operations were submitted */
-	uint64_t changes;   /* changes without an answer */
-	/* The last OWN: its number, the changes before it without an answer, and the OWN itself
-	 * while it waits for them. */
+	uint64_t changes;   /* how many changes have no answer yet */
+	/* The last OWN: its number, how many changes before it have no answer, and the OWN itself
+	 * while it waits for their answers. */
 	uint64_t own_order;
 	uint64_t before_own;
 	dw_op *own;
-	dw_usec overdue_at; /* when answer_overdue looks at the queues next (steady clock) */
+	dw_usec overdue_at; /* when answer_overdue next looks at the queues (steady clock) */
 	bool in_turn;       /* a turn is running, so no wake-up is needed */
 };
 
@@ -97,11 +109,11 @@ struct shard_queues {
 };
 
 /* answer_is_waited_for returns true if a caller of the API waits for the answer, or if the answer
- * is of use only now. All other operations are never given up, because firing depends on them. */
+ * is useless later. All other operations are never given up, because firing depends on them. */
 bool answer_is_waited_for(const dw_op *);
 
-/* answer_take is called when an operation is submitted. An OWN is answered after the changes that
- * were submitted before it. */
+/* answer_take is called when an operation is submitted. answer and answer_all hand answers over. An
+ * OWN is answered after the changes that were submitted before it. */
 void answer_take(struct completion *, dw_op *);
 void answer(struct redis_store *, dw_op *, int status);
 void answer_all(struct redis_store *, struct op_queue *, int status);
@@ -117,30 +129,30 @@ void answer_note_closed(struct shard *, uint64_t number);
 /* answer_withheld ends the handover, and hands over the withheld answers. */
 void answer_withheld(struct redis_store *);
 
-/* answer_never_known notes that nobody will ever say whether these puts were applied. */
+/* answer_never_known notes that these puts will never be known to be applied or not. */
 void answer_never_known(struct put_in_doubt *puts);
 
-/* answer_doubtful answers all operations in the queue with DW_EUNKNOWN for good. If such an
- * operation is submitted again, its result is only looked up. */
+/* answer_doubtful answers all operations in the queue with DW_EUNKNOWN. If such an operation is
+ * submitted again, its result is only looked up, so the answer stays DW_EUNKNOWN. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
-/* answer_in_doubt returns the answer to an operation that was done, and whose result is lost:
- * DW_EUNKNOWN for good if a caller waits for it, or else `otherwise`, after which the engine asks
- * again. */
+/* answer_in_doubt returns the answer to an operation that was applied, but whose result is lost. If
+ * a caller waits for it, this is DW_EUNKNOWN, and the operation is never applied again. Otherwise
+ * it is `otherwise`, after which the engine asks again. */
 int answer_in_doubt(dw_op *, int otherwise);
 
 /* answer_cut_off gives up the operations of a shard that is cut off. */
 void answer_cut_off(struct redis_store *, struct shard *);
 
-/* answer_recall gives up operations that were not sent, or that may be repeated. Operations that
- * may have been applied are given up when their caller has waited for `patience`. */
+/* answer_recall gives up operations that were not sent, or that may be repeated. It gives up
+ * operations that may have been applied when their caller has waited for `patience`. */
 void answer_recall(struct redis_store *, dw_usec patience);
 
 /* answer_overdue gives up operations whose callers have waited for too long. */
 void answer_overdue(struct redis_store *);
 
 /* refuse_fenced answers DW_EFENCED to the operations in a queue, because the ownership is lost. A
- * GET stays in the queue, because a client may ask it. Rebuild writes also stay during a handover.
+ * GET stays in the queue, because a client may ask it. During a handover, rebuild writes also stay.
  * refuse_fenced_all does this with all queues of the shard. */
 void refuse_fenced(struct redis_store *, struct shard *, struct op_queue *);
 void refuse_fenced_all(struct redis_store *, struct shard *);

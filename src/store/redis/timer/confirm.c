@@ -4,9 +4,9 @@
 
 #include "store/redis/core.h"
 
-enum { WAIT = 8 }; /* the script's code for a change that waits */
+enum { WAIT = 8 }; /* the script's code for a change that must wait for the owner */
 
-/* What confirm.lua says of one change. */
+/* What confirm.lua returns for one change. */
 enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_GONE = 2, CODE_LATE = 4 };
 
 #define FIRST DW_MILLISECONDS(2)
@@ -14,13 +14,13 @@ enum { CODE_SURE = 0, CODE_WAITS = 1, CODE_GONE = 2, CODE_LATE = 4 };
 
 static void answer_unknown(struct redis_store *store, dw_op *op)
 {
-	op->flags |= DW_OP_DONE; /* a change that is submitted again is not applied again */
+	op->flags |= DW_OP_DONE; /* when the change is submitted again, it is not applied again */
 	answer(store, op, DW_EUNKNOWN);
 }
 
-/* take lets a change wait. words is "version:fence:code". place->floor is the version that waits
- * for the owner, place->order is the owner's fence, place->generation is the history of the server
- * that has it, and op->status is the answer once the change is certain. */
+/* take lets a change wait. `words` is "version:fence:code". It notes in place->floor the version
+ * that the owner must acknowledge, in place->order the owner's fence, in place->generation the
+ * node's history, and in op->status the answer for when the change is certain. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op, const char *words)
 {
 	char *end;
@@ -57,9 +57,8 @@ static void be_idle(struct shard_sets *sets, struct shard *shard)
 	shard_remove(&sets->unconfirmed, shard->number);
 }
 
-/* take_item acts on the code for one operation. If a move came too late (CODE_LATE), the move is
- * done, but the timer has also started at its earlier deadline, unless that delivery has ended
- * it. */
+/* take_item acts on the code for one operation. If a move came too late (CODE_LATE), the timer has
+ * moved, but it has also started at its earlier deadline, unless that delivery has ended it. */
 static void take_item(struct redis_store *store, struct shard *shard, dw_op *op, int64_t code)
 {
 	struct held_source source = {.shard = shard};
@@ -67,7 +66,8 @@ static void take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	    store->url.replicas > 0 && place_of(op)->generation != shard->node->history;
 
 	if (code == CODE_SURE && is_elsewhere)
-		answer_unknown(store, op); /* this server may not have the change */
+		/* This server is another one, and may not have the change. */
+		answer_unknown(store, op);
 	else if (code == CODE_SURE)
 		held_answer(store, &source, op, op->status);
 	else if (code == CODE_WAITS)
@@ -78,7 +78,7 @@ static void take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 		answer_unknown(store, op);
 }
 
-/* end_call keeps the operations that have no answer yet for the next call. */
+/* end_call keeps the operations without an answer for the next call. */
 static void end_call(struct redis_store *store, struct redis_request *request)
 {
 	struct confirm *confirm = &request->shard->confirm;
@@ -156,7 +156,9 @@ void confirm_work(struct redis_store *store)
 			continue;
 		give_up(store, shard);
 		shard->confirm.at = usec_add(
-		    store->now, LAST); /* if no reply comes; end_call() sets an earlier time */
+		    /* This is for a lost reply. If a reply comes, end_call() sets an earlier
+		     * time. */
+		    store->now, LAST);
 		if (!shard->confirm.ops.first)
 			be_idle(&store->sets, shard);
 		else if (shard->node->connection)

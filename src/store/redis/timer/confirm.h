@@ -1,5 +1,6 @@
-/* Changes of this client that the server has stored and whose effect is not certain yet: the owner
- * may start timers while it is cut off from the server, and has not acknowledged these changes. */
+/* Changes of this client that the server has stored but whose effect is not certain yet. While the
+ * owner is cut off from the server, it may start timers, and it has not acknowledged these
+ * changes. */
 #ifndef DW_STORE_REDIS_CONFIRM_H
 #define DW_STORE_REDIS_CONFIRM_H
 
@@ -20,12 +21,13 @@ struct confirm {
 	dw_usec pause; /* the pause before the next call; 0 if no operation waits */
 };
 
-/* confirm_takes takes an operation over if the script's reply item says that it must wait for the
- * owner. Otherwise it returns false. */
+/* confirm_takes takes an operation over if the script's reply item says that the change must wait
+ * for the owner. Otherwise it returns false. */
 bool confirm_takes(struct redis_store *, struct shard *, dw_op *, const struct reply *item);
 
 /* confirm_work asks the server again about the operations that wait. An operation is answered when
- * the owner has acknowledged it, when it cannot do so any more, or after PATIENCE. */
+ * the owner has acknowledged it, when the owner cannot acknowledge it any more, or after
+ * PATIENCE. */
 void confirm_work(struct redis_store *);
 dw_usec confirm_due(const struct redis_store *);
 

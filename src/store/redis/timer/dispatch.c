@@ -3,21 +3,21 @@
 
 #include "store/redis/core.h"
 
-/* Commands under way for one shard whose queue has several kinds of operations. */
+/* The most commands under way for one shard whose queue has several kinds of operations. */
 #define COMMANDS_MAX 32u
 
 /* is_worth_it returns true if the queue can be sent now. This is so if no command of the shard is
- * under way. Otherwise the operations gather until they fill a command: in a batch of 64 a timer
- * costs the server half. If the queue has operations of several kinds, it is sent at once, because
- * one kind must not wait for another to fill a command. */
+ * under way. Otherwise the operations gather until they fill a command, because in a batch of 64
+ * each timer costs the server half. If the queue has operations of several kinds, it is sent at
+ * once, because one kind must not wait for another to fill a command. */
 static bool is_worth_it(const struct shard *shard, const struct op_queue *queue)
 {
 	return shard->channel.under_way == 0 || batch_is_good(queue) ||
 	       (queue->last->kind != queue->first->kind && shard->channel.under_way < COMMANDS_MAX);
 }
 
-/* is_open returns true if the shard may be sent commands that change something. Otherwise it begins
- * the handshake. */
+/* is_open returns true if commands that change something may be sent to the shard. Otherwise it
+ * begins what is missing: the acquisition or the handshake. */
 static bool is_open(struct redis_store *store, struct shard *shard)
 {
 	if (shard_take(store, shard))
@@ -27,8 +27,8 @@ static bool is_open(struct redis_store *store, struct shard *shard)
 	return shard->channel.handshake == HANDSHAKE_DONE && !shard->channel.is_broken;
 }
 
-/* next_queue returns the queue that may be sent now, or NULL. Rebuild writes that failed are sent
- * first, even after the rebuild. */
+/* next_queue returns the queue from which operations are sent now, or NULL. Rebuild writes that
+ * failed are sent first, even after the rebuild. */
 static struct op_queue *next_queue(struct shard *shard)
 {
 	if (shard->queues.rebuild.first && shard->rebuild.state != REBUILD_ACQUIRING)
@@ -41,7 +41,9 @@ static struct op_queue *next_queue(struct shard *shard)
 void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard_is_cut_off(shard)) {
-		if (store->sets.looks == 0) { /* so the engine is told first */
+		/* While types.lua is asked, the operations wait, so that the engine hears of the
+		 * cut-off first. */
+		if (store->sets.looks == 0) {
 			shard->cut.is_answered = !cut_off_all(store);
 			stray_leave(store, shard);
 			answer_cut_off(store, shard);

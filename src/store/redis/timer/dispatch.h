@@ -1,4 +1,4 @@
-/* Sends the operations that wait in the shards' queues. dispatch_shard does it for one shard. */
+/* Sends the operations that wait in the shards' queues. dispatch_shard does this for one shard. */
 #ifndef DW_STORE_REDIS_DISPATCH_H
 #define DW_STORE_REDIS_DISPATCH_H
 

@@ -12,12 +12,11 @@ struct redis_store;
 struct shard;
 
 /* fresh_version returns the version that the operation asks for: its floor, rounded up to the next
- * version that belongs to this shard. The script gives the timer this version if it can, and a
- * later one if it cannot. */
+ * version that belongs to this shard. If this version is taken, the script uses a later one. */
 uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
 
-/* fresh_add adds the whole values of count operations to the words of a command. It returns false
- * if one body is not a record. */
+/* fresh_add adds the whole values of `count` operations to the words of a command. Returns false if
+ * one body is not a record. */
 bool fresh_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);
 
 /* fresh_value writes the whole value, and returns its size. Returns 0 if the body is not a

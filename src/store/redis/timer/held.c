@@ -2,7 +2,7 @@
 
 #include "store/redis/core.h"
 
-/* says returns true if the answer says what is stored. */
+/* says returns true if this status depends on what the server has stored. */
 static bool says(const dw_op *op, int status)
 {
 	switch (op->kind) {
@@ -24,7 +24,8 @@ static bool says(const dw_op *op, int status)
 	}
 }
 
-/* A caller waits for an operation with op->asked. */
+/* is_held returns true if the answer must wait for the replicas. Operations with op->asked are
+ * calls of the program. */
 static bool is_held(const struct redis_store *store, const struct node *node, const dw_op *op,
 		    int status)
 {
@@ -51,7 +52,7 @@ static void drop_rows(struct alloc *alloc, dw_op *op)
 	op->row_count = 0;
 }
 
-/* answer_lost answers an operation of which nobody knows what the next server has of it. */
+/* answer_lost answers an operation if nobody knows whether the next server has it. */
 static void answer_lost(struct redis_store *store, dw_op *op)
 {
 	drop_rows(&store->alloc, op);
@@ -68,15 +69,15 @@ static void answer_lost_all(struct redis_store *store, struct op_queue *ops)
 		answer_lost(store, op);
 }
 
-/* is_unique returns true if the operation must not be done twice, because the second time it is
- * refused. */
+/* is_unique returns true if the operation is refused when it is applied a second time, so that it
+ * must not be sent again. */
 static bool is_unique(const dw_op *op)
 {
 	return op->kind == DW_OP_REQUEUE || op->flags & (DW_OP_NEW | DW_OP_EXACT | DW_OP_ONCE);
 }
 
-/* restore makes the operations as they were before they were sent. After a rebuild of the shard
- * nobody can tell whether the server that was set back has them. */
+/* restore sets the operations back to what they were before they were sent. After a rebuild of the
+ * shard nobody can tell whether the server that was set back has them. */
 static void restore(struct redis_store *store, const struct shard *shard, struct op_queue *ops)
 {
 	bool is_rebuilt = shard->rebuild.state != REBUILD_NONE;
@@ -102,7 +103,7 @@ static void restore(struct redis_store *store, const struct shard *shard, struct
 }
 
 /* held_lost puts the request in doubt. A verdict may be sent again, as if its reply had been lost.
- * Messages have no numbers, so nobody can tell what became of them. */
+ * Commands on messages have no numbers, so nobody can tell whether they were applied. */
 static void held_lost(struct redis_store *store, struct redis_request *request)
 {
 	struct shard *shard = request->shard;
@@ -128,7 +129,7 @@ static bool is_from(const struct redis_request *request, const struct held_sourc
 	       request->shard == source->shard && request->as_owner == source->as_owner;
 }
 
-/* place_for returns the request that holds the answer, or NULL without memory. */
+/* place_for returns the request in which the answer waits, or NULL without memory. */
 static struct redis_request *place_for(struct redis_store *store, const struct held_source *source)
 {
 	struct node *node = source->shard->node;
@@ -155,7 +156,7 @@ void held_answer(struct redis_store *store, const struct held_source *source, dw
 
 	if (is_held(store, source->shard->node, op, status))
 		place = place_for(store, source);
-	if (!place) { /* without memory it is one that the replicas may not have */
+	if (!place) { /* or without memory to hold the answer back */
 		answer(store, op, status);
 		return;
 	}

@@ -1,13 +1,13 @@
 /* Writes claims, settles and renewals of timers that the script need not read. The owner knows what
- * is stored, because no client has written such a timer since the owner has read or written it
+ * is stored if no client has changed the timer since the owner read or wrote it
  * (batch_is_known). */
 #include "store/redis/timer/known.h"
 
 #include "store/redis/core.h"
 #include "timer/record.h"
 
-/* add_known_claims adds the timers with the value that they have as claimed timers, because the
- * script does not read them first. Returns false if one body is not a record. */
+/* add_known_claims adds the whole values that the timers get as claimed timers, because the script
+ * does not read them first. Returns false if one body is not a record. */
 static bool add_known_claims(struct redis_store *store, const struct shard *shard,
 			     const dw_op *first, size_t count)
 {
@@ -47,7 +47,7 @@ static void add_known_settles(struct redis_draft *draft, const dw_op *first, siz
 		command_text(words, op->topic);
 }
 
-/* add_known_nexts adds the timers with the value that they have for their next occurrence. Returns
+/* add_known_nexts adds the whole values that the timers get for their next occurrences. Returns
  * false if one body is not a record. */
 static bool add_known_nexts(struct redis_store *store, const struct shard *shard,
 			    const dw_op *first, size_t count)

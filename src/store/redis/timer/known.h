@@ -9,8 +9,8 @@
 struct redis_store;
 struct shard;
 
-/* known_add adds the words of operations of one kind. batch.packed has room for their bodies.
- * Returns false if one body is not a record. */
+/* known_add adds the words of operations of one kind. batch.packed must have space for their
+ * bodies. Returns false if one body is not a record. */
 bool known_add(struct redis_store *, const struct shard *, const dw_op *first, size_t count);
 
 #endif

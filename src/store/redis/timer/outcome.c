@@ -20,8 +20,8 @@ static int status_of(int64_t code)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* note_generation makes the next version that is asked for later than this generation, unless this
- * generation is more than 60 s ahead of all that is known. */
+/* note_generation makes the next version that this store asks for later than this generation. It
+ * does not do so if the generation is more than 60 s ahead of all known versions. */
 static void note_generation(struct redis_store *store, struct shard *shard, uint64_t generation)
 {
 	struct server_clock *clock = &shard->node->clock;
@@ -60,12 +60,12 @@ static int take_item(struct redis_store *store, struct shard *shard, dw_op *op,
 	if (status == DW_OK)
 		op->head = op->rows->head;
 	if (status == DW_OK && op->kind == DW_OP_PUT)
-		/* The same recurring timer was stored already, and stays. */
+		/* The same recurring timer was stored already, and stays as it is. */
 		op->flags |= DW_OP_DONE;
 	return status;
 }
 
-/* tell answers an operation of the request, perhaps when the replicas have it. */
+/* tell answers an operation of the request, if need be only when the replicas have the change. */
 static void tell(struct redis_store *store, const struct redis_request *request, dw_op *op,
 		 int status)
 {
@@ -74,7 +74,7 @@ static void tell(struct redis_store *store, const struct redis_request *request,
 	held_answer(store, &source, op, status);
 }
 
-/* forget_answered answers a BURY, after the shard has dropped old dead letters. */
+/* forget_answered answers a BURY or NEXT after the shard has dropped old dead letters. */
 static void forget_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -116,7 +116,7 @@ static void forget_letters(struct redis_store *store, struct shard *shard, dw_op
 	answer(store, op, DW_OK);
 }
 
-/* set_head fills in the head of a timer that the script has stored just as the operation said. */
+/* set_head fills in the head of a timer that the script has stored just as the operation asked. */
 static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 {
 	bool claimed = op->flags & DW_OP_CLAIMED;
@@ -133,7 +133,7 @@ static void set_head(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* take_as_given answers all operations, because the script has done them just as they said. */
+/* take_as_given answers all operations DW_OK, because the script has applied them as they asked. */
 static void take_as_given(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op;
@@ -145,8 +145,8 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 	}
 }
 
-/* retry puts operations that were not applied back into a queue, before later operations, which may
- * concern the same timers. Rebuild writes stay ahead of all others. */
+/* retry puts operations that were not applied back into a queue, ahead of later operations, which
+ * may concern the same timers. Rebuild writes stay ahead of all others. */
 static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	bool rebuilds =
@@ -161,9 +161,9 @@ static bool is_half_deleted(const dw_op *op, const struct reply *item)
 	return is_number(item) && item->integer == HALF_DELETED && !(op->flags & OP_HALF_DELETED);
 }
 
-/* write_half_deleted is called when the value of a timer is missing. More values of the shard may
- * be missing. So the engine first writes all that it knows of the shard, and then these operations
- * are sent again. */
+/* write_half_deleted is called when the values of these timers are missing, and perhaps others of
+ * the shard. So the engine first writes all that it knows of the shard; then these operations are
+ * sent again. */
 static void write_half_deleted(struct redis_store *store, struct shard *shard,
 			       struct op_queue *half_deleted)
 {
@@ -179,11 +179,12 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 	shard_mark(store, shard, SHARD_INCOMPLETE);
 }
 
-/* makes_letter returns true if the operation has made a dead letter, and drops old ones now. */
+/* makes_letter returns true if the operation has made a dead letter, so that old letters must be
+ * dropped. */
 static bool makes_letter(const struct redis_store *store, const dw_op *op)
 {
 	if (store->url.replicas > 0 && op->asked)
-		return false; /* the next one drops them, so that this answer is held only once */
+		return false; /* the next BURY drops them: this answer is to be held only once */
 	return (op->kind == DW_OP_BURY || (op->kind == DW_OP_NEXT && op->reason)) &&
 	       !(op->flags & OP_OURS);
 }
@@ -207,8 +208,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 		if (confirm_takes(store, request->shard, op, &reply->items[i]))
 			continue;
 		status = take_item(store, request->shard, op, &reply->items[i]);
-		/* DW_ENOENT: the timer has ended, perhaps by this same command, whose first reply
-		 * was lost. */
+		/* DW_ENOENT: the timer has ended, perhaps by an earlier sending of this same
+		 * command, whose reply was lost. */
 		if (status == DW_OK ||
 		    (status == DW_ENOENT && (op->kind == DW_OP_CANCEL || op->kind == DW_OP_SETTLE)))
 			tombstone_note(store, request->shard, op);
@@ -221,8 +222,8 @@ static void take_items(struct redis_store *store, struct redis_request *request,
 	write_half_deleted(store, request->shard, &half_deleted);
 }
 
-/* must_go_on returns true if the operation must be sent again: the engine does not repeat it, or
- * later operations must not overtake it. */
+/* must_go_on returns true if the operation must be sent again, because the engine does not repeat
+ * it, or because later operations must not overtake it. */
 static bool must_go_on(const dw_op *op)
 {
 	return op->kind == DW_OP_REDELETE || op->kind == DW_OP_REPLAY;
@@ -235,9 +236,9 @@ static void retry_later(struct redis_store *store, struct shard *shard, struct o
 	retry(store, shard, ops);
 }
 
-/* retry_once returns true if the operations are sent again, because the server may refuse all of
- * their shard. Then they fail as the others of a shard that is cut off, when the engine knows that.
- * If types.lua is not refused, they are sent once more, and fail. */
+/* retry_once returns true if it sends the operations again, because the server may refuse all of
+ * their shard. Then they fail like all operations of a shard that is cut off, after the engine was
+ * told. If types.lua is not refused, they are sent once more, and fail. */
 static bool retry_once(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	if (!(shard->marks & SHARD_REFUSES) || place_of(ops->first)->is_refused)
@@ -322,8 +323,8 @@ void write_answered(struct redis_store *store, struct redis_request *request,
 	request_free(&store->alloc, request);
 }
 
-/* write_lost keeps the request until the handshake says whether the command was applied. If this
- * store has changed its role since, nobody will say so. */
+/* write_lost keeps the request until the handshake tells whether the command was applied. If this
+ * store has changed its role since, no handshake will tell this. */
 void write_lost(struct redis_store *store, struct redis_request *request)
 {
 	give_up_misread(store, &request->ops);
@@ -352,7 +353,7 @@ static int take_value(struct alloc *alloc, struct shard *shard, dw_op *op,
 	return DW_OK;
 }
 
-/* is_its returns true if the row is what the put has stored. */
+/* is_its returns true if the row has what the put stores. */
 static bool is_its(const dw_op *op, const dw_row *row)
 {
 	return row->status == DW_OK && row->head.due == op->head.due &&
@@ -362,7 +363,8 @@ static bool is_its(const dw_op *op, const dw_row *row)
 /* applied_status returns the answer to an operation that was applied and whose reply was lost.
  * `found` says what is stored now, but another process may have changed it since. A client's cancel
  * may have met a claim, so the timer may start even if nothing is stored now. With DW_OP_DONE
- * nobody knows whether the operation was applied, so only a put that is found was. */
+ * nobody knows whether the operation was applied, so only a put whose timer is found counts as
+ * applied. */
 static int applied_status(dw_op *op, int found, bool as_owner)
 {
 	bool its = found == DW_OK && is_its(op, op->rows);
@@ -414,14 +416,14 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 		if (status != DW_OK)
 			drop_rows(&store->alloc, op);
 		if (resolves)
-			tell(store, request, op, status); /* a look-up has the number 0 */
+			tell(store, request, op, status); /* the number of a look-up is 0 */
 		else
 			answer(store, op, status);
 	}
 	request_free(&store->alloc, request);
 }
 
-/* After the handshake, look_lost repeats the look-up of operations that were applied. Their request
+/* look_lost repeats the look-up after the handshake, if the operations were applied. Their request
  * has number 0, so it counts as applied. */
 static void look_lost(struct redis_store *store, struct redis_request *request)
 {
@@ -462,8 +464,8 @@ int send_look(struct redis_store *store, struct shard *shard, struct op_queue *q
 
 /* ---- After a lost connection ----------------------------------------------------------------- */
 
-/* look_after looks up what became of operations that were applied. Suspects are looked up one by
- * one, because the server may have closed the connection on the reply with their rows. */
+/* look_after looks up the results of operations that were applied. Suspects are looked up one by
+ * one, because the reply with their rows may be what made the server close the connection. */
 static void look_after(struct redis_store *store, struct shard *shard, struct op_queue *ops)
 {
 	while (ops->first) {
@@ -473,7 +475,7 @@ static void look_after(struct redis_store *store, struct shard *shard, struct op
 		do
 			op_queue_push(&some, op_queue_pop(ops));
 		while (!place_is_alone(some.first) && ops->first && !place_is_alone(ops->first));
-		/* The context is not NULL, which says that the operations were applied. */
+		/* A context that is not NULL says that the operations were applied. */
 		if (fails || send_look(store, shard, &some, some.count, store) != DW_OK)
 			answer_doubtful(store, &some);
 	}

@@ -1,4 +1,4 @@
-/* Finds out what became of operations on one timer. */
+/* Finds out whether operations on one timer were applied, and with which result. */
 #ifndef DW_STORE_REDIS_OUTCOME_H
 #define DW_STORE_REDIS_OUTCOME_H
 
@@ -12,8 +12,8 @@
 void write_answered(struct redis_store *, struct redis_request *, const struct reply *);
 void write_lost(struct redis_store *, struct redis_request *);
 
-/* send_look reads what is stored under the ids of the first count operations of the queue. resolves
- * is not NULL if these operations were applied and only their reply was lost. */
+/* send_look reads what is stored under the ids of the first `count` operations of the queue.
+ * resolves is not NULL if these operations were applied but their reply was lost. */
 int send_look(struct redis_store *, struct shard *, struct op_queue *, size_t count,
 	      void *resolves);
 

@@ -1,4 +1,4 @@
-/* Takes operations over: each goes into the queue in which it waits. */
+/* Takes operations over, and puts each into the queue in which it waits. */
 #include "store/redis/timer/submit.h"
 
 #include "store/redis/core.h"
@@ -37,8 +37,8 @@ static void push(struct redis_store *store, dw_op *op)
 		put_in_queue(&store->sets, shard, &shard->queues.rebuild, op);
 }
 
-/* disown gives every lease back, and notes which shard has the timer that only a newer durawheel
- * understands. */
+/* disown gives every lease back, because only a newer durawheel understands a timer. It notes this
+ * in the shard of that timer. */
 static void disown(struct redis_store *store, dw_op *op)
 {
 	if (op->id && op->body)
@@ -65,11 +65,12 @@ static bool is_of_topics(const dw_op *op)
 	}
 }
 
-/* take takes an operation over. `shard` is the shard of its timer, or NULL. */
+/* take takes an operation over. `shard` is the shard of its timer, or NULL if the operation is not
+ * about one timer. */
 static void take(struct redis_store *store, struct shard *shard, dw_op *op)
 {
-	/* A DISOWN overtakes all others, because the operations before it may wait for shards that
-	 * nobody rebuilds any more. */
+	/* A DISOWN overtakes all other operations, because those may wait for shards that nobody
+	 * rebuilds any more. */
 	if (op->kind == DW_OP_DISOWN) {
 		disown(store, op);
 	} else if (store->later.barrier && op->kind != DW_OP_LOSS && op->kind != DW_OP_REPUSH) {
@@ -98,14 +99,15 @@ static void take(struct redis_store *store, struct shard *shard, dw_op *op)
 	}
 }
 
-/* shard_for returns the shard of the operation's timer, or NULL if it is about the namespace. */
+/* shard_for returns the shard of the operation's timer, or NULL if the operation is about the whole
+ * namespace. */
 static struct shard *shard_for(struct redis_store *store, const dw_op *op)
 {
 	return write_is_one(op) && op->id[0] ? shard_of(store, op->id) : NULL;
 }
 
-/* role_in returns what this store is in a shard; NULL: in the namespace. In a shard that is being
- * given away that is not known yet, so everything waits. */
+/* role_in returns the role of this store in a shard, or in the namespace if shard is NULL. While a
+ * shard is being given away its role is not known, so DW_OWNER lets its operations wait. */
 static dw_role role_in(const struct redis_store *store, const struct shard *shard)
 {
 	if (!shard)
@@ -113,8 +115,8 @@ static dw_role role_in(const struct redis_store *store, const struct shard *shar
 	return shard_may_serve(shard) || shard->give.op ? DW_OWNER : DW_CLIENT;
 }
 
-/* permit returns whether the operation is allowed in this role. An operation that the engine made
- * as the owner, before it knew that the ownership is lost, gets DW_EFENCED and not DW_EROLE. */
+/* permit returns whether the operation is allowed in this role. If the engine made an owner's
+ * operation before it knew that the ownership is lost, the result is DW_EFENCED, not DW_EROLE. */
 static int permit(const struct redis_store *store, const struct shard *shard, const dw_op *op)
 {
 	int status = life_permits(op, role_in(store, shard));
@@ -126,8 +128,8 @@ static int permit(const struct redis_store *store, const struct shard *shard, co
 	return status;
 }
 
-/* makes_generation returns true if the operation makes a new version. The version is chosen here,
- * because the calls lose their order in the shards' queues. */
+/* makes_generation returns true if the operation makes a new version. The version is chosen at
+ * submission, because the calls lose their order in the shards' queues. */
 static bool makes_generation(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE || op->kind == DW_OP_NEXT ||
@@ -185,7 +187,8 @@ void submit_later(struct redis_store *store)
 			continue;
 		}
 		if (op->kind ==
-		    /* Then no command that the store numbered as a client is under way any more. */
+		    /* The store numbered its earlier commands as a client. None of them is under
+		     * way any more. */
 		    DW_OP_OWN)
 			(shard_is_shared(store) ? members_own : lease_acquire)(store, op);
 		else if (op->kind == DW_OP_MEMBERS)

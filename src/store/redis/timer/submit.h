@@ -6,8 +6,8 @@
 
 struct redis_store;
 
-/* submit_one takes an operation over. submit_later begins the operations that waited until all
- * before them were sent. */
+/* submit_one takes an operation over. submit_later begins the operations that had to wait until all
+ * operations before them were sent. */
 void submit_one(struct redis_store *, dw_op *);
 void submit_later(struct redis_store *);
 

@@ -8,7 +8,8 @@
 /* The pause after the first closing; each further one doubles it. */
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(60)
-#define ROWS_FOR DW_MINUTES(1) /* pages stay small for this long after the server closed on one */
+/* For this long after the server closed the connection because of a page, pages stay small. */
+#define ROWS_FOR DW_MINUTES(1)
 #define TELL_EVERY DW_SECONDS(10)
 #define HEADS 1024u /* two commands with equal bodies differ in size by less than this */
 /* A suspect counts as being tried for this long after its last closing. */
@@ -18,7 +19,7 @@
 
 /* ---- Telling --------------------------------------------------------------------------------- */
 
-/* suspect_tell writes an event for the program, unless it has told the program one a moment ago. */
+/* suspect_tell writes an event for the program, unless it wrote an event in the last TELL_EVERY. */
 void suspect_tell(struct redis_store *store, const char *id, const char *format, ...)
 {
 	struct suspects *suspects = &store->completion.suspects;
@@ -66,7 +67,8 @@ void suspect_lost(struct redis_request *request)
 }
 
 /* fails returns true if the operation ends with DW_ELIMIT after the last closing. Operations that
- * write a timer as a put does also fail: a row of a journal, and a timer after a loss. */
+ * write a timer like a put also fail: a row of a journal, and a timer that is written again after a
+ * loss. */
 static bool fails(const dw_op *op)
 {
 	return answer_is_waited_for(op) || op->kind == DW_OP_REPUSH ||
@@ -111,7 +113,8 @@ static dw_usec pause_after(unsigned closings)
 	return usec_min(pause, PAUSE_MAX);
 }
 
-/* wait lets other operations go first. While it waits, the timer may change. */
+/* wait puts the operation aside, so that other operations go first. The timer may change in the
+ * meantime. */
 static void wait(struct redis_store *store, dw_op *op)
 {
 	op->flags &= ~DW_OP_KNOWN;
@@ -132,7 +135,7 @@ static void learn_size(struct redis_store *store, const dw_op *op)
 	suspects->large_until = usec_add(store->now, is_sure ? LEARNT_FOR : TRIED_FOR);
 }
 
-/* is_large returns true if another operation with at most about this many bytes is being tried, or
+/* is_large returns true if an operation with about this size, or a smaller one, is being tried or
  * has failed. */
 static bool is_large(const struct redis_store *store, const dw_op *op)
 {
@@ -143,8 +146,8 @@ static bool is_large(const struct redis_store *store, const dw_op *op)
 	       (suspects->large_is_sure || place_of_const(op)->closings == 0);
 }
 
-/* note_closing notes whether the server has closed the connection on this operation. Returns true
- * if the operation was alone in its command. */
+/* note_closing notes whether the server has closed the connection because of this operation.
+ * Returns true if it has, and the operation was alone in its command. */
 static bool note_closing(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
@@ -175,8 +178,8 @@ bool suspect_fails(struct redis_store *store, dw_op *op)
 	return fails(op);
 }
 
-/* must_fail returns true if the first operation of the queue fails now. It sets *ret_waits if the
- * operation must not be sent now. */
+/* must_fail returns true if the operation fails now. It sets *ret_waits if the operation must not
+ * be sent now. */
 static bool must_fail(struct redis_store *store, dw_op *op, bool *ret_waits)
 {
 	bool is_cause = note_closing(store, op);
@@ -253,8 +256,8 @@ dw_usec suspect_due(const struct completion *completion)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* tell_push tells the program why the PUSH was perhaps not done. The caller only learns that it may
- * have been done. */
+/* tell_push tells the program why the PUSH may not have been done. The caller only learns that its
+ * outcome is unknown. */
 static void tell_push(struct redis_store *store, const dw_op *op)
 {
 	suspect_tell(
@@ -262,7 +265,7 @@ static void tell_push(struct redis_store *store, const dw_op *op)
 	    "the server has closed the connection on a push of %zu bytes: if that is more than its "
 	    "client-query-buffer-limit or proto-max-bulk-len, push less at a time, or raise them",
 	    op->body_size);
-	/* A later event that is certain is told at once. */
+	/* This event is not certain, so it must not delay a later event that is certain. */
 	store->completion.suspects.told_until = 0;
 }
 
@@ -298,7 +301,7 @@ void suspect_push_done(struct completion *completion, const dw_op *op)
 		push->closings = 0;
 }
 
-/* judge_push counts a closing if the PUSH was its cause. */
+/* judge_push counts a closing if a PUSH was its cause. */
 static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;

@@ -50,8 +50,8 @@ bool write_is_one(const dw_op *op)
 	return op->kind == DW_OP_GET || (script_of(op) != SCRIPT_COUNT && op->id);
 }
 
-/* may_be_applied returns true if a put that was given up, and is sent again now, had been applied,
- * or if nobody will ever say so. It frees the note that the put was in doubt. */
+/* may_be_applied returns true if a put that was given up, and is sent again now, was applied, or if
+ * nobody will ever know. It frees the note that the put was in doubt. */
 static bool may_be_applied(struct alloc *alloc, struct shard *shard, dw_op *op)
 {
 	struct put_in_doubt **at = &shard->in_doubt.puts;
@@ -100,7 +100,8 @@ static int send_run(struct redis_store *store, struct shard *shard, struct op_qu
 		return DW_ENOMEM;
 	request->number = shard->channel.next;
 	said = say(store, shard, queue, count);
-	if (!said) { /* one body is not a record, so the first operation is tried alone */
+	/* One body is not a record. So the first operation is tried alone. */
+	if (!said) {
 		count = 1;
 		said = say(store, shard, queue, count);
 	}
