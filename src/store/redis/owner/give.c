@@ -1,5 +1,5 @@
-/* Gives a shard away. The release names the number of the last command: so a server that was
- * emptied or set back does not release the shard, and this store writes it again. */
+/* Gives a shard away. The release carries the number of the shard's last command. So a server that
+ * was emptied or set back does not release the shard, and this store writes the shard again. */
 #include "store/redis/owner/give.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "store/redis/core.h"
 #include "timer/transition.h"
 
-/* is_busy returns true if something of the shard is under way, or waits for it. */
+/* is_busy returns true if a command of the shard is under way, an operation waits for it, or a part
+ * of the store still has to act on it. */
 static bool is_busy(const struct redis_store *store, const struct shard *shard)
 {
 	return shard->channel.handshake != HANDSHAKE_DONE || shard->channel.under_way > 0 ||
@@ -18,7 +19,7 @@ static bool is_busy(const struct redis_store *store, const struct shard *shard)
 	       shard_is_in(&store->sets.untold, shard->number) || store->later.barrier;
 }
 
-/* end answers the operation. */
+/* end answers the GIVE operation. */
 static void end(struct redis_store *store, struct shard *shard, int status)
 {
 	dw_op *op = shard->give.op;
@@ -28,8 +29,7 @@ static void end(struct redis_store *store, struct shard *shard, int status)
 	answer(store, op, status);
 }
 
-/* refuse_owners answers the operations that wait for the shard and that only its owner may ask
- * for. */
+/* refuse_owners answers the waiting operations of the shard that only its owner may ask for. */
 static void refuse_owners(struct redis_store *store, struct shard *shard)
 {
 	struct op_queue *waiting = &shard->queues.waiting;
@@ -46,7 +46,8 @@ static void refuse_owners(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* given is called when the shard is not ours any more. What waits for it goes as a client's. */
+/* given is called when the shard is not ours any more. Operations that still wait for it are sent
+ * as a client's. */
 static void given(struct redis_store *store, struct shard *shard)
 {
 	token_forget(shard);
@@ -57,8 +58,8 @@ static void given(struct redis_store *store, struct shard *shard)
 	refuse_owners(store, shard);
 }
 
-/* keep is called when the shard was not released. The engine may have given it up meanwhile, with
- * another one that was lost; so it hears that the shard is its own. */
+/* keep is called when the shard was not released. The engine may have given the shard up meanwhile,
+ * together with another shard that was lost. So the engine is told that the shard is ours. */
 static void keep(struct redis_store *store, struct shard *shard, int status)
 {
 	shard->lease.is_ours = true;
@@ -68,8 +69,8 @@ static void keep(struct redis_store *store, struct shard *shard, int status)
 	shard_mark(store, shard, SHARD_READY);
 }
 
-/* is_known returns true if the owner still has the shard as an owner: it has not given all up
- * meanwhile. */
+/* is_known returns true if this store is still the owner, and has the shard's fence: it has not
+ * given up all shards meanwhile. */
 static bool is_known(const struct redis_store *store, const struct shard *shard)
 {
 	return store->ownership.role == DW_OWNER && shard->lease.fence > 0;
@@ -108,7 +109,7 @@ static void give_lost(struct redis_store *store, struct redis_request *request)
 		return;
 	shard->give.is_asked = false;
 	if (!is_unsent || !is_known(store, shard))
-		return; /* give_work asks */
+		return; /* give_work asks again */
 	keep(store, shard, DW_EBUSY);
 	channel_forget(&shard->channel);
 }
@@ -142,7 +143,7 @@ void give_begin(struct redis_store *store, dw_op *op)
 		answer(store, op, shard_is_ours(shard) || shard->give.op ? DW_EBUSY : DW_OK);
 		return;
 	}
-	/* The list tells that the shard is free before anybody hears that it is. */
+	/* The list must say that the shard is free before any peer hears of it. */
 	shard->lease.is_ours = false;
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->give = (struct give){.op = op, .is_asked = true};
@@ -155,7 +156,7 @@ void give_begin(struct redis_store *store, dw_op *op)
 /* ---- A lost answer ------------------------------------------------------------------------- */
 
 /* fate_answered takes the reply to a handshake. If the server renews the lease, it has not released
- * the shard. Without the lease nothing proves that the shard is still ours. */
+ * the shard. If the lease is gone, the shard counts as given. */
 static void fate_answered(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
@@ -195,8 +196,9 @@ static void fate_lost(struct redis_store *store, struct redis_request *request)
 	request_free(&store->alloc, request);
 }
 
-/* ask_fate asks what became of a release. A lease that is over is not renewed. Nor is one that is
- * older than the server's process: if its data is old, the lease of before the release is back. */
+/* ask_fate asks the server whether a release was applied. It does not ask if the lease is over, or
+ * if the server's process is younger than the lease: with old data the server may have the lease
+ * from before the release. Then the shard counts as given. */
 static void ask_fate(struct redis_store *store, struct shard *shard)
 {
 	if (!is_known(store, shard) || token_is_over(store, shard) || token_is_of_before(shard))

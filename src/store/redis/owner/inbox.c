@@ -1,6 +1,6 @@
 /* Reads the inbox, which lists what clients wrote, without removing anything. It reads only when
- * the inbox may have something: a client published it on the wake channel, or a renewal counted
- * it. */
+ * the inbox may have entries: a client published this on the wake channel, or a renewal counted
+ * them. */
 #include "store/redis/owner/inbox.h"
 
 #include <string.h>
@@ -27,14 +27,14 @@ static bool inbox_row_is_older(const dw_row *a, const dw_row *b)
 }
 
 /* is_wanted returns true if the row comes after the cursor of the INBOX operation. op is NULL if
- * the operation was given up meanwhile. */
+ * the operation was given up. */
 static bool is_wanted(const dw_op *op, const dw_row *row)
 {
 	return !op || !op->after.started || row->head.generation > op->after.generation;
 }
 
-/* finish answers the INBOX operation when all shards that were asked have replied, if there is
- * something to tell. */
+/* finish answers the INBOX operation when all shards that were asked have replied and there is
+ * something to report. */
 static void finish(struct redis_store *store)
 {
 	dw_op *op = store->inbox.op;
@@ -145,8 +145,8 @@ static void inbox_lost(struct redis_store *store, struct redis_request *request)
 	finish(store);
 }
 
-/* pass_by skips one more row if the row cannot be read. The row stays in the inbox, but holds up no
- * row behind it. */
+/* pass_by skips one more row if the next row cannot be read. That row stays in the inbox, but no
+ * longer holds up the rows behind it. */
 static void pass_by(struct redis_store *store, struct shard_inbox *inbox)
 {
 	if (store->now >= inbox->unread_until)
@@ -184,14 +184,15 @@ static bool may_read(const struct redis_store *store, const struct shard *shard)
 	       store->now >= shard->channel.pause_until && !shard_is_cut_off(shard);
 }
 
-/* tell_topics answers the INBOX operation with the note that settings of topics have changed. */
+/* tell_topics answers the INBOX operation with a row that means that settings of topics have
+ * changed. */
 static void tell_topics(struct redis_store *store)
 {
 	dw_op *op = store->inbox.op;
 	dw_row *row = row_new(&store->alloc, "", NULL, 0);
 
 	if (!row)
-		return; /* the change is told in a later turn */
+		return; /* a later turn reports the change */
 	row->gone = 1;
 	store->later.topics.has_changed = false;
 	store->wake.has_topics = false;

@@ -15,8 +15,9 @@ struct redis_inbox {
 	unsigned left; /* number of shards that have not replied yet */
 	struct rows rows;
 	bool failed;
-	bool rereads;  /* INBOX is answered when all shards were read, even if they had nothing */
-	bool is_whole; /* the shards that are read now are all shards */
+	/* The INBOX is answered when all shards were read, even if they had nothing. */
+	bool rereads;
+	bool is_whole; /* all shards are being read now */
 	dw_usec since;
 };
 
@@ -24,8 +25,8 @@ struct redis_inbox {
 struct shard_inbox {
 	bool has_news; /* the inbox may have entries */
 	bool is_read;
-	/* The highest version that was read in the inbox. A client made it, so no acknowledged
-	 * command number of the owner covers it. */
+	/* The highest version that was read in the inbox. A client made this version, so it is not
+	 * covered by the number of the owner's last acknowledged command. */
 	uint64_t seen;
 	struct suspect_page suspect;
 	/* Until unread_until (steady clock) the first `unread` rows are skipped, because they

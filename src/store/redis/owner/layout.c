@@ -1,12 +1,12 @@
-/* Knows the number of shards of the namespace. The meta hash of the first shard has it; an owner
- * writes it there when it takes the lease. A client that only reads never writes it. While the
- * namespace has no number, such a client guesses one, and asks again before each operation. A
+/* Knows the number of shards of the namespace. The meta hash of the first shard has this number; an
+ * owner writes it there when it takes the lease. A client that only reads never writes it. While
+ * the namespace has no number, such a client guesses one, and asks again before each operation. A
  * client that must write into a namespace without an owner fixes its guess: first in the first
- * shard, then in the shards that it writes to.
+ * shard, then in the shards to which it writes.
  *
- * When a namespace is emptied under its owner, it looks like a new one. So a client that finds a
- * shard without a number publishes this on the wake channel. If somebody is subscribed there, the
- * client waits OWNER_PATIENCE, so that the owner can write all of it again. */
+ * When a namespace is emptied while it has an owner, it looks like a new one. So a client that
+ * finds a shard without a number publishes this on the wake channel. If somebody is subscribed
+ * there, the client waits OWNER_PATIENCE, so that the owner can write everything again. */
 #include "store/redis/owner/layout.h"
 
 #include <stdio.h>
@@ -74,8 +74,8 @@ void layout_words(const struct redis_store *store, unsigned shard, const struct 
 			       store->shard_count);
 }
 
-/* open_new_shards is called when the first shard has told the number of shards. The shards that
- * were found without a number can now get it. */
+/* open_new_shards is called when the first shard's reply has come. If it has a number of shards,
+ * the shards that were found without a number can now get it. */
 static void open_new_shards(struct redis_store *store)
 {
 	struct shard *first = &store->shards[0];
@@ -118,7 +118,7 @@ static void note_unknown(struct redis_store *store)
 	store->layout.pause_until = usec_add(store->now, PAUSE);
 }
 
-/* next_there returns the shard `from`, or the first one behind it, whose node is connected. */
+/* next_there returns the first shard, from number `from` on, whose node is connected. */
 static unsigned next_there(const struct nodes *nodes, unsigned from)
 {
 	while (from < SHARDS_MAX && !(nodes->place[from] && nodes->place[from]->connection))
@@ -137,7 +137,7 @@ static int ask_shard(struct redis_store *store, unsigned number)
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, number); /* it fits */
 	command_begin(&store->draft, COMMAND_HGET);
-	store->draft.node = store->nodes.place[number]; /* none with one server */
+	store->draft.node = store->nodes.place[number]; /* NULL with one server */
 	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "shards");
 	status = request_post(store, NULL, layout_answered, layout_lost, NULL);
@@ -155,8 +155,8 @@ static void note_new(struct layout *layout)
 	layout->is_wrong = layout->passes = false;
 }
 
-/* ask_others asks the next shard whose node is there. If none is left, the namespace is new, or it
- * is unknown until the first shard's node is there. */
+/* ask_others asks the next shard whose node is connected. If none is left, the namespace is new, or
+ * its number is not known until the first shard's node is connected. */
 static int ask_others(struct redis_store *store, unsigned from)
 {
 	struct layout *layout = &store->layout;
@@ -172,8 +172,9 @@ static int ask_others(struct redis_store *store, unsigned from)
 	return DW_OK;
 }
 
-/* asks_on returns true if others may have the number. With the first shard a node of a cluster may
- * have been emptied; a store that is open knows the number, and its owner restores it. */
+/* asks_on returns true if other shards may have the number. If the first shard has none, a node of
+ * a cluster may have been emptied. Only a store that is being opened asks the others then: an open
+ * store knows the number, and an owner restores it. */
 static bool asks_on(const struct redis_store *store, const struct reply *reply)
 {
 	const struct layout *layout = &store->layout;
@@ -193,7 +194,8 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 	if (layout->shard == 0)
 		layout->is_first_empty = reply->kind == REPLY_NIL;
 	if (asks_on(store, reply)) {
-		(void)ask_others(store, layout->shard + 1); /* without memory it is asked again */
+		/* Without memory the next turn asks again. */
+		(void)ask_others(store, layout->shard + 1);
 		return;
 	}
 	layout->is_answered = true;
@@ -331,7 +333,7 @@ static void correct(struct redis_store *store, unsigned shard)
 
 	(void)snprintf(key, sizeof key, "{%s:%02u}:m", store->names.name, shard);
 	command_begin(&store->draft, COMMAND_HSET);
-	store->draft.node = store->nodes.place[shard]; /* none with one server */
+	store->draft.node = store->nodes.place[shard]; /* NULL with one server */
 	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "shards");
 	command_number(&store->draft.words, store->shard_count);
@@ -348,7 +350,7 @@ int layout_note_node(struct redis_store *store, unsigned shard, struct node *at,
 	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "node");
 	command_text(&store->draft.words, node);
-	/* If this fails, another store waits. */
+	/* If this fails, a store that is opened later has to wait. */
 	return request_post(store, NULL, correction_answered, correction_lost, NULL);
 }
 

@@ -15,29 +15,30 @@ struct shard;
 #define SHARDS_MAX 256u
 
 struct layout {
-	bool is_fixed; /* shard_count was read in a shard; if false, it is a guess */
-	bool is_fresh; /* the number was asked for since the last operation was submitted */
-	bool is_asked; /* it is being asked for */
+	bool is_fixed; /* shard_count was read from a shard; if false, shard_count is a guess */
+	bool is_fresh; /* a reply has told the number since the last operation was submitted */
+	bool is_asked; /* the question for the number is under way */
 	bool is_answered;
 	bool is_first_empty; /* the first shard has no number */
-	bool is_wrong;       /* the shard has something else where the number should be */
-	unsigned shard;      /* the shard that is asked: the first one, unless its node is away */
-	bool passes;         /* the server refused to tell the number, but will tell it later */
-	dw_usec pause_until; /* after a refusal nothing is asked before this time (steady clock) */
-	unsigned found;      /* the number of shards in the last reply; 0 if there was none */
-	/* The first shard's incarnation when the store was opened; "" if it had none. */
+	bool is_wrong;       /* the shard has something that is not a number of shards */
+	unsigned shard;      /* the shard that is asked: the first shard, unless its node is away */
+	bool passes;         /* the server refused to tell the number for a reason that will pass */
+	/* After a refusal no shard is asked before this time (steady clock). */
+	dw_usec pause_until;
+	unsigned found; /* the number of shards in the last reply; 0 if there was none */
+	/* The first shard's incarnation when the store was opened; "" if the shard had none. */
 	char era[INCARNATION_SIZE];
-	/* When a shard without a number was found (steady clock); 0: none was. */
+	/* When a shard without a number was found (steady clock); 0: there is none. */
 	dw_usec empty_since;
-	/* Until then nobody else knows the namespace, which this store has found new (steady
-	 * clock). It ends when another peer is seen. */
+	/* This store has found the namespace new. Until this time nobody else knows timers of it
+	 * (steady clock). The time ends early when another peer is seen. */
 	dw_usec alone_until;
 	char words[DW_MESSAGE_SIZE];
 };
 
-/* layout_ask asks the first shard for the number of shards. While its node is away, or if it was
- * emptied before the store is opened, the others are asked in turn until one has a number. Returns
- * DW_OK or DW_ENOMEM. */
+/* layout_ask asks the first shard for the number of shards. If the first shard's node is away, or
+ * if the first shard is empty when the store is opened, it asks the others in turn until one has a
+ * number. Returns DW_OK or DW_ENOMEM. */
 int layout_ask(struct redis_store *);
 
 /* layout_ask_era asks for layout.era. The reply arrives before the reply to a later
@@ -45,11 +46,11 @@ int layout_ask(struct redis_store *);
 void layout_ask_era(struct redis_store *);
 
 /* layout_is_known returns true if commands sent now go to the right shards, as far as this store
- * can know. If not, it asks for the number. */
+ * can know. Otherwise it asks for the number. */
 bool layout_is_known(struct redis_store *);
 
-/* layout_suspect asks for the number, because a shard says that the namespace has another number of
- * shards than this store thinks. */
+/* layout_suspect asks for the number again, because a shard has another number of shards than this
+ * store. */
 void layout_suspect(struct redis_store *);
 
 /* layout_is_new is called when the handshake found no number of shards in this shard; `listeners`
@@ -59,11 +60,11 @@ void layout_is_new(struct redis_store *, struct shard *, int64_t listeners);
 void layout_is_ours(struct redis_store *, const struct shard *);
 
 /* layout_stands is called when this owner has written its number of shards into the emptied first
- * shard again. `clients` is the number that a client had written there, or nil. */
+ * shard again. `clients` is the number that a client had written there meanwhile, or nil. */
 void layout_stands(struct redis_store *, const struct reply *clients);
 
-/* layout_note_node notes in a shard at a node which node that is, and in which epoch. A store that
- * is opened later need not wait until it knows for long enough that this node is the right one. */
+/* layout_note_node writes into a shard which node has it, and in which epoch. A store that is
+ * opened later, and finds the same node and epoch, then need not wait before it uses this node. */
 int layout_note_node(struct redis_store *, unsigned shard, struct node *at, const char *node);
 
 /* layout_words writes what is wrong with the number found in a shard, in at most DW_MESSAGE_SIZE

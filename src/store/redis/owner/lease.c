@@ -1,5 +1,6 @@
-/* Acquires, renews and gives back the leases. An owner has a lease on every shard but those that
- * are cut off. It acquires all at once, and each that it has lost or could not have by itself. */
+/* Acquires, renews and gives back the leases. An owner has a lease on every shard that is not cut
+ * off. It acquires all shards at once. A shard that it has lost, or could not get, it acquires
+ * alone. */
 #include "store/redis/owner/lease.h"
 
 #include <inttypes.h>
@@ -14,8 +15,8 @@ static void acquire_shard(struct redis_store *, struct shard *, const struct tok
 
 static const struct token_seen nothing = {.token = ""};
 
-/* set_owner makes this store the owner of all shards that are not cut off. No command that it sent
- * as a client is under way any more. */
+/* set_owner makes this store the owner of all shards that are not cut off. It is called when no
+ * command that this store sent as a client is under way. */
 static void set_owner(struct redis_store *store)
 {
 	store->ownership.role = DW_OWNER;
@@ -67,8 +68,8 @@ static void note_passing(struct redis_ownership *ownership, bool passes)
 		ownership->acquisition.passes = passes;
 }
 
-/* acquire_held is called when another process has the lease. A dead process of this machine is
- * replaced at once. The lease of any other process must run out first. */
+/* acquire_held is called when another process has the lease. If that process ran on this machine
+ * and is dead, this store takes its place at once. Otherwise the lease must run out first. */
 static void acquire_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	const char *holder = reply->items[3].bytes;
@@ -89,8 +90,8 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 	refuse(&store->ownership, DW_EOWNED, words);
 }
 
-/* acquire_arbiter acquires the first shard that is not cut off. It is the arbiter: whoever has it
- * may take the others. */
+/* acquire_arbiter acquires the first shard that is not cut off. That shard is the arbiter: its
+ * owner may take the other shards. */
 static void acquire_arbiter(struct redis_store *store)
 {
 	struct acquisition *acquisition = &store->ownership.acquisition;
@@ -104,7 +105,7 @@ static void acquire_arbiter(struct redis_store *store)
 		refuse(&store->ownership, DW_ESTORE, store->shards[0].cut.words);
 }
 
-/* next_shards acquires the other shards when the arbiter is acquired. */
+/* next_shards acquires the other shards after the arbiter was acquired. */
 static void next_shards(struct redis_store *store, const struct shard *shard)
 {
 	const struct acquisition *acquisition = &store->ownership.acquisition;
@@ -116,7 +117,7 @@ static void next_shards(struct redis_store *store, const struct shard *shard)
 			acquire_shard(store, &store->shards[i], &nothing);
 }
 
-/* acquire_looked is called when types.lua has told why the shard refused to be acquired. */
+/* acquire_looked is called when types.lua has told why a shard could not be acquired. */
 static void acquire_looked(struct redis_store *store, struct redis_request *request,
 			   const struct reply *reply)
 {
@@ -154,7 +155,8 @@ static void acquire_lost(struct redis_store *store, struct redis_request *reques
 	acquire_look_lost(store, request);
 }
 
-/* look asks why the shard refuses to be acquired. A shard that is cut off is left out. */
+/* look asks, by types.lua, why a shard cannot be acquired. If the shard is cut off, the acquisition
+ * leaves it out. */
 static bool look(struct redis_store *store, struct shard *shard, bool is_wrong_type)
 {
 	if (cut_off_ask(store, shard, acquire_looked, acquire_look_lost,
@@ -164,8 +166,8 @@ static bool look(struct redis_store *store, struct shard *shard, bool is_wrong_t
 	return true;
 }
 
-/* refuse_newer gives up because the shard has, or had, a timer in a format that this library does
- * not know. */
+/* refuse_newer gives the acquisition up, because the shard has, or had, a timer in a format that
+ * this library does not know. */
 static void refuse_newer(struct redis_store *store, const struct shard *shard,
 			 const struct reply *format)
 {
@@ -182,8 +184,8 @@ static void refuse_newer(struct redis_store *store, const struct shard *shard,
 	refuse(&store->ownership, DW_ENEWER, words);
 }
 
-/* refuse_young is called when the server has started a moment ago. It may have forgotten an owner,
- * whose lease then ends within this time. */
+/* refuse_young is called when the server has just started. It may have forgotten the lease of an
+ * owner, which ends within `left` ms. */
 static void refuse_young(struct redis_store *store, int64_t left)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -196,7 +198,8 @@ static void refuse_young(struct redis_store *store, int64_t left)
 	refuse(&store->ownership, DW_EOWNED, words);
 }
 
-/* refuse_new is called when the server was named a moment ago. Its last owner comes first. */
+/* refuse_new is called when the server was named a moment ago, so that only its last owner may use
+ * it yet. */
 static void refuse_new(struct redis_store *store, const struct node *node)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -219,7 +222,7 @@ static void refuse_number(struct redis_store *store, const struct shard *shard,
 	if (reply->count >= 2 && reply->items[1].kind == REPLY_BULK)
 		layout_words(store, shard->number, &reply->items[1], words);
 	refuse(&store->ownership, DW_ESTORE, words);
-	layout_suspect(store); /* a standby then asks again, with the right number */
+	layout_suspect(store); /* a standby then tries again with the right number */
 }
 
 static void acquire_answered(struct redis_store *store, struct redis_request *request,
@@ -231,7 +234,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	store->ownership.acquisition.left--;
 	if (reply->kind == REPLY_ERROR && call_is_of_shard(reply) &&
 	    look(store, shard, reply_fails(reply, "WRONGTYPE"))) {
-		/* acquire_looked decides what happens. */
+		/* acquire_looked decides what to do. */
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, &nothing);
 	} else if (failure != FAILURE_NONE) {
@@ -298,8 +301,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-/* note_counts counts renewals that found different numbers of entries and values. After two such
- * renewals in a row, another program has deleted some entries or values. */
+/* note_counts counts how many renewals in a row found different numbers of entries and values.
+ * After two, another program must have deleted some entries or values. */
 static void note_counts(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct entry_counts *counts = &shard->counts;
@@ -320,7 +323,7 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	shard->lease.is_renewing = false;
 	if (!shard_is_ours(shard) || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
-		/* The lease stays as it is. The next renewal comes long before it is over. */
+		/* The lease keeps its end. The next renewal comes long before that. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
@@ -368,9 +371,9 @@ static void renew_shard(struct redis_store *store, struct shard *shard)
 	if (!shard_is_ours(shard))
 		shard_take(store, shard);
 	if (!shard_is_ours(shard) && shard_is_shared(store))
-		return; /* it has a handshake when it is needed */
+		return; /* a peer begins the handshake of such a shard when it needs it */
 	if (shard->channel.handshake == HANDSHAKE_NONE && store->now < shard->channel.pause_until)
-		/* Its handshake comes when the pause ends, and not with the next renewal. */
+		/* The handshake begins when the pause ends, not only with the next renewal. */
 		store->ownership.renew_at =
 		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
 	else if (shard->channel.handshake == HANDSHAKE_NONE)

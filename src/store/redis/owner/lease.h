@@ -16,43 +16,46 @@ struct shard;
 struct acquisition {
 	bool active;
 	unsigned left; /* number of shards that have not replied yet */
-	/* The shard that is acquired before the others: the first one that is not cut off. */
+	/* The shard that is acquired before the others: the first shard that is not cut off. */
 	unsigned arbiter;
 	dw_op *op; /* the OWN operation to answer; NULL if the store is being opened */
 	int status;
-	bool passes; /* the reason for the failure will pass by itself */
-	/* If the server is young: when no lease can hold that it has forgotten (steady clock). */
+	bool passes; /* the acquisition failed for a reason that will pass by itself */
+	/* If the server has just started: when every lease that the server may have forgotten has
+	 * ended (steady clock). */
 	dw_usec free_at;
 	char words[DW_MESSAGE_SIZE];
 };
 
 struct redis_ownership {
-	dw_role role;   /* an owner has, or tries to have, all shards: see shard_is_ours() */
-	bool was_owner; /* this store is the owner, or has been */
+	/* An owner has, or tries to acquire, all shards. For each shard, shard_is_ours() says
+	 * whether it has the shard. */
+	dw_role role;
+	bool was_owner; /* this store is an owner, or was one */
 	dw_usec lease;
 	dw_usec renew_at; /* when the leases are renewed next (steady clock) */
-	/* Since then the engine wants to know whether anything is lost (steady clock); 0: it does
-	 * not. */
+	/* When the engine began to ask whether anything is lost (steady clock); 0: it does not
+	 * ask. */
 	dw_usec doubted_at;
 	struct acquisition acquisition;
 	struct members members; /* members.h */
 };
 
-/* The entries and values that the last renewals of a shard have counted. */
+/* The numbers of entries and values that the last renewals of a shard have counted. */
 struct entry_counts {
 	uint64_t entries; /* entries of the sorted set */
 	/* How many renewals in a row counted more entries than values, or fewer. */
 	unsigned differs;
 };
 
-/* lease_acquire acquires every shard, either for the opening (op is NULL), or for the OWN operation
- * op, which it answers. */
+/* lease_acquire acquires every shard, either for opening the store (op is NULL), or for the OWN
+ * operation op. Then it answers op. */
 void lease_acquire(struct redis_store *, dw_op *);
 void lease_renew(struct redis_store *, struct shard *);
 void lease_work(struct redis_store *);
 
-/* lease_mended is called when the server takes commands of a shard again that is cut off. An owner
- * renews its lease; for a client the shard is in use again. */
+/* lease_mended is called when the server again takes commands of a shard that is cut off. An owner
+ * then renews its lease. For a client the shard is in use again at once. */
 void lease_mended(struct redis_store *, struct shard *);
 
 /* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives the lease

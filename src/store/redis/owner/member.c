@@ -7,7 +7,7 @@
 
 enum { WORDS = sizeof((dw_member_row *)0)->shards / sizeof(uint64_t), DIGIT_BITS = 4 };
 
-#define LEAVES "leaves" /* the word of a member that gives all its shards away */
+#define LEAVES "leaves" /* in the record of a member that gives all its shards away */
 
 bool member_has(const dw_member_row *row, unsigned shard)
 {
@@ -23,7 +23,7 @@ unsigned member_count(const dw_member_row *row)
 	return count;
 }
 
-/* write_shards writes the set as one hexadecimal number without zeros in front. */
+/* write_shards writes the set as one hexadecimal number without leading zeros. */
 static void write_shards(const dw_member_row *row, char ret_text[WORDS * 16 + 1])
 {
 	unsigned word = WORDS - 1;
@@ -41,15 +41,15 @@ void member_write(const dw_member_row *row, const char *holder, char ret_text[ME
 	char shards[WORDS * 16 + 1];
 
 	write_shards(row, shards);
-	/* A long holder is cut. */
+	/* If the holder is long, it is cut. */
 	(void)snprintf(ret_text, MEMBER_SIZE, "%" PRId64 " %s %u %" PRId64 " %s %s %s %s",
 		       row->since, shards, row->room, row->clock,
 		       row->version[0] ? row->version : "-", row->zones[0] ? row->zones : "-",
 		       row->is_leaving ? LEAVES : "-", holder);
 }
 
-/* read_shards returns what stands behind the number, or NULL if there is none, or it is too
- * large. */
+/* read_shards reads the set. It returns the text after the number, or NULL if there is no number or
+ * it is too large. */
 static const char *read_shards(const char *text, dw_member_row *row)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -66,8 +66,8 @@ static const char *read_shards(const char *text, dw_member_row *row)
 	return at > text && *at == ' ' ? at + 1 : NULL;
 }
 
-/* read_word copies a word; a long one is cut, and "-" is an empty one. It returns what stands
- * behind the word. */
+/* read_word copies a word, and cuts a long one. The word "-" becomes an empty one. It returns the
+ * text after the word and its blank, or NULL if the text ends there. */
 static const char *read_word(const char *text, char *ret_word, size_t size)
 {
 	size_t length = strcspn(text, " ");

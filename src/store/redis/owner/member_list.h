@@ -10,7 +10,7 @@
 
 struct redis_store;
 
-/* A peer of the list. The texts are those of the reply. */
+/* A peer of the list. Its texts point into the reply. */
 struct listed_member {
 	dw_member_row row;
 	const char *name;
@@ -26,11 +26,11 @@ struct member_list {
 /* member_call begins a call of member.lua. */
 void member_call(struct redis_store *, const char *how, const char *name, const char *record);
 
-/* member_list_read reads its reply. A record that cannot be read is left out. */
+/* member_list_read reads the reply of member.lua. It leaves out records that cannot be read. */
 void member_list_read(const struct reply *, struct member_list *);
 
-/* member_is_self returns true if the member is this store; member_is_dead, if it was a process of
- * this machine that has ended. */
+/* member_is_self returns true if the member is this store. member_is_dead returns true if the
+ * member was a process of this machine that has ended. */
 bool member_is_self(const struct redis_store *, const struct listed_member *);
 bool member_is_dead(const struct listed_member *);
 

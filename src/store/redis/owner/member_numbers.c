@@ -9,8 +9,8 @@
 #include "store/redis/owner/member.h"
 #include "store/redis/owner/member_list.h"
 
-/* The items of a reply of reports.lua: behind the numbers of those that have left, those of each
- * peer. */
+/* The items of a reply of reports.lua: first the numbers of peers that have left, then ITEMS items
+ * for each peer. */
 enum { ITEM_LEFT = 1, ITEM_NOW, ITEMS_FROM };
 enum { ITEM_NAME, ITEM_UNTIL, ITEM_RECORD, ITEM_TEXT, ITEMS };
 
@@ -56,8 +56,9 @@ bool numbers_are_needed(const struct redis_store *store)
 /* A peer in a reply of reports.lua. */
 struct told_member {
 	struct listed_member listed;
-	bool is_left; /* its process has ended, or its time in the list is over */
-	dw_usec seen; /* when it has told its numbers; 0: it has not */
+	/* The peer's process has ended, or its time in the list is over. */
+	bool is_left;
+	dw_usec seen; /* when the peer wrote its numbers; 0: it has not */
 	const char *text;
 	size_t size;
 };
@@ -197,7 +198,8 @@ static void members_untold(struct redis_store *store, struct redis_request *requ
 	request_free(&store->alloc, request);
 }
 
-/* The operation is not one of the request's: the reply has items for each member. */
+/* numbers_ask_members does not put the operation into the request's queue, because the reply has
+ * items for each member. */
 void numbers_ask_members(struct redis_store *store, dw_op *op)
 {
 	int status;

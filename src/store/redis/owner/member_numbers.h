@@ -1,4 +1,5 @@
-/* The numbers that peers tell, in the first shard: each its report, and its numbers of topics. */
+/* The numbers that peers write into the first shard: each peer its report, and its numbers of
+ * topics. */
 #ifndef DW_STORE_REDIS_MEMBER_NUMBERS_H
 #define DW_STORE_REDIS_MEMBER_NUMBERS_H
 
@@ -14,30 +15,31 @@ struct redis_store;
 #define NUMBERS_REPORT "r"
 #define NUMBERS_TOPICS "t"
 
-/* numbers_tell begins a call that tells the body of the operation. numbers_tell_topics also sends
- * it; if this fails, the next one brings the numbers. numbers_ask begins a call that asks for those
- * of all peers. */
+/* numbers_tell begins a call that writes the body of the operation as this peer's numbers.
+ * numbers_tell_topics also sends the call; if this fails, the next call replaces the numbers
+ * anyway. numbers_ask begins a call that reads the numbers of all peers. */
 void numbers_tell(struct redis_store *, const char *kind, const dw_op *);
 void numbers_tell_topics(struct redis_store *, const dw_op *);
 void numbers_ask(struct redis_store *, const char *kind);
 
-/* numbers_are_needed returns true if peers may have told numbers that can be read: a DW_OWNER has
- * all shards. */
+/* numbers_are_needed returns true if this store has to read the numbers of peers, and can do so. An
+ * owner without peers has all numbers itself. */
 bool numbers_are_needed(const struct redis_store *);
 
-/* What the peers together are. */
+/* What all peers together have told. */
 struct peers_status {
 	struct report_sum sum;
-	char owner[256]; /* the one that has shards, or "N peers" */
-	dw_usec since;   /* when the first of those that have shards joined */
-	dw_usec seen; /* when the one of them has told its report that did so before the others */
+	char owner[256]; /* the holder of the peer that has shards, or "N peers" */
+	dw_usec since;   /* when the first peer that has shards joined */
+	/* The oldest report of a peer that has shards was told at this time. */
+	dw_usec seen;
 };
 
 /* numbers_read reads the reports. It returns false if no peer has a shard. */
 bool numbers_read(const struct reply *, struct peers_status *);
 
 /* numbers_add_topics adds a row for each line of a topic, as counts_add_rows() does, and sets
- * *ret_any if a peer has a shard. It returns false without memory. */
+ * *ret_any if a peer has a shard. Returns false without memory. */
 bool numbers_add_topics(const struct alloc *, dw_op *, dw_row ***tail, const struct reply *,
 			bool *ret_any);
 

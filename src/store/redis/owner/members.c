@@ -10,7 +10,8 @@
 #include "store/redis/owner/taking.h"
 
 #define BEAT_EVERY DW_SECONDS(1)
-#define BEAT_PAUSE DW_MILLISECONDS(20) /* between two lists that are read because of news */
+/* The least time between two lists that are read because of news. */
+#define BEAT_PAUSE DW_MILLISECONDS(20)
 
 enum { GIVES_MAX = 4 };
 
@@ -34,7 +35,7 @@ static void gone_lost(struct redis_store *store, struct redis_request *request)
 static void remove_member(struct redis_store *store, const char *name)
 {
 	member_call(store, "out", name, "");
-	/* If this fails, the list drops the member by itself. */
+	/* If this fails, the member drops out of the list when its time is over. */
 	(void)request_post(store, NULL, gone_answered, gone_lost, NULL);
 }
 
@@ -71,7 +72,7 @@ void members_held(struct redis_store *store, struct shard *shard)
 
 /* ---- Entering ------------------------------------------------------------------------------ */
 
-/* begin makes this store an owner. It has no shard yet. */
+/* begin makes this store an owner, which has no shard yet. */
 static void begin(struct redis_store *store)
 {
 	dw_op *own = store->ownership.members.own;
@@ -85,8 +86,8 @@ static void begin(struct redis_store *store)
 	answer(store, own, DW_OK);
 }
 
-/* note_clock learns how far this machine's clock is from the server's. The reply is taken for as
- * old as half of its way. */
+/* note_clock computes how far this machine's clock is from the server's. It assumes that half of
+ * the reply's time was the way back. */
 static void note_clock(struct redis_store *store, dw_usec server, dw_usec sent)
 {
 	struct members *self = &store->ownership.members;
@@ -96,9 +97,9 @@ static void note_clock(struct redis_store *store, dw_usec server, dw_usec sent)
 	    usec_sub(usec_sub(store->env.now(store->env.now_user), self->clock_way / 2), server);
 }
 
-/* note_loss is called when the list has forgotten this store: it was silent for too long, or the
- * server was emptied. The leases are looked at now. Other peers may have written nothing again
- * yet, so nothing is taken for a while. */
+/* note_loss is called when the list no longer had this store: the store was silent for too long, or
+ * the server was emptied. So the leases are renewed now, which shows what is lost. For a while this
+ * store takes no shard, because other peers may not have written their data again yet. */
 static void note_loss(struct redis_store *store, bool is_new)
 {
 	struct members *self = &store->ownership.members;
@@ -136,7 +137,7 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	drop_dead(store, &list);
 	sharing_note_members(store, &list);
 	if (self->own && !is_listed(store, &list)) {
-		members_end(store, DW_ELIMIT); /* there is no room */
+		members_end(store, DW_ELIMIT); /* the list is full */
 		return;
 	}
 	begin(store);
@@ -197,8 +198,8 @@ void members_enter(struct redis_store *store)
 		store->ownership.members.beat_at = usec_add(store->now, PAUSE);
 }
 
-/* is_laid_out returns true if the number of shards is known. In a new namespace the first shard
- * gets one by the handshake of a client. */
+/* is_laid_out returns true if the number of shards is known. In a new namespace a client's
+ * handshake writes the number into the first shard. */
 static bool is_laid_out(struct redis_store *store)
 {
 	struct shard *first = &store->shards[0];
@@ -215,8 +216,8 @@ static bool can_work(const struct redis_store *store)
 	return store->ownership.members.is_in && !store->stopped && store->nodes.home->connection;
 }
 
-/* is_alone returns true if the list could not be read for a while, because its server is away, and
- * others are not. */
+/* is_alone returns true if the list could not be read for a while, because its server is away while
+ * other servers are not. */
 static bool is_alone(const struct redis_store *store)
 {
 	const struct members *self = &store->ownership.members;
@@ -225,9 +226,9 @@ static bool is_alone(const struct redis_store *store)
 	       store->now >= usec_add(self->away_since, TAKING_LIST_AGE);
 }
 
-/* go_on is called while the list cannot be read. After a while this store takes what nobody has on
- * the other servers. That of the list may come back empty, so the next list says what may be taken
- * there. */
+/* go_on is called while the list cannot be read. After a while this store takes the shards that
+ * nobody has on the other servers. When the server of the list is back, it may be empty. So what
+ * may be taken there is decided by the next list. */
 static void go_on(struct redis_store *store)
 {
 	struct members *self = &store->ownership.members;
@@ -255,7 +256,7 @@ void members_work(struct redis_store *store)
 		return;
 	}
 	if (self->away_since != 0) {
-		/* The server may be empty, and others write again what they know. */
+		/* The server may be empty, and other peers may have to write their data again. */
 		store->sets.wanted = (struct shard_set){0};
 		self->takes_from = usec_add(store->now, TAKING_FREE_FOR);
 	}
@@ -350,10 +351,10 @@ void members_give_all(dw_store *base)
 	self->is_leaving = true;
 	self->gives_from = 0;
 	store->sets.wanted = (struct shard_set){0};
-	self->beat_at = store->now; /* the others hear of it */
+	self->beat_at = store->now; /* so that the others hear of it */
 }
 
-/* has_list returns true if the last list is new enough to say something. */
+/* has_list returns true if the last list is new enough to be used. */
 static bool has_list(const struct redis_store *store)
 {
 	const struct members *self = &store->ownership.members;

@@ -13,8 +13,8 @@ static int compare_ages(const void *one, const void *other)
 	return strcmp(a->name, b->name);
 }
 
-/* is_settled returns true if the member takes part at once. A time in the future was told before
- * the server's clock was set back. */
+/* is_settled returns true if the member takes part at once. A time in the future is from before the
+ * server's clock was set back. */
 static bool is_settled(const struct quota_member *member, dw_usec now)
 {
 	return member->held > 0 || member->since > now ||
@@ -26,8 +26,8 @@ static unsigned room_of(const struct quota_member *member)
 	return member->room > member->share ? member->room - member->share : 0;
 }
 
-/* divide gives the shards to the members with room that take part, and returns how many are left,
- * because a member had too little room, or none has any. */
+/* divide gives shards to the members that take part and can have more. Returns how many shards are
+ * left, because a member could not have its whole part, or no member can have more. */
 static unsigned divide(struct quota_member *members, unsigned count, unsigned shards,
 		       const bool *takes_part)
 {
@@ -53,8 +53,8 @@ static unsigned divide(struct quota_member *members, unsigned count, unsigned sh
 	return shards;
 }
 
-/* divide_all returns how many are left, because no member that takes part has room. Each round
- * fills a member, or leaves nothing. */
+/* divide_all repeats this until no shard is left, or no member that takes part can have more.
+ * Returns how many shards are left. Each round fills a member, or leaves no shard. */
 static unsigned divide_all(struct quota_member *members, unsigned count, unsigned shards,
 			   const bool *takes_part)
 {
@@ -77,7 +77,7 @@ void quota_share(struct quota_member *members, unsigned count, unsigned shards, 
 		members[i].share = 0;
 	}
 	shards = divide_all(members, count, shards, takes_part);
-	/* What these have no room for is for those that have just started. */
+	/* Members that have just started get the shards that the others cannot have. */
 	for (unsigned i = 0; i < count; i++)
 		takes_part[i] = true;
 	(void)divide_all(members, count, shards, takes_part);

@@ -1,12 +1,12 @@
-/* Gives leases back. When the store stops, it gives back all of them, even if a connection was lost
- * a moment ago or comes up just now. Otherwise the next owner must wait for the end of the
- * leases. */
+/* Gives leases back. When the store stops, it gives all of them back, even if a connection was just
+ * lost or is just coming up. Otherwise the next owner must wait until the leases end. */
 #include "store/redis/owner/release.h"
 
 #include "store/redis/core.h"
 
-/* A handshake that is under way gives the lease another token. Its reply says which, and the lease
- * is given back again, by that token: this often in all. */
+/* If a handshake is under way, it changes the lease's token, and the release is refused. The reply
+ * to the handshake tells the new token, and the release is sent again. So a release is sent at most
+ * this often. */
 #define GIVINGS_MAX 3
 
 static void release_lost(struct redis_store *store, struct redis_request *request)
@@ -49,7 +49,8 @@ void release_lease(struct redis_store *store, struct shard *shard)
 		return;
 	write_release(store, shard);
 	forget(shard);
-	/* The server may still have the lease: this store knows it again if it takes the shard. */
+	/* The server may still have the lease. If this store takes the shard again, it then
+	 * recognizes the lease as its own. */
 	if (request_post(store, shard, release_answered, release_lost, NULL) != DW_OK)
 		token_ask_lost(shard);
 }
@@ -58,7 +59,7 @@ void release_lease(struct redis_store *store, struct shard *shard)
 
 static void giving_lost(struct redis_store *store, struct redis_request *request)
 {
-	request->shard->lease.is_giving = false; /* release_all sends it again */
+	request->shard->lease.is_giving = false; /* release_all sends the release again */
 	request_free(&store->alloc, request);
 }
 

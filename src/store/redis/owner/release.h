@@ -9,7 +9,8 @@
 struct redis_store;
 struct shard;
 
-/* So long an owner that stops without a connection waits for one, to give its leases back. */
+/* How long an owner that stops without a connection waits for one, so that it can give its leases
+ * back. */
 #define GIVE_BACK DW_SECONDS(1)
 
 /* release_lease gives the lease of a shard back. If the command fails, the lease runs out by
@@ -17,7 +18,8 @@ struct shard;
 void release_lease(struct redis_store *, struct shard *);
 
 /* release_all is called when the store stops, and again whenever something has arrived. It gives
- * back the leases of all shards whose node is connected. It returns true while leases are left. */
+ * back the leases of all shards whose node is connected. It returns true while leases remain to be
+ * given back. */
 bool release_all(struct redis_store *);
 
 #endif

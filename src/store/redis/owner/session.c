@@ -1,8 +1,8 @@
-/* The handshake of a shard on a new connection. Commands may still lie in the socket of the last
- * connection, and a server that was stopped will carry them out when it continues. Therefore the
- * handshake comes before anything else: it replaces the owner's token, or the connection of the
- * client's session, and so makes those commands stale. Its reply says up to which number the server
- * has applied all commands, so none stays in doubt. */
+/* The handshake of a shard on a new connection. Commands may still be in the socket of the last
+ * connection, and a server that was stopped carries them out when it continues. Therefore the
+ * handshake comes before anything else. It replaces the owner's token, or the connection of the
+ * client's session, so that the server refuses those commands. Its reply tells the number up to
+ * which the server has applied all commands, so no command stays in doubt. */
 #include "store/redis/owner/session.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static void ask_again(struct redis_store *store, struct shard *shard)
 		    usec_min(store->ownership.renew_at, shard->channel.pause_until);
 }
 
-/* context_of returns the context of the request of a shard's handshake. */
+/* context_of returns the context that the request of a shard's handshake has now. */
 static void *context_of(const struct shard *shard)
 {
 	return (void *)(uintptr_t)shard->channel.handshakes;
@@ -85,7 +85,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 	uint64_t mark;
 
 	if (!shard_is_ours(shard) || request->context != context_of(shard)) {
-		/* The ownership was lost meanwhile. The next handshake is a client's. */
+		/* This store has lost the ownership meanwhile. The next handshake is a client's. */
 	} else if (failure == FAILURE_NONE && handshake_is_ours(store, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
@@ -136,9 +136,9 @@ static int begin_as_owner(struct redis_store *store, struct shard *shard)
 /* ---- A client -------------------------------------------------------------------------------- */
 
 /* forget_session is called when the server does not know our session, or only an old state of it,
- * because the session has ended, was lost or was set back. So nobody can say which of its commands
- * were applied, and they are answered DW_EUNKNOWN. Commands that are known to be applied are still
- * looked up. */
+ * because the session has ended, was lost or was set back. So nobody can tell which commands of the
+ * session were applied. They are answered DW_EUNKNOWN. Commands that are known to be applied are
+ * still looked up. */
 static void forget_session(struct redis_store *store, struct shard *shard)
 {
 	struct request_list doubtful = shard->in_doubt.requests;
@@ -158,8 +158,8 @@ static void forget_session(struct redis_store *store, struct shard *shard)
 }
 
 /* is_another_session returns true if the session of our last handshake has ended or was set back.
- * The session that the reply shows may come from a handshake of ours that reached the server after
- * its connection was lost. */
+ * The session that the reply shows may be from a handshake of this store that reached the server
+ * after its connection was lost. */
 static bool is_another_session(const struct shard *shard, const struct reply *reply)
 {
 	return (uint64_t)reply_number(&reply->items[5]) < shard->session.connection ||
@@ -167,7 +167,8 @@ static bool is_another_session(const struct shard *shard, const struct reply *re
 		(uint64_t)reply_number(&reply->items[6]) > shard->session.connection);
 }
 
-/* other_number is called when the shard has no number of shards, or another one than we know. */
+/* other_number is called when the shard has no number of shards, or another number than this
+ * store. */
 static void other_number(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	char words[DW_MESSAGE_SIZE];
@@ -189,7 +190,8 @@ static void client_handshake_answered(struct redis_store *store, struct redis_re
 	enum failure failure = call_failed(store, request, reply);
 
 	if (shard_is_ours(shard) || request->context != context_of(shard)) {
-		/* This store became the owner meanwhile, or was it. */
+		/* This store has become an owner meanwhile, or it was one when it sent the
+		 * handshake. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		if (is_another_session(shard, reply)) {
@@ -222,7 +224,8 @@ static int begin_as_client(struct redis_store *store, struct shard *shard)
 	command_number(&store->draft.words, SESSION_TTL / 1000);
 	command_number(&store->draft.words, store->shard_count);
 	command_text(&store->draft.words, fixes ? "1" : "");
-	/* That of the first shard: an owner may have fewer shards than we think. */
+	/* The channel of the first shard, because an owner may have fewer shards than this client
+	 * thinks. */
 	command_text(&store->draft.words, store->shards[0].keys.name[NAME_WAKE]);
 	command_bytes(&store->draft.words, store->names.holder, strcspn(store->names.holder, "|"));
 	return request_post(store, shard, client_handshake_answered, handshake_lost,
@@ -238,7 +241,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	    shard->give.op || shard_take(store, shard))
 		return;
 	if (store->stopped && shard->lease.fence == 0)
-		return; /* nothing is sent to it any more */
+		return; /* no command is sent to it any more */
 	if (owner && token_is_forgotten(store, shard)) {
 		shard_mark(store, shard, SHARD_FENCED);
 		return;
@@ -259,9 +262,9 @@ static void session_unlinked(struct redis_store *store, struct redis_request *re
 	request_free(&store->alloc, request);
 }
 
-/* session_end deletes the client's sessions. A session makes the server refuse commands that still
- * lie in the socket of an earlier connection, so a client deletes it only if it has had a single
- * connection. */
+/* session_end deletes the client's sessions. A session lets the server refuse commands that still
+ * are in the socket of an earlier connection. So a client deletes its sessions only if it has had a
+ * single connection. */
 void session_end(struct redis_store *store)
 {
 	for (unsigned i = 0; store->names.connections == 1 && i < store->shard_count; i++) {

@@ -8,8 +8,8 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-/* The remainder of a byte by x^16 + x^12 + x^5 + 1: its quotient is the byte with its upper half,
- * and each term of the divisor shifts it. */
+/* The remainder of a byte divided by x^16 + x^12 + x^5 + 1. The quotient is the byte XOR its upper
+ * half, and each term of the divisor shifts the quotient. */
 #define QUOTIENT(n) ((n) ^ (n) >> 4)
 #define REST(n) (uint16_t)(QUOTIENT(n) << 12 ^ QUOTIENT(n) << 5 ^ QUOTIENT(n))
 #define REST_4(n) REST(n), REST((n) + 1), REST((n) + 2), REST((n) + 3)
@@ -62,8 +62,8 @@ bool shard_is_shared(const struct redis_store *store)
 	return store->env.role == DW_PEER;
 }
 
-/* may_take returns true if a peer wants the shard. Its changes as a client that wait for the
- * shard's owner are answered before. */
+/* may_take returns true if a peer wants the shard, and no change that this store sent as a client
+ * still waits for the shard's owner. */
 static bool may_take(const struct redis_store *store, const struct shard *shard)
 {
 	return shard_is_in(&store->sets.wanted, shard->number) && !shard->confirm.ops.first &&
@@ -77,7 +77,8 @@ bool shard_take(struct redis_store *store, struct shard *shard)
 	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
 	    node_is_new(shard->node) || (shard_is_shared(store) && !may_take(store, shard)))
 		return false;
-	/* A mark that is set while the shard is acquired would be read when it is ours. */
+	/* If the mark were set while the shard is being acquired, it would be read when the shard
+	 * is ours. */
 	if (shard->channel.under_way == 0 && shard->rebuild.state != REBUILD_ACQUIRING)
 		shard_mark(store, shard, SHARD_TAKEN);
 	return true;

@@ -22,7 +22,7 @@
 #include "store/redis/heal/tombstone.h"
 
 /* A part sets a mark when a part further down in core.h must act on the shard. The turn reads the
- * marks after it has taken the replies, and calls the part behind the arrow. */
+ * marks after it has taken the replies, and calls the part that is named after the arrow. */
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
 	SHARD_REFUSES = 1 << 1,     /* a command of the shard was refused -> cut_off */
@@ -34,8 +34,9 @@ enum shard_mark {
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
-	SHARD_OURS = 1 << 10,      /* and the lease was renewed -> cut_off */
-	SHARD_TAKEN = 1 << 11      /* this store wants to own the shard -> restore */
+	/* After SHARD_MENDED, the lease was renewed -> cut_off */
+	SHARD_OURS = 1 << 10,
+	SHARD_TAKEN = 1 << 11 /* this store wants to own the shard -> restore */
 };
 
 /* A set of shards, by number. */
@@ -43,22 +44,24 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
-/* Sets of shards, so that a turn visits only the shards with work. A shard may stay in the sets
- * `marked` to `rebuilt` for longer than needed: the part that visits it then removes it. */
+/* Sets of shards, so that a turn visits only shards that need it. In the sets `marked` to
+ * `rebuilt`, a shard may stay longer than needed; the part that visits the shard then removes
+ * it. */
 struct shard_sets {
 	struct shard_set marked; /* shards with a mark */
 	/* Shards with operations that wait to be sent, or whose result is unknown. */
 	struct shard_set queued;
 	struct shard_set paused;      /* shards that get no command for a while */
-	struct shard_set news;        /* shards whose inbox may have something */
+	struct shard_set news;        /* shards whose inbox may have entries */
 	struct shard_set unconfirmed; /* shards with operations that wait for the owner */
-	struct shard_set rebuilt;     /* shards that lost data; the engine does not know it yet */
-	struct shard_set looked_at;   /* shards that cut_off_work looks at */
+	/* Shards that lost data, which the engine has not been told yet. */
+	struct shard_set rebuilt;
+	struct shard_set looked_at; /* shards that cut_off_work looks at */
 	unsigned cut_off_count;
-	unsigned looks; /* shards that types.lua is asked about now (cut_off.h) */
-	/* Until then a shard refuses for a reason that may pass (steady clock). */
+	unsigned looks; /* how many shards types.lua is asked about now (cut_off.h) */
+	/* Until then a shard is refused for a reason that may pass (steady clock). */
 	dw_usec may_pass_until;
-	/* Shards that were cut off or came back; the engine does not know it yet. */
+	/* Shards that were cut off or came back, which the engine has not been told yet. */
 	struct shard_set untold;
 	struct shard_set wanted; /* shards that a peer should take now */
 	struct shard_set given;  /* shards that a peer is giving away */
@@ -98,21 +101,22 @@ struct shard *shard_of(struct redis_store *, const char *id);
 /* shard_is_shared returns true if this store is a peer, which shares the shards with others. */
 bool shard_is_shared(const struct redis_store *);
 
-/* shard_take acquires a shard that the owner does not have, or that a peer wants, when its commands
- * under way are answered. Returns true if nothing must be sent to the shard until then. */
+/* shard_take acquires a shard that the owner does not have, or that a peer wants, as soon as no
+ * command of the shard is under way. Returns true if nothing must be sent to the shard until
+ * then. */
 bool shard_take(struct redis_store *, struct shard *);
 
-/* shard_first returns the first shard that is not cut off. What an owner tells of the whole
- * namespace is there. Returns NULL if all are cut off. */
+/* shard_first returns the first shard that is not cut off. An owner writes there what concerns the
+ * whole namespace. Returns NULL if all shards are cut off. */
 struct shard *shard_first(const struct redis_store *);
 
-/* shard_mark sets a mark, which the turn will read. shard_queued notes that an operation was put
- * into a queue of the shard. */
+/* shard_mark sets a mark, which the turn will read. shard_queued is called when an operation was
+ * put into a queue of the shard. */
 void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
 void shard_queued(struct shard_sets *, const struct shard *);
 
-/* shard_pause sends nothing to the shard before `until`. shard_expect_news notes that the shard's
- * inbox may have something. */
+/* shard_pause lets no command be sent to the shard before `until`. shard_expect_news notes that the
+ * shard's inbox may have entries. */
 void shard_pause(struct shard_sets *, struct shard *, dw_usec until);
 void shard_expect_news(struct shard_sets *, struct shard *);
 
@@ -131,20 +135,20 @@ static inline bool shard_is_ours(const struct shard *shard)
 }
 
 /* shard_may_serve returns true if the engine may work as the owner of the shard. If the shard was
- * lost and gained again, the engine must first forget what it knew of its timers. */
+ * lost and acquired again, the engine must first forget what it knew of the shard's timers. */
 static inline bool shard_may_serve(const struct shard *shard)
 {
 	return shard_is_ours(shard) && !shard->lease.loss_untold;
 }
 
-/* shard_is_cut_off returns true while the server refuses what is asked of the shard. Then it is
- * only asked whether it still does. */
+/* shard_is_cut_off returns true while the server refuses commands of the shard. Then the only
+ * command for it is the question whether the server still refuses. */
 static inline bool shard_is_cut_off(const struct shard *shard)
 {
 	return shard->cut.state != CUT_NOT;
 }
 
-/* shard_make_keys makes the names of the shard's keys. Returns DW_OK or DW_ENOMEM. */
+/* shard_make_keys makes the names of all keys of the shard. Returns DW_OK or DW_ENOMEM. */
 int shard_make_keys(struct redis_store *, struct shard *);
 
 #endif

@@ -6,9 +6,12 @@
 #include "store/redis/core.h"
 #include "store/redis/owner/member_list.h"
 
-#define ZONES_EVERY DW_HOURS(1)   /* an update changes the version */
-#define STAYS DW_SECONDS(5)       /* a silent member is in the list for so long: member.lua */
-#define UNOWNED_FOR DW_SECONDS(8) /* after the end of its owner a shard gets another one by then */
+/* How often the version is read; an update of the system changes it. */
+#define ZONES_EVERY DW_HOURS(1)
+/* How long a silent member stays in the list, as in member.lua. */
+#define STAYS DW_SECONDS(5)
+/* Within this time after the end of its owner a shard normally has another one. */
+#define UNOWNED_FOR DW_SECONDS(8)
 
 void sharing_read_zones(struct redis_store *store)
 {
@@ -31,8 +34,8 @@ void sharing_note_members(struct redis_store *store, const struct member_list *l
 			self->has_newer_zones = true;
 }
 
-/* is_unowned returns true if nobody has the shard, for longer than it takes to replace an owner. An
- * owner that is no peer is not in the list, but it holds the shard. */
+/* is_unowned returns true if nobody has had the shard for longer than it takes to replace an owner.
+ * An owner that is not a peer is not in the list, but the server says that it holds the shard. */
 static bool is_unowned(const struct redis_store *store, const struct shard *shard)
 {
 	const struct shard_share *share = &shard->share;
@@ -44,8 +47,8 @@ static bool is_unowned(const struct redis_store *store, const struct shard *shar
 	       (share->held_at == 0 || store->now >= usec_add(share->held_at, STAYS));
 }
 
-/* sure_clock returns the distance of the clocks without what the way of the reply may have
- * added. */
+/* sure_clock returns the distance of the clocks, reduced by the error that the time of the reply
+ * allows. */
 static dw_usec sure_clock(const struct members *self)
 {
 	dw_usec error = self->clock_way / 2 + 1;

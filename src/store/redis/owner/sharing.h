@@ -1,4 +1,4 @@
-/* What a peer tells its engine of all peers. */
+/* What a peer reports to its engine about all peers. */
 #ifndef DW_STORE_REDIS_SHARING_H
 #define DW_STORE_REDIS_SHARING_H
 
@@ -7,8 +7,8 @@
 struct member_list;
 struct redis_store;
 
-/* sharing_read_zones learns the version of this machine's time zone data, now and then.
- * sharing_note_members notes what a new list says. */
+/* sharing_read_zones reads the version of this machine's time zone data, at most once in
+ * ZONES_EVERY. sharing_note_members notes what a new list says. */
 void sharing_read_zones(struct redis_store *);
 void sharing_note_members(struct redis_store *, const struct member_list *);
 

@@ -24,7 +24,8 @@ unsigned taking_room(const struct redis_store *store)
 	return self->is_leaving ? 0 : self->room;
 }
 
-/* divide computes the share of this store. Returns which of the free shards is its first one. */
+/* divide computes the share of this store. Returns the number of the first free shard that it may
+ * take. */
 static unsigned divide(struct redis_store *store, const struct member_list *list, dw_usec now)
 {
 	struct quota_member members[QUOTA_MEMBERS_MAX];
@@ -41,7 +42,7 @@ static unsigned divide(struct redis_store *store, const struct member_list *list
 		    .room = mine ? taking_room(store) : listed->row.room};
 	}
 	quota_share(members, list->count, store->shard_count, now);
-	self->share = 0; /* that of a peer for which the list has no room */
+	self->share = 0; /* stays 0 if this store is not in the list because that is full */
 	for (unsigned i = 0; i < list->count; i++)
 		if (strcmp(members[i].name, store->names.nonce) == 0)
 			self->share = members[i].share;
@@ -64,9 +65,9 @@ static bool is_free(const struct redis_store *store, const struct member_list *l
 	return !shard_is_ours(shard) && !shard->give.op && !is_anothers(store, list, shard->number);
 }
 
-/* choose decides which shards this store takes: of those that nobody has its own part, and each one
- * that has been free for TAKING_FREE_FOR. Who takes such a one and has enough does not give it away
- * at once: the peer that should take it may be unable to. */
+/* choose decides which shards this store takes: of the free shards its own part, and every shard
+ * that has been free for TAKING_FREE_FOR. If the latter is not in its part, this store gives no
+ * shard away for a while, because the peer that should take that shard may be unable to. */
 static void choose(struct redis_store *store, const struct member_list *list, unsigned first)
 {
 	struct members *self = &store->ownership.members;
@@ -95,8 +96,8 @@ static void choose(struct redis_store *store, const struct member_list *list, un
 	}
 }
 
-/* try_one wants any shard of others after a refusal. If the server answers that another peer has
- * it, it does not refuse any longer. */
+/* try_one wants any one shard that is not ours, some time after a refusal. If the server answers
+ * that another peer has that shard, the server no longer refuses this store. */
 static void try_one(struct redis_store *store)
 {
 	struct members *self = &store->ownership.members;

@@ -7,21 +7,22 @@
 struct redis_store;
 struct member_list;
 
-/* After a refusal, one shard is tried so often. */
+/* After a refusal, this store tries one shard at this interval. */
 #define TAKING_TRIES DW_SECONDS(30)
-#define TAKING_LIST_AGE DW_SECONDS(10) /* an older list says nothing */
-#define TAKING_FREE_FOR DW_SECONDS(3)  /* a shard that is free for so long is anybody's */
+#define TAKING_LIST_AGE DW_SECONDS(10) /* an older list is not used */
+/* A shard that nobody has had for this long may be taken by any peer. */
+#define TAKING_FREE_FOR DW_SECONDS(3)
 
-/* taking_held returns how many shards this store has; taking_room, how many it can have. */
+/* taking_held returns how many shards this store has. taking_room returns how many it can have. */
 unsigned taking_held(const struct redis_store *);
 unsigned taking_room(const struct redis_store *);
 
-/* taking_choose computes the share of this store from a list, which the server has given `now`, and
- * chooses the shards to take. */
+/* taking_choose computes the share of this store from a list, and chooses the shards to take. `now`
+ * is the server's time in the list. */
 void taking_choose(struct redis_store *, const struct member_list *, dw_usec now);
 
-/* taking_want_all is called when the server has given no list for long: then this store takes what
- * nobody has on the servers that are there. */
+/* taking_want_all is called when no list has come for a long time. Then this store wants all shards
+ * that it does not have, on all connected servers; the leases decide what it gets. */
 void taking_want_all(struct redis_store *);
 
 /* taking_work takes what was chosen. */

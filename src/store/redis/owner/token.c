@@ -1,5 +1,5 @@
-/* The fencing token of a shard (fence, nonce and connection); what the server's replies say about
- * it; and the server's clock, from which versions are made. */
+/* The fencing token of a shard (fence, nonce and connection), and what the server's replies say
+ * about it. Also the server's clock, from which versions are made. */
 #include "store/redis/owner/token.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 
 /* clock_learn assumes that the reply took no time, so that this clock is never ahead of the
  * server's. A version ahead of the server's clock could be given twice: the server might lose the
- * first one, and give it again. */
+ * first one, and then give the same version again. */
 void clock_learn(const struct redis_store *store, struct node *node, int64_t server_time)
 {
 	node->clock.time = server_time;
@@ -64,7 +64,8 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 		shard_mark(store, shard, SHARD_OURS);
 }
 
-/* ends_at returns when the lease ends: at the latest when the server is not to be used any more. */
+/* ends_at returns when the lease ends. It ends at the latest when this store must not use the
+ * server any more. */
 static dw_usec ends_at(const struct shard *shard)
 {
 	return usec_min(shard->lease.until, shard->node->named.until);
@@ -76,7 +77,7 @@ dw_usec token_until(const struct redis_store *store, unsigned number)
 
 	if (!shard_may_serve(shard) || shard_is_cut_off(shard))
 		return INT64_MIN;
-	/* A claim from before a loss is started only when it is written again. */
+	/* After a loss a claim from before may start only when it was written again. */
 	return shard->rebuild.state == REBUILD_NONE ? ends_at(shard) : 0;
 }
 
@@ -123,7 +124,8 @@ void token_forget(struct shard *shard)
 
 /* ---- The token ------------------------------------------------------------------------------- */
 
-/* A holder that has died on this machine has lost the lease before it ends. */
+/* token_has_holder returns false for a process that died on this machine, because its lease no
+ * longer counts. */
 bool token_has_holder(const struct reply *holder)
 {
 	const char *bar = strchr(holder->bytes, '|');
@@ -180,7 +182,8 @@ static void read_jump(struct shard_lease *lease, const char *words)
 }
 
 /* forget_ended is called when this store takes a shard that it did not have. If the shard was
- * emptied since it had it, its timers may have lower versions than those that ended before. */
+ * emptied since this store last had it, new timers may have lower versions than timers that ended
+ * before. So the tombstones are dropped. */
 static void forget_ended(struct alloc *alloc, struct shard *shard, const struct reply *incarnation)
 {
 	if (!shard_is_ours(shard) && !reply_is(incarnation, shard->lease.incarnation))
@@ -214,7 +217,7 @@ void token_incarnation(const struct names *names, unsigned number, char *ret_era
 
 /* floor_of returns a version above all versions that the shard has given. From now on the shard
  * gives only later versions, even if the server has lost some and its clock went back. So the next
- * fence is above all that this store was told. */
+ * fence is also above every fence that this store has had. */
 static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 {
 	token_note_version(shard, shard->lease.told + 1);
@@ -222,8 +225,8 @@ static uint64_t floor_of(const struct server_clock *clock, struct shard *shard)
 	return shard->lease.high > clock->floor ? shard->lease.high : clock->floor;
 }
 
-/* add_server adds which process the server is, and for how long it is known to be up. If nobody
- * else can have had the shard, that does not matter. */
+/* add_server adds which process the server is, and for how long it is known to be up. With
+ * has_proof nobody else can have had the shard, so the time does not matter. */
 static void add_server(struct redis_store *store, const struct shard *shard, bool has_proof)
 {
 	const struct link_server *server = link_server(shard->node->link);
@@ -236,7 +239,7 @@ static void add_server(struct redis_store *store, const struct shard *shard, boo
 		command_number(words, usec_max(usec_sub(store->now, server->up_since), 0) / 1000);
 }
 
-/* leaves returns how long an emptied shard is left to the peer that knows its timers. */
+/* leaves returns how long an emptied shard is reserved for the peer that knows its timers. */
 static dw_usec leaves(const struct redis_store *store, const struct shard *shard)
 {
 	bool is_known = shard_is_ours(shard) || store->now < store->layout.alone_until;

@@ -19,13 +19,15 @@ struct shard;
 struct names {
 	char name[64]; /* the name of the namespace */
 	char nonce[20];
-	char free[80]; /* the channel on which peers hear of free shards; "" for all others */
-	/* How many connections there have been so far, on all links: a shard may come to another
-	 * link, and a renewal with a lower number is refused. */
+	/* The channel on which peers hear of free shards; "" in a store that is no peer. */
+	char free[80];
+	/* How many connections there have been so far, on all links. They are counted together
+	 * because a shard may move to another link, and the server refuses a renewal with a lower
+	 * number. */
 	uint64_t connections;
 	char holder[256];
 	unsigned incarnations; /* how many incarnations this store has named so far */
-	/* Room for those in the command that is being made. */
+	/* Buffers for the token and the incarnation in the command that is being made. */
 	char token[TOKEN_SIZE], incarnation[INCARNATION_SIZE];
 };
 
@@ -39,28 +41,32 @@ struct token_ask {
 /* The owner's lease of one shard. */
 struct shard_lease {
 	bool is_ours;     /* this store is the owner of the shard */
-	bool loss_untold; /* it was lost, and the engine does not know it yet */
-	uint64_t fence;   /* 0 if this store does not own the shard */
+	bool loss_untold; /* the lease was lost, and the engine has not been told yet */
+	uint64_t fence;   /* the fence of our lease; 0 if this store does not own the shard */
 	uint64_t told;    /* the highest fence that this store has had */
-	/* The acquisition that is under way, and the last one whose reply was lost. */
+	/* The acquisition whose reply is awaited, and the last acquisition whose reply was lost. */
 	struct token_ask asking;
 	struct token_ask asked;
-	dw_usec again_at; /* an owner without this shard tries to acquire it then (steady clock) */
+	/* An owner without this shard tries to acquire it at this time (steady clock). */
+	dw_usec again_at;
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until;    /* the lease is ours until then (steady clock) */
-	dw_usec asked_at; /* when it was asked for that was renewed last (steady clock) */
-	/* Nobody could use the server for this long since the lease was confirmed. */
+	dw_usec asked_at; /* when the last successful renewal was sent (steady clock) */
+	/* How long nobody could use the server since the lease was last confirmed. */
 	dw_usec away;
-	char server[48]; /* run_id of the server that has confirmed the lease last, or "" */
-	bool is_moved;   /* the voters have named another server since it was confirmed */
+	char server[48]; /* run_id of the server that last confirmed the lease, or "" */
+	bool is_moved;   /* the voters have named another server since the lease was confirmed */
 	bool is_renewing;
-	bool is_giving;   /* it is being given back */
-	unsigned refused; /* so often it was not, because the server has another token */
-	uint64_t jump;    /* a claim of a version up to this one raises the attempt by `step` */
+	bool is_giving; /* the command that gives the lease back is under way */
+	/* How often the server refused to take the lease back, because it has another token. */
+	unsigned refused;
+	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
-	uint64_t high;  /* the highest version that the server has told */
-	unsigned newer; /* format of a timer too new for us: the lease is given back; 0: none */
+	uint64_t high; /* the highest version that the server has shown */
+	/* If the lease was given back because of a timer in a newer format: that format. Otherwise
+	 * 0. */
+	unsigned newer;
 };
 
 /* clock_learn takes the server's time from a reply. */
@@ -72,60 +78,65 @@ static inline bool clock_is_known(const struct server_clock *clock)
 	return clock->time != 0;
 }
 
-/* clock_latest returns the latest version that the server can have given, as far as is known.
- * clock_version returns the next version for a timer that a command stores there. */
+/* clock_latest returns the latest version that the server can have given, as far as this store
+ * knows. clock_version returns a new floor for the version of the next timer. */
 uint64_t clock_latest(const struct server_clock *, dw_usec now);
 uint64_t clock_version(const struct redis_store *, struct node *);
 
 /* token_extend is called when a command sent at `sent` has renewed the lease of the shard.
- * token_until returns until when timers of the shard may start, or INT64_MIN if it is not ours, or
- * if it is cut off. token_is_over returns true if another process may have had the shard. While
- * nobody can use the server, nobody can have it: token_connected notes that time. At a new server
- * nobody has had it as long as the server shows our fence. */
+ * token_until returns until when timers of the shard may start, or INT64_MIN if the shard is not
+ * ours or is cut off. token_is_over returns true if another process may have had the shard. While
+ * nobody can use the server, nobody else can have the shard; token_connected adds that time to the
+ * lease. After a change of the server nobody else has had the shard while the new server shows our
+ * fence. */
 void token_extend(struct redis_store *, struct shard *, dw_usec sent);
 dw_usec token_until(const struct redis_store *, unsigned number);
 bool token_is_over(const struct redis_store *, const struct shard *);
 void token_connected(struct redis_store *, const struct node *);
 
-/* token_is_of_before returns true if the server has started since it confirmed the lease;
- * token_is_forgotten, if the lease is over, too. Then it is not renewed. */
+/* token_is_of_before returns true if the server has started since it confirmed the lease.
+ * token_is_forgotten returns true if, in addition, the lease is over. Then the lease is not
+ * renewed. */
 bool token_is_of_before(const struct shard *);
 bool token_is_forgotten(const struct redis_store *, const struct shard *);
 
-/* token_forget is called when a lease is given up: from now on it proves nothing. */
+/* token_forget is called when a lease is given up: the lease proves nothing from now on. */
 void token_forget(struct shard *);
 
 /* token_of writes the token that the shard has on the current connection. */
 void token_of(const struct redis_store *, const struct shard *, char *ret_token);
 
-/* token_is_ours returns true if the lease that a HELD names is one of ours, and nobody else can
- * have had the shard since. As long as our lease holds, each one is. Later only the one that was
- * asked for last is, until it would end. */
+/* token_is_ours returns true if the lease in the reply HELD is one of ours, and nobody else can
+ * have had the shard since. While we have a lease that is not over, this is so for every lease with
+ * our nonce. Without a lease, it is so only for the last acquisition whose reply was lost, until
+ * that lease would end. */
 bool token_is_ours(const struct redis_store *, const struct shard *, const struct reply *held);
 
 /* What an acquisition knows of the lease that it may replace. */
 struct token_seen {
 	const char *token; /* the token of that lease, or "" */
-	uint64_t fence;    /* the shard's last fence; an acquisition after a loss names it */
+	uint64_t fence;    /* the shard's last fence; an acquisition after a loss sends it */
 	bool is_ours;      /* see token_is_ours() */
 };
 
 /* token_add_acquire makes the command that acquires the shard. */
 void token_add_acquire(struct redis_store *, struct shard *, const struct token_seen *);
 
-/* token_ask_lost is called when the reply to an acquisition is lost. It may have made a lease. */
+/* token_ask_lost is called when the reply to an acquisition is lost. The server may have granted
+ * that lease. */
 void token_ask_lost(struct shard *);
 
-/* token_incarnation writes the incarnation that the acquisition with that number gives to a new
- * shard. */
+/* token_incarnation writes the incarnation that a new shard gets from the acquisition with this
+ * number. */
 void token_incarnation(const struct names *, unsigned number, char *ret_incarnation);
 
-/* token_take reads the token out of the OK of an acquisition. If the shard is new, and was not
- * ours, its tombstones go. Returns false if the size of the token is wrong. */
+/* token_take reads the token from the OK of an acquisition. If the shard was not ours and has
+ * another incarnation, its tombstones are dropped. Returns false if the size of the token is
+ * wrong. */
 bool token_take(struct redis_store *, struct shard *, const struct reply *);
 
-/* token_note_version remembers a version that the shard has given, so that it is not given
- * again. */
+/* token_note_version remembers a version that the shard has given, so that the shard does not give
+ * this version again. */
 void token_note_version(struct shard *, uint64_t version);
 void token_note_row(struct shard *, const dw_row *);
 
@@ -137,11 +148,11 @@ bool token_is_dead(const struct reply *held);
 
 /* token_is_succeeded returns true if the refusal of a renewal, handshake or acquisition names
  * another owner of the same incarnation with a higher fence. Any other refusal means that the shard
- * lost data: a lower fence was given before ours, so the shard was set back to that time. */
+ * lost data: a lower fence is older than ours, so the shard was set back to that time. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
-/* token_goes_on returns true if an owner before us may have its shard again, because a server has
- * taken the place of another one, and lacks our acquisition. */
+/* token_goes_on returns true if an earlier owner may have its shard again, because another server
+ * has taken the place of the last one, and lacks our acquisition. */
 bool token_goes_on(const struct shard *, const struct reply *);
 
 /* token_went_back returns true if the reply to a renewal or handshake shows an older state. */
