@@ -9,7 +9,7 @@
 #include "store/redis/store.h"
 
 #define ASK_EVERY DW_SECONDS(1)
-/* Between two questions because of MOVED, or while a node is not used yet. */
+/* The time between two questions after MOVED, or while a node may not be used yet. */
 #define ASK_PAUSE DW_MILLISECONDS(200)
 
 /* ---- The list -------------------------------------------------------------------------------- */
@@ -23,7 +23,8 @@ static void member_free(struct redis_store *store, struct member_node *member)
 	alloc_free(&store->alloc, member);
 }
 
-/* member_new: the files of TLS, user and password are those of the store's URL. */
+/* member_new makes an entry with a voter. Files of TLS, user and password are as in the store's
+ * URL. */
 static struct member_node *member_new(struct redis_store *store, const char *host, const char *port)
 {
 	const struct redis_url *url = &store->url;
@@ -83,7 +84,8 @@ int cluster_open(struct redis_store *store)
 	if (!store->nodes.cluster)
 		return DW_ENOMEM;
 	set_slots(store);
-	/* Until it is known where the first shard is, this node stands for it, without a link. */
+	/* Until the node of the first shard is known, store->node takes its place, without a
+	 * link. */
 	store->nodes.count = 0;
 	store->node.named = cluster_unnamed;
 	for (unsigned i = 0; i < url->host_count; i++)
@@ -108,7 +110,8 @@ static void begin_node(struct redis_store *store, struct member_node *member)
 	if (member->node.link || link_open(store, &member->url, NULL, &member->node.link) != DW_OK)
 		return; /* the next answer tries again */
 	wake_channel_watch(&store->wake, link_descriptor(member->node.link));
-	(void)nodes_add(store, &member->node); /* there are no more nodes than members */
+	/* Always succeeds: there are no more nodes than members. */
+	(void)nodes_add(store, &member->node);
 }
 
 /* ---- Asking ---------------------------------------------------------------------------------- */
@@ -139,7 +142,7 @@ static void ask_proof(const struct redis_store *store, struct member_node *membe
 	member->asks_proof = send(store, member, words, 3) == DW_OK;
 }
 
-/* is_settled returns true if every node that has slots of ours is used. */
+/* is_settled returns true if every master that has a link may be used. */
 static bool is_settled(const struct redis_store *store)
 {
 	const struct cluster *cluster = store->nodes.cluster;
@@ -176,8 +179,8 @@ static void ask_soon(struct redis_store *store)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* take_self: the node tells its id. Two entries may be one node, by its name and by its address:
- * then the later one is not asked any more. */
+/* take_self notes the node's id from its own line. Two entries may be the same node, one by its
+ * name and one by its address. Then the voter of the later one does not ask any more. */
 static void take_self(struct redis_store *store, struct member_node *member,
 		      const struct cluster_line *line)
 {
@@ -200,7 +203,7 @@ static bool is_at(const struct member_node *member, const struct cluster_line *l
 	       strcmp(member->url.port, line->port) == 0;
 }
 
-/* tell_full warns once that there are nodes that are not asked. */
+/* tell_full warns once that the cluster has nodes that are not asked. */
 static void tell_full(struct redis_store *store, const struct cluster_line *line)
 {
 	struct cluster *cluster = store->nodes.cluster;
@@ -214,7 +217,8 @@ static void tell_full(struct redis_store *store, const struct cluster_line *line
 	}
 }
 
-/* find returns the entry of a node, which is added if there is none; NULL: there is no room. */
+/* find returns the entry of a node, and adds one if there is none. NULL: the list is full, or there
+ * is no memory. */
 static struct member_node *find(struct redis_store *store, const struct cluster_line *line)
 {
 	struct cluster *cluster = store->nodes.cluster;
@@ -235,7 +239,8 @@ static struct member_node *find(struct redis_store *store, const struct cluster_
 	return member;
 }
 
-/* follow_address: a node that came back may have another address. A name of the URL stays. */
+/* follow_address changes the address of an entry, because a node that came back may have another
+ * one. A name from the URL stays. */
 static void follow_address(struct redis_store *store, struct member_node *member,
 			   const struct cluster_line *line)
 {
@@ -264,7 +269,7 @@ static void take_claims(struct redis_store *store, struct member_node *member,
 	}
 }
 
-/* find_first finds the first shard at each node. */
+/* find_first notes the first shard at each node. */
 static void find_first(struct cluster *cluster)
 {
 	for (unsigned i = 0; i < cluster->count; i++)
@@ -283,7 +288,7 @@ static void vote(struct redis_store *store, unsigned voter, struct member_node *
 	vote_take(&member->votes[voter], &vote, store->now, 0);
 }
 
-/* take_line: the voter's answer has a line of a node. */
+/* take_line takes one line of the voter's answer, which describes a node. */
 static void take_line(struct redis_store *store, unsigned voter, const struct cluster_line *line,
 		      bool is_vote)
 {
@@ -300,8 +305,8 @@ static void take_line(struct redis_store *store, unsigned voter, const struct cl
 		take_claims(store, member, line);
 }
 
-/* count_masters counts the masters with slots; 0: the voter is none of them, or it is no
- * cluster. */
+/* count_masters counts the masters with slots. It returns 0 if the voter is not one of them, or if
+ * it is not in a cluster. */
 static unsigned count_masters(const char *text, struct cluster_line *ret_self)
 {
 	struct cluster_line line;
@@ -387,7 +392,8 @@ static void work(struct redis_store *store, unsigned number)
 
 /* ---- Following the slots --------------------------------------------------------------------- */
 
-/* follow lets a shard follow its slot. A server that was emptied has lost its note. */
+/* follow lets a shard follow its slot. If the shard is being rebuilt, its node was emptied and has
+ * lost the note. */
 static void follow(struct redis_store *store, struct shard *shard)
 {
 	struct member_node *member = store->nodes.cluster->places[shard->number].member;
@@ -397,8 +403,8 @@ static void follow(struct redis_store *store, struct shard *shard)
 		member->noted = 0;
 }
 
-/* aim lets the subscribers use another node when theirs is away. A message to one node reaches all
- * of them. */
+/* aim lets the subscribers use another node when their node is away. Any node will do, because a
+ * published message reaches all nodes. */
 static void aim(struct redis_store *store)
 {
 	const struct member_node *found = NULL;

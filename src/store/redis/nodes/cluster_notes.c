@@ -1,12 +1,13 @@
-/* Notes which nodes of a cluster are used: a store that is opened later need not wait until it
- * knows for long enough that they are the right ones. */
+/* Writes notes about which nodes of a cluster are used. A store that is opened later reads them,
+ * and need not wait before it uses these nodes. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "store/redis/core.h"
 
-/* may_note: an owner notes each epoch; who only writes notes what nobody has noted. A server that
- * was emptied has lost its note, and gets it when its shards are written again. */
+/* may_note returns true if this store may write the note about a node. An owner notes each epoch. A
+ * client that writes only notes nodes about which nobody has written. A server that was emptied has
+ * lost the note, so no note is written before its shards are rebuilt. */
 static bool may_note(const struct redis_store *store, const struct member_node *member)
 {
 	bool writes = false, owns = false;
@@ -24,8 +25,7 @@ static bool may_note(const struct redis_store *store, const struct member_node *
 	return owns || (writes && member->noted_at == INT64_MIN);
 }
 
-/* note tells stores that are opened later that this node is used in this epoch: they need not
- * wait. */
+/* note writes the note about one node, with its epoch, if the present note differs. */
 static void note(struct redis_store *store, struct member_node *member)
 {
 	char text[CLUSTER_ID_SIZE + 24];

@@ -5,7 +5,7 @@
 
 enum word { WORD_ID, WORD_ADDRESS, WORD_FLAGS, WORD_MASTER, WORD_PING, WORD_PONG, WORD_EPOCH };
 
-/* next_word returns what follows the first word and its blank; NULL: the line ends there. */
+/* next_word returns the text after the first word and its blank. NULL: the line ends there. */
 static const char *next_word(const char *text)
 {
 	text += strcspn(text, " \n");
@@ -41,7 +41,7 @@ static bool read_address(const char *text, struct cluster_line *line)
 	       copy(line->port, sizeof line->port, colon + 1, size - (size_t)(colon + 1 - text));
 }
 
-/* skip_words returns the word with that number behind the text; NULL: there is none. */
+/* skip_words returns the text after this number of words. NULL: the line has fewer words. */
 static const char *skip_words(const char *text, unsigned count)
 {
 	while (text && count-- > 0)
@@ -83,7 +83,7 @@ bool cluster_line_has(const struct cluster_line *line, unsigned slot)
 		unsigned long first = strtoul(at, &end, 10), last = first;
 
 		if (*at == '[')
-			return false; /* behind the slots come those that move */
+			return false; /* after the slots come the slots that move */
 		if (*end == '-')
 			last = strtoul(end + 1, NULL, 10);
 		if (slot >= first && slot <= last)

@@ -1,5 +1,5 @@
-/* Counts what the masters of a cluster say of each other: which of them are used, and until
- * when. */
+/* Counts which masters the masters of a cluster name: this decides which of them may be used, and
+ * until when. */
 #include <string.h>
 
 #include "base/usec.h"
@@ -15,8 +15,8 @@ static unsigned masters_of(const struct cluster *cluster)
 	return most;
 }
 
-/* is_voter returns true if another master names this one, so that it has not been replaced; or if
- * it is alone. */
+/* is_voter returns true if another master names this one, so that this master has not been
+ * replaced, or if it is the only master. */
 static bool is_voter(const struct redis_store *store, unsigned number)
 {
 	const struct member_node *member = store->nodes.cluster->list[number];
@@ -28,7 +28,7 @@ static bool is_voter(const struct redis_store *store, unsigned number)
 	return member->masters == 1;
 }
 
-/* gather copies the votes of those that are voters. */
+/* gather copies the votes of all nodes that are voters. */
 static void gather(struct redis_store *store, const struct member_node *member)
 {
 	struct cluster *cluster = store->nodes.cluster;
@@ -40,9 +40,9 @@ static void gather(struct redis_store *store, const struct member_node *member)
 	}
 }
 
-/* length_of returns for how long so many others have named the node that it may be used. Once it
- * was used, by this store or by one that has noted it, its own word counts, too: as long as the
- * others name it, they name no node in its place. */
+/* length_of returns for how long enough others have named the node. Once the node was used, by this
+ * store or by a store that has written a note, its own word counts, too: as long as the others name
+ * this node, they name no node in its place. */
 static dw_usec length_of(struct redis_store *store, struct member_node *member, unsigned number,
 			 const struct nomination *all)
 {

@@ -35,7 +35,7 @@ static bool are_useless(const struct cluster *cluster)
 	return cluster->count > 0;
 }
 
-/* has_answers returns true if a node has said which nodes there are. */
+/* has_answers returns true if a node has answered which nodes the cluster has. */
 static bool has_answers(const struct cluster *cluster)
 {
 	for (unsigned i = 0; i < cluster->count; i++)
@@ -65,7 +65,8 @@ static bool has_slots(const struct cluster *cluster)
 	return false;
 }
 
-/* lacks_others returns true if masters are named by too few others for a new namespace. */
+/* lacks_others returns true if there are masters that too few others name, in a namespace without
+ * notes. */
 static bool lacks_others(const struct cluster *cluster)
 {
 	for (unsigned i = 0; i < cluster->count; i++)
@@ -74,7 +75,8 @@ static bool lacks_others(const struct cluster *cluster)
 	return false;
 }
 
-/* is_told: a replica is not used, and that is no trouble. */
+/* is_told returns true if the list of troubles has this node. A replica is not used, which is no
+ * trouble. */
 static bool is_told(const struct member_node *member)
 {
 	return !member->is_double && !member->lacks_others &&

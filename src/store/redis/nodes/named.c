@@ -19,8 +19,9 @@ static bool counts(const struct vote *vote, const char *server, dw_usec now)
 	return now < usec_add(vote->asked, NAMED_BOUND) && strcmp(vote->server, server) == 0;
 }
 
-/* asked_by returns the latest time at which, or later, a majority was asked that names the server
- * since `since` or earlier. INT64_MIN: there is no such majority. */
+/* asked_by returns the time since which all voters of a majority were asked, if each of them has
+ * named the server at least since named->since. If there are several such majorities, it returns
+ * the latest time. INT64_MIN: there is no such majority. */
 static dw_usec asked_by(const struct nomination *named, const struct vote *votes, unsigned count,
 			unsigned majority, dw_usec now)
 {

@@ -9,7 +9,7 @@
 #include "store/redis/wire/replicas.h"
 
 #define ASK_EVERY DW_SECONDS(1)
-#define OTHERS_EVERY 10u /* rounds */
+#define OTHERS_EVERY 10u /* every this many rounds, a Sentinel is asked for the other Sentinels */
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static void sentinel_free(struct redis_store *store, struct sentinel *sentinel)
 	alloc_free(&store->alloc, sentinel);
 }
 
-/* sentinel_new: the files of TLS are those of the store's URL. */
+/* sentinel_new makes an entry with a link. The files of TLS are as in the store's URL. */
 static struct sentinel *sentinel_new(struct redis_store *store, const struct redis_host *host)
 {
 	const struct redis_url *url = &store->url;
@@ -103,7 +103,8 @@ static bool send(const struct redis_store *store, struct sentinel *sentinel, enu
 	return link_send(sentinel->link, count, questions[ask], sizes, store->now) == DW_OK;
 }
 
-/* ask_all: the age of what a Sentinel names counts only in the first answer. */
+/* ask_all sends the questions of one round. ASK_ID and ASK_TILT are only in the first round,
+ * because only in its answer the age of what the Sentinel names counts. */
 static bool ask_all(const struct redis_store *store, struct sentinel *sentinel)
 {
 	bool is_first = sentinel->rounds == 0;
@@ -114,8 +115,8 @@ static bool ask_all(const struct redis_store *store, struct sentinel *sentinel)
 	       (!asks_others || send(store, sentinel, ASK_OTHERS));
 }
 
-/* next_ask returns when a Sentinel is asked next: each second, and when the answer may prove that
- * the server can be used. */
+/* next_ask returns when a Sentinel is asked next: after a second, or earlier, as soon as its answer
+ * may prove that the server can be used. */
 static dw_usec next_ask(const struct redis_store *store)
 {
 	const struct nomination *named = &store->node.named;
@@ -142,7 +143,8 @@ static void ask_sentinel(struct redis_store *store, struct sentinel *sentinel)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* field finds a field in an array of names and values; "": there is none. */
+/* field returns the value of a field in an array of names and values; "": the array has no such
+ * field. */
 static const char *field(const struct reply *fields, const char *name)
 {
 	for (size_t i = 0; fields->kind == REPLY_ARRAY && i + 1 < fields->count; i += 2)
@@ -156,18 +158,18 @@ static unsigned count_of(const struct reply *fields, const char *name)
 	return (unsigned)strtoul(field(fields, name), NULL, 10);
 }
 
-/* read_host reads host and port. Returns false if they cannot be those of a server. */
+/* read_host reads host and port. Returns false if these cannot be the address of a server. */
 static bool read_host(const struct reply *fields, struct redis_host *ret_host)
 {
-	/* The host is not changed. */
+	/* nobody changes the host through this pointer */
 	ret_host->host = (char *)(uintptr_t)field(fields, "ip");
 	ret_host->port = (char *)(uintptr_t)field(fields, "port");
 	return ret_host->host[0] && strlen(ret_host->host) < 256 && !strchr(ret_host->host, ' ') &&
 	       strtoul(ret_host->port, NULL, 10) > 0 && strlen(ret_host->port) < 6;
 }
 
-/* is_known returns true if the list has the Sentinel. Until an entry has told its id, its address
- * says who it is. */
+/* is_known returns true if the list has the Sentinel, with this id or this address. An entry has no
+ * id until it has told one. */
 static bool is_known(const struct sentinels *sentinels, const char *id,
 		     const struct redis_host *host)
 {
@@ -190,11 +192,11 @@ static void take_others(struct redis_store *store, const struct reply *reply)
 	for (size_t i = 0; reply->kind == REPLY_ARRAY && i < reply->count; i++)
 		if (sentinels->count < VOTERS_MAX && read_host(&reply->items[i], &host) &&
 		    !is_known(sentinels, field(&reply->items[i], "runid"), &host))
-			(void)add(store, &host); /* without memory it is added later */
+			(void)add(store, &host); /* without memory a later answer adds it */
 }
 
-/* take_id: two entries may be one Sentinel, by its name and by its address. Only one of them
- * counts. */
+/* take_id notes the id of a Sentinel. Two entries may be the same Sentinel, one by its name and one
+ * by its address. Then only one of them counts. */
 static void take_id(struct sentinels *sentinels, struct sentinel *sentinel,
 		    const struct reply *reply)
 {
@@ -313,13 +315,13 @@ static unsigned majority(const struct sentinels *sentinels)
 			all = sentinels->list[i]->knows;
 		doubles += sentinels->list[i]->is_double;
 	}
-	/* Before the first answer tells more, those of the URL are all. */
+	/* Until the first answer, those of the URL count as all Sentinels. */
 	if (all == 1)
 		all = sentinels->count - doubles;
 	return named_majority(all);
 }
 
-/* aim sends all links to the server that the majority names now. */
+/* aim lets all links use the server that the majority names now. */
 static void aim(struct redis_store *store, char *server)
 {
 	char *port = strchr(server, ' ');

@@ -27,7 +27,7 @@ void sentinel_note_refusal(const struct redis_store *store, struct sentinel *sen
 			       reply->bytes); /* cut if long */
 }
 
-/* sentinel_note_watched reads the lines "master0:name=orders,status=ok,...". */
+/* sentinel_note_watched reads names in lines like "master0:name=orders,status=ok,...". */
 void sentinel_note_watched(struct sentinel *sentinel, const char *info)
 {
 	static const char begin[] = ":name=", end[] = " ...";
@@ -90,8 +90,8 @@ static bool are_useless(const struct sentinels *sentinels)
 	return sentinels->count > 0;
 }
 
-/* watching_other returns a Sentinel that watches other masters, best one that names them; NULL: at
- * least one may watch the master of the URL. */
+/* watching_other returns a Sentinel that watches only other masters, if possible one that has named
+ * them. NULL: at least one Sentinel may watch the master of the URL. */
 static const struct sentinel *watching_other(const struct sentinels *sentinels)
 {
 	const struct sentinel *found = NULL;

@@ -5,7 +5,7 @@
 #include "base/usec.h"
 #include "store/redis/core.h"
 
-/* say_unused says why a server that is connected is not used. */
+/* say_unused says why a connected server is not used. */
 static void say_unused(const struct redis_store *store, const struct node *node, char *ret_why)
 {
 	const struct nomination *named = &node->named;
@@ -54,8 +54,8 @@ static bool is_first(const struct redis_store *store, unsigned shard)
 	return true;
 }
 
-/* shown_node shows the nodes in the order of their first shards. A master without a shard of this
- * namespace does not concern it. */
+/* shown_node shows the nodes in the order of their first shards. It leaves out masters that have no
+ * shard of this namespace. */
 int shown_node(const dw_store *base, size_t number, dw_node *ret_node)
 {
 	const struct redis_store *store = (const struct redis_store *)base;

@@ -1,4 +1,4 @@
-/* The nodes, as the program is told of them (dw_get_node). */
+/* The nodes, as dw_get_node() shows them to the program. */
 #ifndef DW_STORE_REDIS_SHOWN_H
 #define DW_STORE_REDIS_SHOWN_H
 

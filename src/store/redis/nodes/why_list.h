@@ -1,5 +1,5 @@
-/* A message with a list of troubles, which has only whole ones: "; and 2 more" stands for those
- * that do not fit. */
+/* A message with a list of troubles. Only whole troubles are in the list; "; and 2 more" counts
+ * those that do not fit. */
 #ifndef DW_STORE_REDIS_WHY_LIST_H
 #define DW_STORE_REDIS_WHY_LIST_H
 
@@ -11,8 +11,8 @@ struct why_list {
 	unsigned count, left_out;
 };
 
-/* why_list_begin begins with the subject, or with "". why_list_add adds one trouble; the first one
- * is cut if it is too long. why_list_end must be called last. */
+/* why_list_begin begins the message with the subject, or with "". why_list_add adds one trouble,
+ * and cuts it only if it is the first one and too long. why_list_end must be called last. */
 void why_list_begin(struct why_list *, char *text, const char *subject);
 void why_list_add(struct why_list *, const char *trouble);
 void why_list_end(struct why_list *);
