@@ -1,7 +1,7 @@
-/* Reads overdue timers, whichever process wrote them. Each call reads the next page of every shard.
- * The pages are neither merged nor sorted, because the owner knows almost all of these timers. A
- * scan in order would have to read a whole crowd of equal deadlines before it could return the
- * first one. */
+/* Reads overdue timers, no matter which process wrote them. Each call reads the next page of every
+ * shard. The pages are neither merged nor sorted, because the owner knows almost all of these
+ * timers. A scan in order would have to read all timers of equal deadlines before it could return
+ * the first one. */
 #include "store/redis/heal/audit.h"
 
 #include <stdio.h>
@@ -36,9 +36,9 @@ static void from_the_start(struct shard *shard)
 	shard->audited.score[0] = shard->audited.id[0] = '\0';
 }
 
-/* keep_place remembers where the next page of this shard begins. An id that another program wrote
- * may be too long to keep. Then the next page skips all entries with its score; the next pass
- * through the shard reads them again. */
+/* keep_place notes where the next page of this shard begins. An id that another program wrote may
+ * be too long to be kept. Then the next page skips all entries with the score of that id; the next
+ * pass through the shard reads them again. */
 static void keep_place(struct shard *shard, const struct reply *score, const struct reply *id)
 {
 	bool fits = id->size <= DW_ID_MAX && !memchr(id->bytes, 0, id->size);
@@ -48,8 +48,8 @@ static void keep_place(struct shard *shard, const struct reply *score, const str
 		       fits ? id->bytes : "\xff");
 }
 
-/* take_rows adds the overdue rows of a page to the answer. It sets *ret_passed if it met a row that
- * is not overdue: then no later row is overdue. Returns false without memory. */
+/* take_rows adds the overdue rows of a page to the answer. It sets *ret_passed if it finds a row
+ * that is not overdue, because then no later row is overdue. Returns false without memory. */
 static bool take_rows(struct redis_store *store, struct shard *shard, const struct reply *reply,
 		      bool *ret_passed)
 {
@@ -158,7 +158,8 @@ void audit_begin(struct redis_store *store, dw_op *op)
 	store->audit.status = DW_OK;
 	store->audit.more = false;
 	store->audit.left =
-	    1; /* this function counts as a shard, so that finish() cannot answer too early */
+	    /* This function counts as one shard, so that finish() cannot answer too early. */
+	    1;
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (op_covers_shard(op, i) && may_ask(store, &store->shards[i]))
 			ask(store, &store->shards[i]);

@@ -10,19 +10,19 @@
 struct redis_store;
 
 struct audit {
-	dw_op *op;     /* the operation that asked; NULL if no audit is under way */
+	dw_op *op;     /* the AUDIT operation; NULL if no audit is under way */
 	unsigned left; /* number of shards that have not replied yet */
 	bool more;
 	int status;
 };
 
-/* Where the last audit stopped in a shard. If it is "", the next audit begins at the start. */
+/* Where the last audit stopped in a shard. "": the next audit begins at the start of the shard. */
 struct audit_place {
 	char score[24];
 	char id[DW_ID_MAX + 1];
 	struct suspect_page suspect;
 	bool blind;          /* the next page skips a row that cannot be read */
-	dw_usec rests_until; /* until then no page of the shard is read (steady clock) */
+	dw_usec rests_until; /* before this time no page of the shard is read (steady clock) */
 };
 
 void audit_begin(struct redis_store *, dw_op *);

@@ -1,11 +1,11 @@
 /* Checks the whole namespace, shard after shard and a page at a time, so that the server serves
- * others in between. The stages of a shard: 1. the types of its keys; a key of a wrong type is
+ * others in between. The stages of a shard: 1. The types of its keys: a key of a wrong type is
  * reported, and the stages that need it are left out. 2. The entries of the sorted set, each with
  * its value. 3. The values without an entry. 4. The ends without a time, and the times without an
- * end. 5. The dead letters. 6. The length of the inbox. 7. The names of its topics, and then the
- * queue of each, and its messages. At the end, all shards are asked for the settings of the topics,
- * which must be intact and the same. Timers come and go meanwhile, but each page shows one moment,
- * so this never looks like a flaw; and settings that have just changed are not compared. */
+ * end. 5. The dead letters. 6. The length of the inbox. 7. The names of its topics, then the queue
+ * of each topic and its messages. At the end, the settings of topics are read from all shards; they
+ * must be undamaged and equal. Timers change during the check, but each page shows one moment, so a
+ * change never looks like a flaw. Settings that have just changed are not compared. */
 #include "store/redis/heal/check.h"
 
 #include <inttypes.h>
@@ -33,11 +33,11 @@ enum stage {
 	STAGE_INBOX,
 	STAGE_NAMES,
 	STAGE_QUEUES,
-	STAGE_TOPICS, /* this stage begins when all shards have passed the other stages */
+	STAGE_TOPICS, /* begins when all shards have passed the other stages */
 	STAGES
 };
 
-/* A change of settings that is older than this must be in all shards. */
+/* A change of settings that is older than this must have reached all shards. */
 #define SETTLED DW_SECONDS(10)
 #define KEY_BIT(key) (1u << (key))
 #define STRAY "is in a shard to which the id does not belong"
@@ -50,7 +50,7 @@ struct store_check {
 	enum stage stage;
 	unsigned strange; /* the KEY_BIT of each key of this shard that has a wrong type */
 	size_t page;      /* rows in the page that was asked for */
-	/* The next page; from STAGE_VALUES to STAGE_UNTILS its score is a cursor. */
+	/* Where the next page begins. From STAGE_VALUES to STAGE_UNTILS the score is a cursor. */
 	struct walk_place place;
 	struct rows queues; /* the topics of this shard that are not yet checked */
 	struct rows copies; /* the settings of topics, as each shard has them */
@@ -80,7 +80,7 @@ static void end(struct redis_store *store, struct store_check *check, int status
 	answer(store, op, status);
 }
 
-/* flaw counts a flaw, and adds it to the answer while there is room. */
+/* flaw counts a flaw, and adds it to the answer, unless that has DW_FLAWS_MAX flaws. */
 static void flaw(struct alloc *alloc, struct store_check *check, const char *id,
 		 uint64_t generation, const char *what)
 {
@@ -92,7 +92,7 @@ static void flaw(struct alloc *alloc, struct store_check *check, const char *id,
 	row = row_new(alloc, id, what, strlen(what) + 1);
 	if (row)
 		row->head.generation = generation;
-	(void)op_add_row(alloc, op, &check->tail, row); /* without memory, op->status says so */
+	(void)op_add_row(alloc, op, &check->tail, row); /* sets op->status without memory */
 }
 
 /* ---- What is in a page --------------------------------------------------------------------- */
@@ -179,8 +179,8 @@ static void next_stage(struct redis_store *store, struct store_check *check)
 	next_page(store, check);
 }
 
-/* begin_anew starts the check from the beginning as soon as the server can be asked again. This is
- * allowed, because a check only reads. */
+/* begin_anew restarts the check as soon as the server can be asked again. This is allowed, because
+ * a check only reads. */
 static void begin_anew(struct redis_store *store, struct store_check *check)
 {
 	dw_op *op = check->op;
@@ -202,8 +202,8 @@ static void check_page_lost(struct redis_store *store, struct redis_request *req
 	begin_anew(store, check);
 }
 
-/* check_ids reports ids that are in one key and not in the other. The script compares both keys in
- * one moment, so a timer that ends meanwhile is no flaw. */
+/* check_ids reports ids that are in one key but not in the other. The script compares both keys in
+ * one moment, so a timer that ends meanwhile is not a flaw. */
 static void check_ids(struct redis_store *store, struct store_check *check,
 		      const struct reply *reply)
 {
@@ -246,7 +246,7 @@ static void compare_settings(struct redis_store *store, struct store_check *chec
 	end(store, check, DW_OK);
 }
 
-/* drop_queue: the first queue in the list is checked. */
+/* drop_queue removes the first queue in the list, because it was checked. */
 static void drop_queue(struct alloc *alloc, struct store_check *check)
 {
 	dw_row *row = rows_pop(&check->queues);
@@ -364,8 +364,8 @@ static void check_letters(struct redis_store *store, struct store_check *check,
 		go_on(store, check, &items[reply->count - 3], items[reply->count - 2].bytes);
 }
 
-/* page_refused: if the server did not know the script, the page is asked for again. If the server
- * refuses for a while (BUSY, LOADING), the check starts again later. Otherwise it fails. */
+/* page_refused asks for the page again if the server did not know the script. If the server refuses
+ * for a while (BUSY, LOADING), the check starts again later. Otherwise the check fails. */
 static void page_refused(struct redis_store *store, struct redis_request *request,
 			 const struct reply *reply)
 {
@@ -415,8 +415,8 @@ static void add_queue_question(struct redis_store *store, const struct store_che
 	command_number(&store->draft.words, (int64_t)check->page);
 }
 
-/* add_question writes the command for the next page of the stage. The room is needed until the
- * command is sent. */
+/* add_question writes the command for the next page of the stage. `room` is used until the command
+ * is sent. */
 static void add_question(struct redis_store *store, const struct store_check *check,
 			 const struct shard *shard, struct queue_room *room)
 {
@@ -477,7 +477,7 @@ static void next_page(struct redis_store *store, struct store_check *check)
 	status = request_post(store, shard, check_page_answered, check_page_lost, check);
 	if (status != DW_OK && (shard->node->connection || shard->cut.state == CUT_OFF)) {
 		end(store, check, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
-	} else if (status != DW_OK) { /* its node may be back in a moment */
+	} else if (status != DW_OK) { /* the shard's node may be back soon */
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 		begin_anew(store, check);
 	}

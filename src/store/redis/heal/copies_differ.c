@@ -6,8 +6,8 @@
 #include "store/redis/core.h"
 #include "topic/settings.h"
 
-/* copy_is_before sorts by topic and version. Among copies of one version the damaged ones come
- * first, and a copy with a token comes last. */
+/* copy_is_before sorts by topic and version. Among copies with the same version, damaged ones come
+ * first, and copies with a token come last. */
 static bool copy_is_before(const dw_row *a, const dw_row *b)
 {
 	int order = strcmp(a->id, b->id);
@@ -33,9 +33,9 @@ dw_row *copies_last(dw_row *row)
 	return row;
 }
 
-/* has_newest returns true if the shard of this row needs no write: it has the newest settings. If
- * the newest change is a drop, a shard without the settings has it, even if it does not remember
- * the drop. */
+/* has_newest returns true if the shard of this row has the newest settings, and needs no write. If
+ * the newest change is a drop, a shard without the settings needs no write either, even if it does
+ * not remember the drop. */
 static bool has_newest(const dw_row *row, const dw_row *newest)
 {
 	return newest->gone ? row->gone
@@ -43,7 +43,7 @@ static bool has_newest(const dw_row *row, const dw_row *newest)
 				  row->status == newest->status;
 }
 
-/* is_unchanged returns true if the newest settings are those that the owner knew before. */
+/* is_unchanged returns true if the owner already knew the newest settings. */
 static bool is_unchanged(const dw_row *first, const dw_row *newest)
 {
 	while (first != newest && first->number != COPY_OF_OWNER)
@@ -87,14 +87,15 @@ struct copies {
 	const dw_row *first, *newest;
 };
 
-/* is_sound returns true if nothing is wrong with this row, or if a newer drop will replace it. */
+/* is_sound returns true if this row is not damaged, or if the topic was dropped since, so that the
+ * drop replaces the row. */
 static bool is_sound(const dw_row *row, const dw_row *newest)
 {
 	return (row->status == DW_OK && row->head.generation > 0) || (newest->gone && !row->gone);
 }
 
-/* is_damaged describes settings that were damaged by hand. An owner that reads them takes a sound
- * copy, and writes the sound copy everywhere. */
+/* is_damaged returns true if settings were damaged by hand, and describes them. An owner that reads
+ * them writes an undamaged copy over them everywhere. */
 static bool is_damaged(const struct copies *copies, char *ret_words)
 {
 	const dw_row *row = copies->first, *newest = copies->newest;
@@ -125,7 +126,7 @@ static bool is_damaged(const struct copies *copies, char *ret_words)
 	return true;
 }
 
-/* is_older describes a shard that lacks the newest settings. */
+/* is_older returns true if a shard lacks the newest settings, and names the shard. */
 static bool is_older(const struct copies *copies, char *ret_words)
 {
 	static const struct shard_set none;
@@ -141,7 +142,8 @@ static bool is_older(const struct copies *copies, char *ret_words)
 	return shard < copies->store->shard_count;
 }
 
-/* is_ambiguous describes settings that have the same version but are not the same. */
+/* is_ambiguous returns true if two copies have the same version but different settings, and
+ * describes them. */
 static bool is_ambiguous(const struct copies *copies, char *ret_words)
 {
 	const dw_row *row = copies->first, *newest = copies->newest;

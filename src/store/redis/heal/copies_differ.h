@@ -9,19 +9,19 @@
 struct redis_store;
 
 /* copies_sort sorts the rows by topic, and returns the first one. copies_last returns the last row
- * of the topic that this row has. The last row is the copy that counts. */
+ * that has the same topic as `row`. This last row is the copy that counts. */
 dw_row *copies_sort(struct rows *);
 dw_row *copies_last(dw_row *);
 
-/* copies_note notes in which shards the settings of one topic must be written. `first` is the
- * topic's first row, `newest` its newest one. The shards in `partial` have only told what has
- * changed: such a shard without a row still has what the owner knew before. */
+/* copies_note writes to *ret_differ in which shards the settings of one topic must be written.
+ * `first` is the topic's first row, `newest` its newest one. The shards in `partial` have told only
+ * what has changed. If such a shard has no row, it still has what the owner knew before. */
 void copies_note(const struct redis_store *, const dw_row *first, const dw_row *newest,
 		 const struct shard_set *partial, struct shard_set *ret_differ);
 
-/* copies_check sorts the rows, and calls flaw for each topic whose settings are damaged, or differ
- * between shards. Changes since the version `until` may not be in all shards yet, so they are left
- * out. */
+/* copies_check sorts the rows. It calls `flaw` for each topic whose settings are damaged or differ
+ * between shards. It leaves out topics that have changed since `until`, because the change may not
+ * be in all shards yet. */
 typedef void copies_flaw_fn(void *user, const char *topic, const char *words);
 void copies_check(const struct redis_store *, struct rows *, uint64_t until, copies_flaw_fn *,
 		  void *user);

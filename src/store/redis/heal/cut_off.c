@@ -6,7 +6,8 @@
 #include "store/redis/core.h"
 
 #define LOOK_EVERY DW_SECONDS(1)
-#define PASSING_FOR DW_SECONDS(1) /* a refusal that may pass cuts the shard off after this time */
+/* If a refusal that may pass lasts for this long, the shard is cut off. */
+#define PASSING_FOR DW_SECONDS(1)
 
 static const char *const types[KEYS_OF_SHARD] = {
     [KEY_LEASE] = "string", [KEY_META] = "hash",   [KEY_TIMERS] = "zset",  [KEY_VALUES] = "hash",
@@ -35,8 +36,8 @@ int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* look_ended lets the operations of shards that are cut off be answered when the last look has
- * ended. */
+/* look_ended is called when types.lua has run on a shard. If this was the last look under way, the
+ * operations of cut-off shards can now be answered. */
 static void look_ended(struct redis_store *store, struct shard *shard)
 {
 	const struct shard_set *set = &store->sets.looked_at;
@@ -86,8 +87,9 @@ static void look_at_others(struct redis_store *store, const struct shard *shard)
 			cut_off_look(store, &store->shards[i]);
 }
 
-/* leave_rebuild makes a shard that is being written again be acquired and written once more later:
- * the engine takes it for done, although the server has refused the rest. */
+/* leave_rebuild stops the rebuild of a shard, so that the shard is acquired and written once more
+ * later. The engine believes that the rebuild is done, although the server has refused the rest of
+ * it. */
 static void leave_rebuild(struct shard *shard)
 {
 	if (shard->rebuild.state != REBUILD_ACQUIRED && shard->rebuild.state != REBUILD_TOLD)
@@ -96,8 +98,8 @@ static void leave_rebuild(struct shard *shard)
 	channel_forget(&shard->channel);
 }
 
-/* cut_off stops all commands of the shard. The operations that wait for it are answered when the
- * engine is told, so that they hold nothing up. */
+/* cut_off stops all commands of the shard. Its waiting operations are answered when the engine is
+ * told, so that they do not hold up others. */
 static void cut_off(struct redis_store *store, struct shard *shard)
 {
 	if (shard->cut.state == CUT_NOT) {
@@ -112,7 +114,7 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 	shard_mark(store, shard, SHARD_READY);
 }
 
-/* advice says what a person can do; "": the server's words say it. */
+/* advice returns what a person can do; "": the server's words say enough. */
 static const char *advice(const struct reply *error)
 {
 	if (reply_fails(error, "ASK") || reply_fails(error, "TRYAGAIN"))
@@ -133,7 +135,8 @@ static void tell_refusal(const struct redis_store *store, struct shard *shard,
 		       shard->number, error->bytes, store->nodes.cluster ? advice(error) : "");
 }
 
-/* learn_refusal takes the reply of a server that refused types.lua. */
+/* learn_refusal is called when the server has refused types.lua. Returns true if the shard is cut
+ * off. */
 static bool learn_refusal(struct redis_store *store, struct shard *shard, const struct reply *error)
 {
 	if (store->nodes.cluster && reply_fails(error, "MOVED"))
@@ -174,8 +177,8 @@ static bool learn_wrong_type(struct redis_store *store, struct shard *shard,
 	return false;
 }
 
-/* mended is called when the server takes commands of a shard again. It probably does so for the
- * others, too, so they are asked now, but only once. */
+/* mended is called when the server takes commands of a shard again. It probably takes those of
+ * other shards, too, so the store looks at these now, but only once. */
 static void mended(struct redis_store *store, struct shard *shard)
 {
 	const struct shard_set *set = &store->sets.looked_at;
@@ -213,7 +216,7 @@ void cut_off_end(struct redis_store *store, struct shard *shard)
 	shard_remove(&store->sets.looked_at, shard->number);
 	shard_add(&store->sets.untold, shard->number);
 	shard_expect_news(&store->sets, shard);
-	shard->topic_changes = 0; /* its settings of topics are read again */
+	shard->topic_changes = 0; /* the owner reads its settings of topics again */
 	shard_mark(store, shard, SHARD_READY);
 }
 
@@ -247,8 +250,8 @@ static void cut_off_node(struct redis_store *store, struct shard *shard)
 	cut_off(store, shard);
 }
 
-/* cut_off_away cuts the shards off whose node is away, while another node is there. Without any
- * node the store is in trouble, as with one server. */
+/* cut_off_away cuts off the shards whose node is away while another node is connected. Without any
+ * connected node, no shard is cut off: the whole store is in trouble, as with one server. */
 static void cut_off_away(struct redis_store *store)
 {
 	if (store->nodes.count < 2 || !nodes_are_up(store))
@@ -277,7 +280,8 @@ const char *cut_off_all(const struct redis_store *store)
 	return all ? store->shards[0].cut.words : NULL;
 }
 
-/* tell_loss tells that the shard was lost. If it is ours again, that is told next. */
+/* tell_loss reports that the shard was lost. If the shard is ours again, the next call reports
+ * that. */
 static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_news *ret_news)
 {
 	shard->lease.loss_untold = false;
@@ -286,9 +290,9 @@ static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_n
 		shard_add(&store->sets.untold, shard->number);
 }
 
-/* next_untold returns the first shard of which something may be told. While some shards are looked
- * at, nothing is told, because all may be refused. But if operations of a shard were answered
- * before the look began, the engine must know why. */
+/* next_untold returns the first shard that has news. While the store looks at some shards, it
+ * returns none, because all shards may turn out to be refused. There is one exception: if
+ * operations of a shard were already answered, the engine must learn why. */
 static unsigned next_untold(const struct redis_store *store)
 {
 	const struct shard_set *set = &store->sets.untold;
@@ -300,7 +304,8 @@ static unsigned next_untold(const struct redis_store *store)
 	return number;
 }
 
-/* While all shards are cut off, nothing is told of any of them: the store is in trouble. */
+/* While all shards are cut off, no news of a shard is reported, because the whole store is in
+ * trouble. */
 bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 {
 	unsigned number = next_untold(store);

@@ -1,11 +1,12 @@
-/* Shards that are cut off: the server refuses what is asked of the shard, or one of its keys has a
+/* Shards that are cut off: the server refuses the commands of the shard, or one of its keys has a
  * wrong type. Operations on such a shard fail at once, and its timers wait. All other shards work
  * on.
  *
- * When a command of a shard is refused, types.lua is asked about all keys of the shard. Its reply
- * decides: if the script is refused, too, or a key has a wrong type, the shard is cut off. So a
- * command that the user may not run cuts nothing off. A slot that moves to another node refuses for
- * a moment (TRYAGAIN), so that must last for a second. */
+ * When a command of a shard is refused, the store runs types.lua on all keys of the shard. The
+ * reply decides: if the script is refused, too, or a key has a wrong type, the shard is cut off. So
+ * a single command that the user may not run does not cut the shard off. While a slot moves to
+ * another node, the server refuses for a moment (TRYAGAIN). So such a refusal must last for a
+ * second. */
 #ifndef DW_STORE_REDIS_CUT_OFF_H
 #define DW_STORE_REDIS_CUT_OFF_H
 
@@ -16,21 +17,22 @@
 
 #define CUT_OFF_WORDS 200
 
-/* With CUT_MENDED the server takes commands again, but the owner has not renewed its lease yet. */
+/* CUT_MENDED: the server takes commands again, but the owner has not renewed its lease yet. */
 enum cut_state { CUT_NOT, CUT_OFF, CUT_MENDED };
 
 struct shard_cut {
 	enum cut_state state;
-	bool is_asked;    /* types.lua is under way */
-	bool is_answered; /* operations of the shard, which is cut off, were answered so */
-	/* When the server refused types.lua first, for a reason that may pass; 0: it did not
-	 * (steady clock). */
+	bool is_asked; /* types.lua is running on the shard */
+	/* Waiting operations of the cut-off shard were answered with its error. */
+	bool is_answered;
+	/* When the server first refused types.lua for a reason that may pass (steady clock). 0: it
+	 * does not refuse so. */
 	dw_usec refused_since;
 	dw_usec look_at;           /* when a shard that was refused is asked again (steady clock) */
 	char words[CUT_OFF_WORDS]; /* why the shard is cut off */
 };
 
-/* cut_off_ask asks types.lua about the shard's keys. Its parameters and result are those of
+/* cut_off_ask runs types.lua on the shard's keys. Its parameters and its result are those of
  * request_post. */
 int cut_off_ask(struct redis_store *, struct shard *, request_answered *, request_lost *,
 		void *context);
@@ -42,25 +44,24 @@ bool cut_off_learn(struct redis_store *, struct shard *, const struct reply *);
  * Then ret_words (CUT_OFF_WORDS bytes) says what is wrong. */
 bool cut_off_type_differs(const struct reply *, unsigned key, char *ret_words);
 
-/* cut_off_look asks about a shard, because one of its commands was refused. cut_off_work asks again
- * about it: a second after a refusal that may pass, and each second while the shard is cut off.
- * cut_off_due says when it asks next. */
+/* cut_off_look runs types.lua on a shard, because one of its commands was refused. cut_off_work
+ * runs it again: a second after a refusal that may pass, and each second while the shard is cut
+ * off. cut_off_due returns when cut_off_work must be called next. */
 void cut_off_look(struct redis_store *, struct shard *);
 void cut_off_work(struct redis_store *);
 dw_usec cut_off_due(const struct redis_store *);
 
-/* cut_off_connected asks about the shards of a node again, because it is connected. */
+/* cut_off_connected looks at the cut-off shards of a node again, because the node is connected. */
 void cut_off_connected(struct redis_store *, const struct node *);
 
 /* cut_off_end puts a shard back into use. */
 void cut_off_end(struct redis_store *, struct shard *);
 
-/* cut_off_settled returns true if each node is connected, or is away for so long that its shards
- * are
- * cut off. With one node that is its connection. */
+/* cut_off_settled returns true if each node is connected, or has been away for so long that its
+ * shards are cut off. With one node it returns true if that node is connected. */
 bool cut_off_settled(const struct redis_store *);
 
-/* cut_off_all returns why all shards are cut off, or NULL if some are not. */
+/* cut_off_all returns why all shards are cut off, or NULL if some shards are not cut off. */
 const char *cut_off_all(const struct redis_store *);
 
 /* cut_off_take implements dw_store_class.take_shard. */

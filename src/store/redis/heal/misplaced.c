@@ -16,7 +16,7 @@ bool misplaced_is(const struct redis_store *store, const struct shard *shard, co
 }
 
 /* act queues an operation of the store's own on a shard. Without memory it does nothing; the next
- * page with the timer tries again. */
+ * page that has the timer tries again. */
 static dw_op *act(struct redis_store *store, struct shard *shard, dw_op_kind kind,
 		  const dw_row *row)
 {

@@ -11,9 +11,9 @@ struct shard;
 
 bool misplaced_is(const struct redis_store *, const struct shard *, const char *id);
 
-/* misplaced_row looks at a timer that was read in the shard. If the timer is misplaced, its row
- * becomes a damaged one, and an owner makes the timer a dead letter. misplaced_news looks at a
- * timer in the inbox in the same way, and also acknowledges it. */
+/* misplaced_row looks at a timer that was read in the shard. If the timer is misplaced, its row is
+ * marked as damaged, and an owner makes the timer a dead letter. misplaced_news does the same for a
+ * timer in the inbox, and also acknowledges it. */
 void misplaced_row(struct redis_store *, struct shard *, dw_row *);
 void misplaced_news(struct redis_store *, struct shard *, dw_row *, int64_t score);
 

@@ -1,14 +1,15 @@
 /* Finds and repairs entries without a value, and values without an entry. An entry is a member of a
- * shard's sorted set; its value is in the hash. Only another program that writes or deletes below
- * our keys can separate them. The owner compares the ids of both, shard after shard and a page at a
- * time, so that it has seen the whole namespace within PASS. Counting is not enough: three entries
- * and three other values may be missing. But if the counts are equal and each entry has a value,
- * each value has an entry. So normally only entries are read.
+ * shard's sorted set; its value is in the hash. Only another program that changes our keys can
+ * separate them. The owner compares the ids of both, shard after shard and a page at a time, so
+ * that it has seen the whole namespace within PASS. Counting is not enough, because three entries
+ * and three other values may be missing. But if both counts are equal and each entry has a value,
+ * then each value has an entry. So normally only entries are read.
  *
- * A shard that is known to be inconsistent is next, without pauses: two renewals in a row counted
- * different numbers, or an entry without a value was read. The engine may know the timer of such
- * an entry. So it first writes all that it knows of the shard, and then the shard is compared once
- * more. An entry that still has no value is deleted. A value without an entry gets one. */
+ * A shard that is known to be inconsistent is next, without pauses. It is inconsistent if two
+ * renewals in a row counted different numbers, or if an entry without a value was read. The engine
+ * may know the timer of such an entry. So the engine first writes all that it knows of the shard,
+ * and then the shard is compared once more. An entry that still has no value is deleted. A value
+ * without an entry gets one. */
 #include "store/redis/heal/repair.h"
 
 #include <stdio.h>
@@ -64,8 +65,9 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
-/* repair_id gives the id to mend.lua, which looks at the id again because it may have changed
- * meanwhile. The first time through a shard, an entry without a value is left to the engine. */
+/* repair_id passes the id to mend.lua, which looks at the id again, because it may have changed
+ * meanwhile. The first time through a shard, an entry without a value is not passed: first the
+ * engine rewrites the shard. */
 static void repair_id(struct redis_store *store, struct shard *shard, const struct reply *id)
 {
 	struct repair *repair = &store->repair;

@@ -9,25 +9,25 @@
 struct redis_store;
 struct shard;
 
-/* What the repair reads of a shard: first the entries, and the values only if something is
+/* What the repair reads in a shard: first the entries. It reads the values only if something is
  * wrong. */
 enum repair_stage { REPAIR_ENTRIES, REPAIR_VALUES };
 
-/* The repair's way through all shards, a page at a time. */
+/* How far the repair has come in its pass through all shards, a page at a time. */
 struct repair {
 	enum repair_stage stage;
 	unsigned number;   /* number of the shard that is being compared */
 	bool under_way;    /* a page was asked for */
 	char cursor[24];   /* where the next page begins; "" at the start of the shard */
-	unsigned found;    /* ids of this shard that were given to mend.lua */
+	unsigned found;    /* how many ids of this shard were passed to mend.lua */
 	bool needs_engine; /* an entry of this shard has no value, but the engine may know it */
 	dw_usec at;        /* when the next page is asked for (steady clock) */
 };
 
 /* What the repair knows of one shard. */
 struct shard_repair {
-	bool is_due;    /* the shard is inconsistent, so it is compared next */
-	bool is_second; /* the engine has written it again since it was compared */
+	bool is_due;    /* the shard is inconsistent, so it is the next one to be compared */
+	bool is_second; /* the engine has rewritten the shard since it was last compared */
 };
 
 /* repair_work asks for the next page when it is time. repair_due says when that is. */

@@ -1,5 +1,5 @@
 /* Makes and frees the shards, and moves all operations if the namespace has another number of
- * shards than we knew. */
+ * shards than this store thought. */
 #include "store/redis/heal/reshard.h"
 
 #include "store/redis/core.h"
@@ -21,7 +21,8 @@ int redis_shards(struct redis_store *store, unsigned count)
 				  ? store->nodes.place[store->shard_count]
 				  : &store->node;
 		shard->channel.next = 1;
-		/* As if the owner had read change number 0, when there were no settings. */
+		/* Means that the owner has read everything up to change number 0, when there were
+		 * no settings. */
 		shard->topic_changes = 1;
 		if (shard_make_keys(store, shard) != DW_OK)
 			return DW_ENOMEM;
@@ -88,9 +89,9 @@ static void move_puts(struct redis_store *store, struct shard *old)
 	}
 }
 
-/* move_all moves the operations that wait for an old shard to the new shards. Nobody can say
- * whether commands without a reply were applied, so their operations are answered DW_EUNKNOWN.
- * Rebuild writes are moved in any case, because they may be sent twice. */
+/* move_all moves the operations that wait for an old shard to the new shards. Nobody knows whether
+ * commands without a reply were applied, so their operations are answered DW_EUNKNOWN. Rebuild
+ * writes are moved in any case, because they may be sent twice. */
 static void move_all(struct redis_store *store, struct shard *shard)
 {
 	struct redis_request *request;
@@ -124,7 +125,8 @@ void reshard(struct redis_store *store)
 	store->sets = (struct shard_sets){0};
 	if (was_cut_off)
 		shard_add(&store->sets.untold,
-			  0); /* so that the engine asks how many shards are cut off */
+			  /* With news of any shard the engine asks how many shards are cut off. */
+			  0);
 	store->shard_count = 0;
 	/* Without memory the client asks for the number again. */
 	if (redis_shards(store, found) != DW_OK) {

@@ -5,8 +5,8 @@
 struct redis_store;
 struct shard;
 
-/* reshard replaces the shards if the namespace was found to have another number of them. No command
- * may be under way. */
+/* reshard replaces the shards if the namespace has another number of them. No command may be under
+ * way. */
 void reshard(struct redis_store *);
 
 void shards_free(struct redis_store *, struct shard *, unsigned count);

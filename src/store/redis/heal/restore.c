@@ -1,11 +1,11 @@
 /* Acquires and rebuilds a shard that lost data. A shard was emptied if its incarnation is gone or
- * another one. It was set back if the last command number that it has applied is below one that it
- * had confirmed. As long as our own lease holds, no other process may have started a timer of the
- * shard. So this store acquires the shard with a new token, deletes the timers again that have a
- * tombstone, and lets the engine write the others.
+ * has changed. It was set back if it shows a lower number of applied commands than it had
+ * confirmed. While our own lease lasts, no other process can have started a timer of the shard. So
+ * this store acquires the shard with a new token, deletes all timers with a tombstone again, and
+ * lets the engine write the others.
  *
- * When another process has acquired the emptied shard first, this store becomes a client, writes
- * what it knows for that process, and then steps down. */
+ * If another process has acquired the emptied shard first, this store becomes a client, writes what
+ * it knows for that process, and then steps down. */
 #include "store/redis/heal/restore.h"
 
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "store/redis/core.h"
 #include "store/redis/store.h"
 
-#define TAKE_EVERY DW_SECONDS(1) /* between two attempts to acquire a shard that another one has */
+#define TAKE_EVERY DW_SECONDS(1) /* how often it tries to acquire a shard that another has */
 
-/* delete_again deletes the timers that have a tombstone, before the engine writes other timers. A
- * timer that became a dead letter is not deleted, because its letter may be lost, too. */
+/* delete_again deletes the timers that have a tombstone, before the engine writes timers. A timer
+ * that became a dead letter is not deleted, because its letter may be lost, too. */
 static void delete_again(struct redis_store *store, struct shard *shard)
 {
 	for (const struct tombstone *tombstone = shard->tombstones.first; tombstone;
@@ -79,9 +79,9 @@ void restore_write(struct redis_store *store, struct shard *shard)
 	restore_tell(store);
 }
 
-/* reopen sends the waiting operations, because the engine has written all that it knows of the
- * shard. When a client wrote to the emptied shard before this store acquired it, the inbox that
- * listed this change may be empty now. Therefore the scripts read each timer first. */
+/* reopen lets the waiting operations be sent, because the engine has written all that it knows of
+ * the shard. If a client wrote to the emptied shard before this store acquired it, the inbox may no
+ * longer list this change. Therefore the scripts read each timer first. */
 static void reopen(struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
@@ -125,7 +125,7 @@ void restore_lose(struct redis_store *store)
 	suspect_release(store, true);
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		lease_lose(store, &store->shards[i]);
-		store->shards[i].lease.loss_untold = false; /* DW_EFENCED tells it of all */
+		store->shards[i].lease.loss_untold = false; /* DW_EFENCED reports it */
 		store->shards[i].rebuild = (struct rebuild){0};
 	}
 	copies_forget(store);
@@ -141,8 +141,8 @@ static bool has_others(const struct redis_store *store, const struct shard *lost
 	return false;
 }
 
-/* lose gives one shard up. The store tries to acquire it again a second later. Without any other
- * shard the ownership of the namespace is lost; but a peer may have none. */
+/* lose gives one shard up, and tries to acquire it again a second later. If this store has no other
+ * shard, the ownership of the namespace is lost. But a peer may be an owner without shards. */
 static void lose(struct redis_store *store, struct shard *shard)
 {
 	if (!shard_is_shared(store) && !has_others(store, shard)) {
@@ -172,8 +172,8 @@ int restore_is_lost(const dw_store *base, const char *id)
 	return store->shards[crc16_of(id) % store->shard_count].rebuild.state == REBUILD_TOLD;
 }
 
-/* is_as_left returns true if a renewal that was sent after `since` has found the shard as we left
- * it. A shard that is cut off is waited for only while its lease holds: then nobody else has it. */
+/* is_as_left returns true if a renewal that was sent after `since` has found the shard unchanged.
+ * It also returns true if the shard is not ours, or cut off with a lease that has ended. */
 static bool is_as_left(const struct redis_store *store, const struct shard *shard, dw_usec since)
 {
 	if (shard->give.op)
@@ -198,7 +198,7 @@ int restore_is_whole(dw_store *base)
 		is_whole = is_as_left(store, &store->shards[i], ownership->doubted_at);
 	if (is_whole)
 		ownership->doubted_at = 0;
-	else /* some were away, or were being asked already */
+	else /* some were away, or the question was already on its way */
 		ownership->renew_at = usec_min(ownership->renew_at, usec_add(store->now, PAUSE));
 	return is_whole;
 }
@@ -216,8 +216,8 @@ void restore_reshard(struct redis_store *store)
 
 static void reacquire(struct redis_store *, struct shard *, const struct token_seen *);
 
-/* hand_over makes this store a client, which writes what it knows for the other process. Only after
- * this the engine learns that the ownership is lost. */
+/* hand_over makes this store a client, which writes what it knows for the other process. Only
+ * afterwards does the engine learn that the ownership is lost. */
 static void hand_over(struct redis_store *store)
 {
 	complain(store,
@@ -268,7 +268,7 @@ void restore_is_sure(struct redis_store *store, struct shard *shard)
 }
 
 /* is_held_by_another is called when another process has acquired the emptied shard. From now on no
- * timer starts. The other shards are asked whether they are lost, too; then the handover begins. */
+ * timer of the shard starts. Other shards may be lost, too; once this is known, it hands over. */
 static void is_held_by_another(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_HELD;
@@ -290,8 +290,8 @@ static void is_held_by_another(struct redis_store *store, struct shard *shard)
 	hand_over_if_sure(store);
 }
 
-/* gained is called when the owner has acquired a shard that it did not have. Memory knows nothing
- * of it, so nothing is written: the engine reads it. */
+/* gained is called when the owner has acquired a shard that it did not have. Memory has no timers
+ * of it. So nothing is written, and the engine reads the shard. */
 static void gained(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild = (struct rebuild){0};
@@ -301,7 +301,7 @@ static void gained(struct redis_store *store, struct shard *shard)
 	cut_off_end(store, shard);
 }
 
-/* reacquired is called when this store has acquired the shard again. If it was emptied, all its
+/* reacquired is called when this store has acquired the shard. If the shard was emptied, all its
  * timers are newer than every tombstone, so nothing is deleted again. */
 static void reacquired(struct redis_store *store, struct shard *shard, dw_usec sent, bool emptied)
 {
@@ -322,8 +322,8 @@ static void reacquired(struct redis_store *store, struct shard *shard, dw_usec s
 	hand_over_if_sure(store);
 }
 
-/* reacquire_later acquires the shard with its next handshake. REBUILD_FOUND remembers this. The
- * last command number, which showed the set-back, grows again and then shows nothing. */
+/* reacquire_later acquires the shard with its next handshake, which REBUILD_FOUND stands for. The
+ * handshake cannot notice the set-back itself, because the last command number has grown again. */
 static void reacquire_later(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_FOUND;
@@ -332,8 +332,8 @@ static void reacquire_later(struct redis_store *store, struct shard *shard)
 	    usec_min(store->ownership.renew_at, usec_add(store->now, PAUSE));
 }
 
-/* stay_client is called when another process has a shard that is not ours. Meanwhile this store is
- * a client there. */
+/* stay_client is called when another process has a shard that is not ours. This store then is a
+ * client there. */
 static void stay_client(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_NONE;
@@ -346,8 +346,8 @@ static void stay_client(struct redis_store *store, struct shard *shard)
 	cut_off_end(store, shard);
 }
 
-/* stay_foreign is called when a peer could not acquire a shard. It tries again when it still wants
- * the shard. */
+/* stay_foreign is called when a peer could not acquire a shard. The peer tries again if it still
+ * wants the shard. */
 static void stay_foreign(struct redis_store *store, struct shard *shard, enum failure failure,
 			 const struct reply *reply)
 {
@@ -366,9 +366,9 @@ static void stay_foreign(struct redis_store *store, struct shard *shard, enum fa
 	stay_client(store, shard);
 }
 
-/* is_held is called when another token has the shard, or when the shard's last fence is another
- * one. If that fence is lower than ours, the server was set back to before our acquisition. Then
- * that lease is replaced, but only while ours holds: nobody else may start a timer until then. */
+/* is_held is called when the shard has another token, or another last fence. If that fence is lower
+ * than ours, the server was set back to before our acquisition. This store then replaces that lease
+ * only while its own lease lasts, because until then nobody else can start a timer. */
 static void is_held(struct redis_store *store, struct shard *shard, const struct reply *reply)
 {
 	struct token_seen seen = {.token = reply->items[1].bytes,
@@ -382,7 +382,7 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 	else if (shard_is_ours(shard) &&
 		 (token_is_succeeded(store, shard, reply) || token_is_over(store, shard) ||
 		  (token_goes_on(shard, reply) && !proves_nothing)))
-		lose(store, shard); /* the other owner has all the data */
+		lose(store, shard); /* that owner has all the data */
 	else if (proves_nothing || reply_is(&reply->items[4], shard->lease.incarnation))
 		reacquire(store, shard, &seen);
 	else
@@ -436,10 +436,10 @@ static void reacquire_lost(struct redis_store *store, struct redis_request *requ
 	request_free(&store->alloc, request);
 }
 
-/* reacquire acquires the shard again. The settings of the topics are sent first, because clients
- * may write to the shard as soon as it is acquired. If another owner has the shard, settings that
- * are newer are not replaced. A shard that a peer takes has them, or the next reading shows that it
- * lacks some. */
+/* reacquire acquires the shard. It sends the settings of the topics first, because clients may
+ * write to the shard as soon as it is acquired. If another owner has the shard, newer settings
+ * there are not replaced. A peer that takes a new shard need not send them: if the shard lacks
+ * some, the next reading shows this. */
 static void reacquire(struct redis_store *store, struct shard *shard, const struct token_seen *seen)
 {
 	void *incarnation;
@@ -472,7 +472,7 @@ void restore_take(struct redis_store *store, struct shard *shard)
 				  .fence = shard->lease.fence};
 
 	if (store->stopped) {
-		token_forget(shard); /* there is no lease to give back */
+		token_forget(shard); /* no lease has to be given back */
 		return;
 	}
 	if (store->ownership.role != DW_OWNER || shard->rebuild.state == REBUILD_ACQUIRING ||
@@ -494,7 +494,7 @@ void restore_take(struct redis_store *store, struct shard *shard)
 	shard->channel.handshake = HANDSHAKE_ASKED;
 	shard->channel.acked = 0;
 	if (store->ownership.doubted_at != 0)
-		store->ownership.doubted_at = store->now; /* what was whole may be lost now */
-	store->ownership.renew_at = store->now; /* shows which other shards lost data, too */
+		store->ownership.doubted_at = store->now; /* whole shards may be lost now */
+	store->ownership.renew_at = store->now;           /* shows which other shards lost data */
 	reacquire(store, shard, &seen);
 }

@@ -10,10 +10,10 @@
 struct redis_store;
 struct shard;
 
-/* The states of a rebuild. First the shard is acquired with another token (ACQUIRING, ACQUIRED).
- * Then the engine is told (TOLD), and writes the timers that it knows; meanwhile nothing else is
- * sent to the shard. FOUND means that the acquisition has failed, and that the next handshake
- * begins it again. HELD means that another process has the shard. */
+/* The states of a rebuild. First this store acquires the shard with another token (ACQUIRING,
+ * ACQUIRED). Then the engine is told (TOLD), and writes the timers that it knows; until that is
+ * done nothing else is sent to the shard. FOUND: the acquisition must begin again, with the next
+ * handshake. HELD: another process has the shard. */
 enum rebuild_state {
 	REBUILD_NONE,
 	REBUILD_FOUND,
@@ -26,22 +26,22 @@ enum rebuild_state {
 /* The rebuild of one shard. */
 struct rebuild {
 	enum rebuild_state state;
-	bool is_unsure; /* another shard is HELD, so this shard may be held by the same process */
+	bool is_unsure; /* another shard is HELD, and the same process may have this one */
 };
 
-/* The handover to another process that holds a shard. First this store asks which other shards
- * that process holds. Then it writes the timers of those shards as a client, and gives the
- * ownership up. */
+/* The handover to another process that has acquired an emptied shard. First this store finds out
+ * which other shards that process has. Then it writes the timers of those shards as a client, and
+ * gives the ownership up. */
 struct handover {
 	dw_op *op;      /* the engine's LOSS operation; NULL if none waits */
-	bool is_coming; /* the store has asked for the owners of the other shards */
+	bool is_coming; /* the store is finding out who has the other shards */
 	bool is_on;
 	/* End of the handover (steady clock); each rebuild write that is done delays it. */
 	dw_usec until;
 };
 
-/* restore_lose gives the ownership up without a handover. restore_fenced does this because a
- * successor has the shard. */
+/* restore_lose gives the ownership up without a handover. restore_fenced gives up a shard that
+ * another owner has acquired. */
 void restore_lose(struct redis_store *);
 void restore_fenced(struct redis_store *, struct shard *);
 
@@ -52,10 +52,10 @@ void restore_work(struct redis_store *);
  * confirmed. */
 void restore_begin(struct redis_store *, struct shard *);
 
-/* restore_take acquires a shard that is not ours, and of which the server has lost nothing. */
+/* restore_take acquires a shard that is not ours. The server has lost nothing of it. */
 void restore_take(struct redis_store *, struct shard *);
 
-/* restore_is_sure is called when the shard is known to be still ours, and has lost nothing. */
+/* restore_is_sure is called when the shard is certainly still ours and has lost nothing. */
 void restore_is_sure(struct redis_store *, struct shard *);
 
 /* restore_write lets the engine write what it knows of the shard, which is still ours. */
@@ -65,15 +65,15 @@ void restore_write(struct redis_store *, struct shard *);
  * write. */
 void restore_tell(struct redis_store *);
 
-/* restore_park takes the engine's LOSS operation. The operation also means that the engine has
- * written all shards that the last answer named. */
+/* restore_park takes the engine's LOSS operation. It also means that the engine has written all
+ * shards that the answer to the last LOSS named. */
 void restore_park(struct redis_store *, dw_op *);
 void restore_end(struct redis_store *, int status);
 
 /* restore_reshard starts a handover again, because the number of shards changed. */
 void restore_reshard(struct redis_store *);
 
-/* restore_is_lost and restore_is_whole are members of the class. */
+/* restore_is_lost and restore_is_whole implement the functions of that name in dw_store_class. */
 int restore_is_lost(const dw_store *, const char *id);
 int restore_is_whole(dw_store *);
 

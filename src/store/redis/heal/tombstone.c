@@ -1,6 +1,6 @@
 /* Remembers ids whose deletion this owner has seen in the last minute. When a shard loses data, it
- * may still have these timers, or the engine may write them again. Therefore they are deleted
- * again, and not written. */
+ * may still have these timers, or the engine may want to write them. So the store deletes them
+ * again, and refuses to write them. */
 #include "store/redis/heal/tombstone.h"
 
 #include <string.h>
@@ -68,8 +68,8 @@ void tombstone_add(struct redis_store *store, struct shard *shard, const char *i
 		shard->tombstones.high = generation;
 }
 
-/* tombstone_of finds the tombstone of this id with this generation or a later one. Returns NULL if
- * there is none. */
+/* tombstone_of returns the tombstone of this id with this generation or a later one. NULL: there is
+ * none. */
 static struct tombstone *tombstone_of(const struct shard *shard, const char *id,
 				      uint64_t generation)
 {

@@ -1,4 +1,4 @@
-/* Reads a shard page by page, for scans and checks. A page begins behind the last member and score
+/* Reads a shard page by page, for scans and checks. A page begins after the last member and score
  * of the page before. */
 #include "store/redis/heal/walk.h"
 
@@ -33,8 +33,8 @@ static void add_place(struct redis_command *words, const struct walk_place *plac
 	command_bytes(words, place->member ? place->member : "", place->member_size);
 }
 
-/* walk_add_blind wants only ids that begin with a newline. No id begins with a control character,
- * so the page gives no timer. */
+/* walk_add_blind asks only for ids that begin with a newline. No id begins with a control
+ * character, so the page has no timers. */
 void walk_add_blind(struct redis_command *words)
 {
 	command_text(words, ""); /* timers with or without a rule */

@@ -10,7 +10,7 @@
 struct redis_store;
 struct shard;
 
-/* Enough for a score as the server writes it, or for an entry id of a stream. */
+/* Large enough for a score as the server writes it, or for an entry id of a stream. */
 #define PLACE_SIZE 48
 
 /* Where the last page ended. All zero means the start of the shard. */
@@ -34,11 +34,11 @@ static inline bool page_is_last(const struct reply *reply)
 	return reply->count <= PAGE_SCORE;
 }
 
-/* walk_add_blind completes a command of walk_timers, or a call of SCRIPT_PAGE, so that its page
- * gives no timer. So a row that cannot be read is skipped. */
+/* walk_add_blind completes a command of walk_timers, or a call of SCRIPT_PAGE, so that its page has
+ * no timers. This skips rows that cannot be read. */
 void walk_add_blind(struct redis_command *);
 
-/* walk_timers and walk_letters make the command that reads the next page. sign is '+' for pending
+/* walk_timers and walk_letters write the command that reads the next page. sign is '+' for pending
  * timers and '-' for claimed ones. */
 void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
 		 const struct walk_place *);

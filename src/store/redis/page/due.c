@@ -7,12 +7,13 @@
 enum { SCORE_MIN = 1 };
 #define SCORE_MAX ((dw_usec)1 << 53)
 
-/* A DUE while shards owe their counts. */
+/* A DUE operation while shards still have to send their counts. */
 struct due_gather {
 	dw_op *op;
 	unsigned left;
 	int status; /* the first failure of a shard */
-	bool again; /* a read failed, and may succeed when it is asked again */
+	/* A read failed for a reason that may pass, so the operation is asked again. */
+	bool again;
 	struct spans spans;
 };
 
@@ -82,7 +83,7 @@ void due_begin(struct redis_store *store, dw_op *op)
 		answer(store, op, DW_ENOMEM);
 		return;
 	}
-	*sum = (struct due_gather){.op = op, .left = 1}; /* this function counts as a shard, too */
+	*sum = (struct due_gather){.op = op, .left = 1}; /* this function counts as one shard */
 	spans_of(op, &sum->spans);
 	for (unsigned i = 0; i < store->shard_count; i++)
 		if (!shard_is_cut_off(&store->shards[i]))

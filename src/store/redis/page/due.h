@@ -6,7 +6,7 @@
 
 struct redis_store;
 
-/* due_begin answers a DUE, later. */
+/* due_begin begins a DUE operation, and answers it later. */
 void due_begin(struct redis_store *, dw_op *);
 
 #endif

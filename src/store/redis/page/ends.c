@@ -7,13 +7,13 @@ bool ends_asks(const dw_op *op)
 	return op->kind == DW_OP_ENDED || (op->kind == DW_OP_DEAD_SCAN && op->id);
 }
 
-/* take_row adds the row that the reply had. row is NULL if the reply had none. */
+/* take_row adds the row of the reply to the answer. row is NULL if the reply had none. */
 static void take_row(struct alloc *alloc, dw_op *op, dw_row *row)
 {
 	dw_row **tail = &op->rows;
 
 	op->status = DW_OK;
-	(void)op_add_row(alloc, op, &tail, row); /* without memory, op->status says so */
+	(void)op_add_row(alloc, op, &tail, row); /* without memory, op->status has the error */
 }
 
 static void ends_answered(struct redis_store *store, struct redis_request *request,

@@ -1,7 +1,8 @@
-/* Asks each connected server for its time, INFO, and some settings, and a node of a cluster for
- * what it says of the cluster. A server may refuse any of these; that is a fact, too. The settings
- * are named one by one, because CONFIG GET with a wildcard for all would tell the passwords. Adds
- * what is known of the Sentinels, and of nodes that do not answer. */
+/* Asks each connected server for its time, INFO, and some settings, and a node of a cluster also
+ * for the state of the cluster. A server may refuse any of these questions; the refusal is a fact,
+ * too. The settings are named one by one, because CONFIG GET with a wildcard for all of them would
+ * return the passwords. Adds what this store knows of the Sentinels, and of nodes that do not
+ * answer. */
 #include "store/redis/page/facts.h"
 
 #include <inttypes.h>
@@ -30,7 +31,7 @@ static const struct {
     {COMMAND_CLUSTER, {"INFO", NULL}},
 };
 
-/* How many of them are for nodes of a cluster alone. */
+/* How many of the questions are only for nodes of a cluster. They are the last ones. */
 enum { OF_CLUSTERS = 2 };
 
 struct facts {
@@ -38,7 +39,7 @@ struct facts {
 	dw_row **tail;
 	unsigned left;
 	unsigned answers;
-	int status; /* the first failure here; that of a server is a fact */
+	int status; /* the first failure in this process; a failure of a server is a fact */
 };
 
 static void end_one(struct redis_store *store, struct facts *facts)
@@ -70,7 +71,7 @@ static void add_of(struct redis_store *store, struct facts *facts, const char *s
 	dw_row *row;
 	char *room;
 
-	if (facts->status != DW_OK) /* after a failure there is no tail any more */
+	if (facts->status != DW_OK) /* after a failure the tail is not valid */
 		return;
 	row = row_new(&store->alloc, name, NULL, size + server_size);
 	if (row) {
@@ -104,7 +105,8 @@ static void add_number(struct redis_store *store, struct redis_request *request,
 	add_count(store, request->context, server_of(store, request), name, number);
 }
 
-/* take_time compares the clocks at the middle of the way there and back. */
+/* take_time compares the clocks. It assumes that the server read its clock halfway between question
+ * and reply. */
 static void take_time(struct redis_store *store, struct redis_request *request,
 		      const struct reply *reply)
 {
@@ -164,7 +166,7 @@ static void add_refusal(struct redis_store *store, struct redis_request *request
 
 /* ---- What is known without a question ------------------------------------------------------- */
 
-/* trouble_of says why a Sentinel is no use; "": it is. */
+/* trouble_of says why a Sentinel cannot be used; "": it can be used. */
 static const char *trouble_of(const struct sentinel *sentinel)
 {
 	bool fatal;
@@ -198,7 +200,7 @@ static void add_sentinel(struct redis_store *store, struct facts *facts, unsigne
 	add_count(store, facts, server, "sentinel.tilt", sentinel->is_tilted);
 }
 
-/* add_trouble tells of a node of a cluster that does not answer. */
+/* add_trouble adds a fact about a node of a cluster that does not answer. */
 static void add_trouble(struct redis_store *store, struct facts *facts,
 			const struct member_node *member)
 {

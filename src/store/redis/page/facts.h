@@ -1,4 +1,4 @@
-/* What the servers say of themselves, for the operator. */
+/* What the servers report about themselves, for the operator. */
 #ifndef DW_STORE_REDIS_FACTS_H
 #define DW_STORE_REDIS_FACTS_H
 

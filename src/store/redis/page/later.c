@@ -1,5 +1,5 @@
 /* Keeps operations that ask every shard until all earlier operations are sent. A barrier also holds
- * back later operations. */
+ * up later operations. */
 #include "store/redis/page/later.h"
 
 #include "store/redis/core.h"
@@ -27,9 +27,9 @@ static bool has_older(const struct op_queue *queue, uint64_t order)
 	return op != NULL;
 }
 
-/* is_sent returns true if every operation submitted before op is on its way or answered. Later
- * operations do not count, because under load there are always some. While the server refuses every
- * change, a caller's read waits for nothing. */
+/* is_sent returns true if every operation that was submitted before op is on its way or answered.
+ * Later operations do not count, because under load there are always some. While the server refuses
+ * every change, a caller's read need not wait. */
 static bool is_sent(const struct redis_store *store, const dw_op *op)
 {
 	if (!cut_off_settled(store) || store->ownership.acquisition.active)
@@ -53,10 +53,10 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready returns true if the shards in use accept changes and none is rebuilt: those that are
- * ours, or all for a barrier. A barrier also needs shards without commands under way. Otherwise,
- * when one of these commands fails, the server refuses the barrier behind it, and a barrier cannot
- * be sent again. */
+/* is_ready returns true if the shards accept changes and are not being rebuilt. These are our own
+ * shards, or all shards for a barrier; shards that are cut off do not count. For a barrier, also no
+ * command of these shards may be under way. If such a command failed, the server would refuse the
+ * barrier behind it, and a barrier cannot be sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;
@@ -76,8 +76,8 @@ static bool is_ready(struct redis_store *store, bool for_barrier)
 	return ready;
 }
 
-/* is_resting returns true if a shard is paused because it has refused something, or is looked at
- * for that reason. */
+/* is_resting returns true if a shard is paused because the server has refused one of its commands,
+ * or if types.lua is running for that reason. */
 static bool is_resting(const struct redis_store *store)
 {
 	if (store->sets.looks > 0)
@@ -89,14 +89,14 @@ static bool is_resting(const struct redis_store *store)
 }
 
 /* reads_shards returns true for reads that come back to this queue after a refusal. They wait until
- * the pauses are over. */
+ * the shards are no longer paused. */
 static bool reads_shards(const dw_op *op)
 {
 	return op->kind == DW_OP_STATUS || op->kind == DW_OP_DUE || op->kind == DW_OP_CHECK;
 }
 
-/* changes_shards returns true if the operation's commands carry numbers. A fenced owner's REPORT
- * does not count, because it is refused at once. */
+/* changes_shards returns true if the operation's commands have numbers. The REPORT of an owner that
+ * has lost its shards does not count, because it is refused at once. */
 static bool changes_shards(const struct redis_ownership *ownership, const dw_op *op)
 {
 	return later_is_barrier(op) || (op->kind == DW_OP_REPORT && ownership->role == DW_OWNER);

@@ -12,14 +12,15 @@ struct redis_store;
 
 struct later {
 	struct op_queue ops; /* the operations that wait, in the order of submission */
-	/* The barrier; NULL if none; until it is answered, later operations wait in `behind`. */
+	/* The barrier that is not answered yet; NULL: there is none. Until it is answered, later
+	 * operations wait in `behind`. */
 	dw_op *barrier;
 	struct op_queue behind;
-	struct topic_ops topics; /* operations on topics, which wait by themselves */
+	struct topic_ops topics; /* operations on topics, which wait in queues of their own */
 	struct redis_consumers consumers;
 };
 
-/* later_may_begin returns true if the first of the waiting operations can be sent now. */
+/* later_may_begin returns true if the first waiting operation can be sent now. */
 bool later_may_begin(struct redis_store *);
 
 /* later_needs_all returns true if the operation fails while a shard is cut off, because its answer
@@ -27,15 +28,15 @@ bool later_may_begin(struct redis_store *);
 bool later_needs_all(const dw_op *);
 
 /* later_is_barrier returns true for an operation that later ones must not overtake.
- * later_end_barrier is called when the barrier is answered, and lets the later ones go on. */
+ * later_end_barrier is called when the barrier is answered, and releases the operations behind
+ * it. */
 bool later_is_barrier(const dw_op *);
 void later_end_barrier(struct later *, const dw_op *);
 
-/* later_recall answers all operations that have not begun. They get DW_ESTORE. */
+/* later_recall answers DW_ESTORE to all operations that have not begun. */
 void later_recall(struct redis_store *);
 
-/* later_overdue answers the operations that have waited until their deadline. They get
- * DW_ESTORE. */
+/* later_overdue answers DW_ESTORE to the operations that have waited until their deadline. */
 void later_overdue(struct redis_store *);
 
 #endif

@@ -1,5 +1,5 @@
-/* Operations that ask every shard: status, report, purge, and the drop of all dead letters. Their
- * struct gather adds up the shards' answers; the last one answers the operation. */
+/* Operations that ask every shard: status, report, purge, and the drop of all dead letters. A
+ * struct gather adds up the shards' answers. The last of them answers the operation. */
 #include "store/redis/page/namespace.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@ struct gather {
 	unsigned left;
 	int status; /* the first failure of a shard */
 	bool begun; /* a shard has done its part, or may have done it */
-	bool again; /* a read failed, and may succeed when it is asked again */
+	bool again; /* a read failed for a reason that may pass, so all is asked again */
 	dw_store_status sum;
 	bool is_shared; /* peers have the shards */
-	dw_usec blind;  /* 0, or now: no peer is asked, so an owner lives if its lease does */
+	dw_usec blind;  /* 0; or now, if no peer is asked: an owner lives while its lease lasts */
 	char owner[256], standby[256];
 	char *report;
 };
@@ -38,8 +38,7 @@ static void gather_end(struct redis_store *store, struct gather *gather)
 		op->store_status = status_new(&store->alloc, &gather->sum);
 		gather->status = op->store_status ? DW_OK : DW_ENOMEM;
 	}
-	/* Any other failure would tell the caller that nothing was done. DW_ENEWER does not tell
-	 * that. */
+	/* Any failure but DW_ENEWER would tell the caller that nothing was done. */
 	if (gather->status != DW_OK && gather->status != DW_ENEWER && gather->begun)
 		gather->status = DW_EUNKNOWN;
 	alloc_free(&store->alloc, gather->report);
@@ -88,7 +87,7 @@ enum {
 };
 
 /* take_holder writes the name of a process that has the first shard, or waits for it. Returns false
- * if there is none, or it is dead. */
+ * if there is no such process, or it is dead. */
 static bool take_holder(const struct reply *item, char *ret_line, size_t size)
 {
 	if (item->kind != REPLY_BULK || !token_has_holder(item))
@@ -106,9 +105,9 @@ static bool keep_report(struct alloc *alloc, struct gather *gather, const char *
 	return gather->report != NULL;
 }
 
-/* take_owner reads the owner of a shard: there are several only for a moment, or if the list of
- * peers is away. An owner that has died on this machine is not shown, even while its lease still
- * runs. Peers tell their numbers elsewhere. */
+/* take_owner reads the owner of a shard. There are several owners only for a moment, or if the list
+ * of peers is away. An owner that has died on this machine is not shown, even if its lease still
+ * lasts. Peers write their numbers elsewhere. */
 static bool take_owner(struct alloc *alloc, struct gather *gather, const struct reply *items)
 {
 	const struct reply *report = &items[REPORT];
@@ -151,8 +150,8 @@ static bool take_status(struct alloc *alloc, struct redis_request *request,
 	return take_owner(alloc, gather, items);
 }
 
-/* asks_again returns true if a status that a shard has refused is asked once more. By then the
- * shard is cut off, or it was refused for another reason. */
+/* asks_again returns true if a status that a shard has refused is asked once more. By then it is
+ * known whether the shard is cut off. */
 static bool asks_again(const struct shard *shard, dw_op *op)
 {
 	if (!(shard->marks & SHARD_REFUSES) || place_of(op)->is_refused)
@@ -175,7 +174,7 @@ static void status_answered(struct redis_store *store, struct redis_request *req
 	gather_end(store, gather);
 }
 
-/* take_peers shows the peers as the owner, if they have shards. */
+/* take_peers shows the peers together as the owner, if they have shards. */
 static bool take_peers(struct redis_store *store, struct gather *gather, const struct reply *reply)
 {
 	struct peers_status peers;
@@ -201,7 +200,7 @@ static void peers_answered(struct redis_store *store, struct redis_request *requ
 		gather->again = true;
 	else if (failure == FAILURE_NONE && !take_peers(store, gather, reply))
 		fail(gather, DW_ENOMEM);
-	/* Else the first shard is refused: the leases of the others say who has them. */
+	/* Otherwise the first shard is refused: only the leases show who has the others. */
 	request_free(&store->alloc, request);
 	gather_end(store, gather);
 }
@@ -224,9 +223,9 @@ static void ask_peers(struct redis_store *store, struct gather *gather)
 
 /* ---- What changes every shard -------------------------------------------------------------- */
 
-/* part_refused is called when the shard has refused its part. The shard was emptied or set back, or
- * another process has it. The handshake finds out which; only if another process has it, the
- * ownership is lost. */
+/* part_refused is called when the shard has refused its part, because it was emptied or set back,
+ * or another process has it. The handshake finds out which. Only if another process has the shard,
+ * the ownership is lost. */
 static int part_refused(struct redis_store *store, const struct redis_request *request,
 			enum failure failure)
 {
@@ -234,7 +233,7 @@ static int part_refused(struct redis_store *store, const struct redis_request *r
 
 	if (!request->as_owner)
 		return DW_ESTORE;
-	if (!shard_is_ours(shard)) /* a peer goes on without it */
+	if (!shard_is_ours(shard)) /* a peer continues without this shard */
 		return shard_is_shared(store) ? DW_EUNKNOWN : DW_EFENCED;
 	if (failure == FAILURE_LOST)
 		restore_begin(store, shard);
@@ -263,14 +262,15 @@ static void queues_lost(struct redis_store *store, struct redis_request *request
 	gather_end(store, gather);
 }
 
-/* is_queue_of: every shard has the settings of all topics. Another program may have made a name. */
+/* is_queue_of returns true if the topic's queue is in this shard. Every shard has the settings of
+ * all topics, and another program may have written any name. */
 static bool is_queue_of(struct redis_store *store, const struct shard *shard,
 			const struct reply *topic)
 {
 	return topic->size <= DW_TOPIC_MAX && shard_of(store, topic->bytes) == shard;
 }
 
-/* purge_queues deletes the messages of the topics that the shard has told, and that are in it. */
+/* purge_queues deletes the messages of those topics in the reply whose queues are in this shard. */
 static void purge_queues(struct redis_store *store, struct gather *gather, struct shard *shard,
 			 const struct reply *reply)
 {
@@ -287,14 +287,14 @@ static void purge_queues(struct redis_store *store, struct gather *gather, struc
 		command_text(&store->draft.words, shard->lease.token);
 		gather->left++;
 		if (request_post(store, shard, queues_answered, queues_lost, gather) != DW_OK) {
-			gather->left--; /* the caller's part is left */
+			gather->left--; /* the part of the calling function remains */
 			fail(gather, DW_EUNKNOWN);
 		}
 	}
 }
 
-/* leaves_out returns true if the operation goes on without this shard, where its command was not
- * done. A report only deletes old ends there, and the next one does so, too. */
+/* leaves_out returns true if the operation continues without this shard, which has not done its
+ * part. A REPORT only deletes old ends there, and the next one will do so. */
 static bool leaves_out(const dw_op *op, const struct shard *shard, enum failure failure)
 {
 	return op->kind == DW_OP_REPORT &&
@@ -342,7 +342,7 @@ static void report_answered(struct redis_store *store, struct redis_request *req
 		gather_begin(store, op);
 	else if (failure == FAILURE_AGAIN)
 		op_queue_push(&store->later.ops, op);
-	else /* if only its shard is refused, the next report goes to another one */
+	else /* if only this shard is refused, the next report goes to another one */
 		answer(store, op, is_of_shard ? DW_OK : DW_ESTORE);
 }
 
@@ -352,8 +352,8 @@ static void report_lost(struct redis_store *store, struct redis_request *request
 	request_free(&store->alloc, request);
 }
 
-/* report_place returns the shard of the report: the first of our own that is in use. Returns NULL
- * if there is none. */
+/* report_place returns the shard for the report: the first of our own shards that is not cut off.
+ * NULL: there is none. */
 static struct shard *report_place(const struct redis_store *store)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -362,8 +362,8 @@ static struct shard *report_place(const struct redis_store *store)
 	return NULL;
 }
 
-/* peer_told: commands before the report are answered. If the report has failed, the next one brings
- * the numbers. */
+/* peer_told is called after a peer has written its report. If the report has failed, the next one
+ * has the numbers anyway. */
 static void peer_told(struct redis_store *store, struct redis_request *request,
 		      const struct reply *reply)
 {
@@ -472,7 +472,7 @@ static bool may_forget(const struct shard *shard)
 }
 
 /* may_ask returns true if the shard has a part in the operation. A status leaves out shards that
- * are cut off; nothing else begins while one is. */
+ * are cut off. All other operations but a report do not begin while a shard is cut off. */
 static bool may_ask(const dw_op *op, const struct shard *shard)
 {
 	if (op->kind == DW_OP_STATUS)

@@ -18,7 +18,7 @@ typedef bool rows_before(const dw_row *a, const dw_row *b);
 void rows_push(struct rows *, dw_row *);
 dw_row *rows_pop(struct rows *); /* the list must not be empty */
 
-/* rows_sort merges lists of 1, 2, 4 ... rows. It needs no memory, and keeps the order of equal
+/* rows_sort merges lists of 1, 2, 4 ... rows. It allocates nothing, and keeps the order of equal
  * rows. */
 dw_row *rows_sort(dw_row *, rows_before *);
 

@@ -1,16 +1,16 @@
 /* Answers scans: pages of timers or dead letters, in order over all shards. Each shard has two
- * streams of timers, the claimed and the pending ones. A page is merged from all streams. A stream
- * comes in the order of a sorted set, where timers with equal deadlines stand by name. So a group
- * of equal deadlines is read to its end and sorted by generation before any of it is given. Dead
- * letters are a stream per shard, in the order of their numbers. A letter's number is its score,
- * because the letter itself may be damaged.
+ * streams of timers, the claimed and the pending ones. A page is merged from all streams. The rows
+ * of a stream come in the order of a sorted set, where timers with equal deadlines are sorted by
+ * name. So a group of equal deadlines is read to its end and sorted by generation before the scan
+ * returns any of it. Dead letters are one stream per shard, in the order of their numbers. A
+ * letter's number is its score, because the letter itself may be damaged.
  *
- * Each stream tells how far it has looked. A row is given when no stream can have an earlier one.
- * A scan that has looked at DW_SCAN_LOOKS timers is answered with the rows that it has, and goes on
- * behind the place that all streams have passed.
+ * Each stream tells how far it has looked. The scan returns a row when no stream can have an
+ * earlier one. When a scan has looked at DW_SCAN_LOOKS timers, it is answered with the rows that it
+ * has, and later continues after the place that all streams have passed.
  *
- * A scan that has given its page stays for a moment, with the rows that it has read ahead, because
- * the next page is usually asked for at once. */
+ * After its answer a scan is kept for a moment, with the rows that it has read ahead, because the
+ * next page is usually asked for at once. */
 #include "store/redis/page/scan.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "timer/selection.h"
 
 #define AHEAD_MAX 32768u    /* the most rows read ahead, of all shards together */
-#define UNDER_WAY_MAX 1024u /* the most rows under way, because a claim waits behind them */
+#define UNDER_WAY_MAX 1024u /* the most rows under way, because claims have to wait for them */
 #define KEPT DW_SECONDS(1)
 
 static struct filter filter_of(const dw_op *op)
@@ -30,7 +30,8 @@ static struct filter filter_of(const dw_op *op)
 				.has_topic = op->topic != NULL,
 				.recurring = op->flags & DW_OP_RECURRING};
 
-	if (op->topic) /* a long topic is cut; selection_has() compares it again */
+	/* If the topic is too long, it is cut here; selection_has() compares all of it. */
+	if (op->topic)
 		(void)snprintf(filter.topic, sizeof filter.topic, "%s", op->topic);
 	if (op->body_size > 0 && !(op->flags & DW_OP_SHARDS))
 		memcpy(filter.prefix, op->body, op->body_size);
@@ -52,7 +53,8 @@ static size_t page_of(const struct scan *scan, const dw_op *op)
 	return is_short ? op->limit + 1 : STREAM_PAGE;
 }
 
-/* cover notes whether the scan reads a shard. The streams of another shard have ended. */
+/* cover notes whether the scan reads a shard. If it does not, the shard's streams count as
+ * ended. */
 static void cover(struct scan *scan, unsigned shard, bool is_covered)
 {
 	if (is_covered)
@@ -62,7 +64,7 @@ static void cover(struct scan *scan, unsigned shard, bool is_covered)
 			scan->streams[i].ended = !is_covered;
 }
 
-/* covers_same returns true if the scan reads the shards that the operation is about. */
+/* covers_same returns true if the scan reads exactly the shards that the operation is about. */
 static bool covers_same(const struct redis_store *store, const struct scan *scan, const dw_op *op)
 {
 	for (unsigned i = 0; i < store->shard_count; i++)
@@ -101,7 +103,8 @@ static struct scan *scan_new(struct redis_store *store, dw_op *op, const char *s
 
 /* ---- Giving ---------------------------------------------------------------------------------- */
 
-/* reach_of returns a score: no row that the stream gives later has a lower one. */
+/* reach_of returns a lower bound for the scores of all rows that the stream has not returned
+ * yet. */
 static int64_t reach_of(const struct stream *stream)
 {
 	if (stream->ready.first)
@@ -109,8 +112,8 @@ static int64_t reach_of(const struct stream *stream)
 	return stream->ended ? INT64_MAX : stream->reach;
 }
 
-/* floor_of returns a score: no row that the scan gives later has a lower one. It returns INT64_MAX
- * at the end of the scan. */
+/* floor_of returns a lower bound for the scores of all rows that the scan has not returned yet.
+ * INT64_MAX: the scan is at its end. */
 static int64_t floor_of(const struct scan *scan)
 {
 	int64_t floor = INT64_MAX;
@@ -120,12 +123,12 @@ static int64_t floor_of(const struct scan *scan)
 	return floor;
 }
 
-/* next_row takes the first row of all streams. It returns NULL if all rows are given (*ret_ended is
- * then true), or if a stream must read its next page first. */
+/* next_row takes the first row of all streams. It returns NULL if there are no more rows
+ * (*ret_ended is then true), or if a stream must read its next page first. */
 static dw_row *next_row(struct scan *scan, bool *ret_ended)
 {
 	struct stream *least = NULL;
-	/* The lowest score that a stream without a ready row can still give. */
+	/* The lowest score that a stream without a ready row can still return. */
 	int64_t floor = INT64_MAX;
 
 	for (unsigned i = 0; i < scan->count; i++) {
@@ -175,8 +178,8 @@ static dw_row **tail_of(dw_op *op)
 	return tail;
 }
 
-/* stop_early returns true if the scan has looked at enough timers, and knows a place from which it
- * can continue. */
+/* stop_early returns true if the scan has looked at enough timers and can continue later from a
+ * known place. */
 static bool stop_early(struct scan *scan)
 {
 	dw_op *op = scan->op;
@@ -194,7 +197,7 @@ static bool stop_early(struct scan *scan)
 	return true;
 }
 
-/* give fills the answer's page. Returns true if the scan is at its end. */
+/* give adds rows to the answer's page. Returns true if the scan is at its end. */
 static bool give(struct redis_store *store, struct scan *scan)
 {
 	dw_op *op = scan->op;
@@ -228,9 +231,9 @@ static bool give(struct redis_store *store, struct scan *scan)
 	return ended;
 }
 
-/* next_stream returns the stream that must read next: the least advanced one that may read. With
- * `before`, it returns the next one behind that stream, in this order. Returns NULL if there is
- * none. */
+/* next_stream returns the stream that must read next: the one that has come least far, among those
+ * that may read. With `before`, it returns the one that follows that stream in this order. NULL:
+ * there is none. */
 static struct stream *next_stream(struct scan *scan, const struct stream *before)
 {
 	struct stream *least = NULL;
@@ -248,7 +251,7 @@ static struct stream *next_stream(struct scan *scan, const struct stream *before
 	return least;
 }
 
-/* read_on asks for the next pages of streams. A claim waits behind the rows that the server is
+/* read_on asks for the next pages of streams. A claim has to wait for the rows that the server is
  * reading, so only few rows are under way at a time. A scan that leaves out timers does not read
  * ahead, because the next row that it wants may be far away. */
 static void read_on(struct redis_store *store, struct scan *scan)
@@ -286,8 +289,8 @@ static bool goes_on(const struct redis_store *store, const struct scan *scan, co
 	       (scan->kind == DW_OP_DEAD_SCAN || scan->last.due == op->after.due);
 }
 
-/* read_farther doubles the number of rows read ahead. A scan that asks for a second page usually
- * asks for all pages. */
+/* read_farther doubles the number of rows that are read ahead. A scan that asks for a second page
+ * usually asks for all pages. */
 static void read_farther(const struct redis_store *store, struct scan *scan)
 {
 	if (scan->page == STREAM_PAGE && scan->ahead < AHEAD_MAX / store->shard_count)
@@ -335,9 +338,9 @@ void scan_work(struct redis_store *store)
 	}
 }
 
-/* is_ended returns true if the scan must end. With `all`, every scan ends, even one that waits for
- * its next page: the rows that it has read ahead would be out of date. Otherwise a scan ends when
- * its deadline is over. */
+/* is_ended returns true if the scan must end. With `all`, every scan ends. This includes a scan
+ * that was answered and is kept for its next page, because the rows that it has read ahead would be
+ * out of date. Without `all`, a scan ends at the deadline of its operation. */
 static bool is_ended(const struct redis_store *store, const struct scan *scan, bool all)
 {
 	return !scan->useless && (all || (scan->op && place_of(scan->op)->deadline <= store->now));

@@ -1,6 +1,7 @@
 /* One stream of a scan: the claimed timers, the pending timers, or the dead letters of one shard,
- * read page by page. Timers with equal deadlines are sorted by version before any of them is given.
- * The server leaves out timers that the scan does not want; so each page says how far it looked. */
+ * read page by page. Timers with equal deadlines are sorted by version before the scan returns any
+ * of them. The server leaves out timers that the scan does not want; so each page says how far the
+ * server looked. */
 #include "store/redis/page/stream.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 #include "store/redis/core.h"
 
-#define FIRST_PAGE 32u /* small, because a scan gives no row until each stream has one */
+/* Small, because a scan returns no row until each stream has one. */
+#define FIRST_PAGE 32u
 
 bool stream_row_is_before(const dw_row *a, const dw_row *b)
 {
@@ -173,8 +175,8 @@ static bool take_row(struct redis_store *store, struct stream *stream, const str
 	return add_row(&store->alloc, stream, row, score_of(stream, row));
 }
 
-/* is_beyond returns true if the timers that the stream would read next are due after the end of the
- * filter. */
+/* is_beyond returns true if all timers that the stream would read next are due after the filter's
+ * end. */
 static bool is_beyond(const struct stream *stream)
 {
 	dw_usec end = stream->scan->filter.end;
@@ -203,7 +205,7 @@ static bool take_timers(struct redis_store *store, struct stream *stream, const 
 	return true;
 }
 
-/* arrived is called when the reply to the page has come, or was lost. */
+/* arrived is called when the reply to the page has arrived, or was lost. */
 static void arrived(struct stream *stream)
 {
 	stream->asked = false;
@@ -254,8 +256,8 @@ static void stream_page_lost(struct redis_store *store, struct redis_request *re
 		stream_give_up(store, stream->scan);
 }
 
-/* skip ends the stream of a shard that is cut off. An owner scans again when the shard is back in
- * use. */
+/* skip ends the stream of a shard that is cut off. An owner scans the shard again when the server
+ * takes its commands again. */
 static void skip(struct stream *stream)
 {
 	close_group(stream);
@@ -278,8 +280,8 @@ static void add_filter(struct redis_command *words, const struct stream *stream)
 	}
 }
 
-/* look_ahead returns true if the next page can be asked for. The owner skips a row that cannot be
- * read; any other scan fails. */
+/* look_ahead returns true if the next page can be asked for. If a row cannot be read, an owner's
+ * scan skips it, and any other scan fails. */
 static bool look_ahead(struct redis_store *store, struct stream *stream)
 {
 	if (!suspect_page_fails(store, &stream->suspect))

@@ -29,15 +29,15 @@ struct stream {
 	struct rows ready;
 	struct rows group; /* the rows with the last score that was read; more may follow */
 	int64_t group_score;
-	int64_t reach; /* no row that will still be read has a lower score */
+	int64_t reach; /* no row that is still to be read has a lower score */
 };
 
-/* Which timers a scan gives. All zero means all timers. The filter stays while the scan waits for
- * its next page. */
+/* Which timers a scan returns. All zero means all timers. The filter stays the same while the scan
+ * is kept for its next page. */
 struct filter {
 	char topic[DW_TOPIC_MAX + 1];
 	char prefix[DW_ID_MAX + 1];
-	dw_usec end; /* 0, or the scan gives only timers that are due before this time */
+	dw_usec end; /* 0; or the scan returns only timers that are due before this time */
 	unsigned states;
 	bool has_topic;
 	bool recurring;
@@ -45,20 +45,20 @@ struct filter {
 
 struct scan {
 	struct scan *next;
-	dw_op *op; /* the operation to answer; NULL if the scan has given its page */
+	dw_op *op; /* the operation to answer; NULL while the scan is kept for its next page */
 	dw_op_kind kind;
 	struct filter filter;
-	unsigned char shards[DW_SHARDS_MAX / 8]; /* a bit for each shard that it covers */
-	bool skips; /* a row that cannot be read is left out, instead of failing the scan */
+	unsigned char shards[DW_SHARDS_MAX / 8]; /* a bit for each shard that the scan covers */
+	bool skips; /* the scan leaves out a row that cannot be read, instead of failing */
 	int failed; /* DW_ENOMEM: there was no memory for a row; DW_ELIMIT: a row cannot be read */
 	bool partial; /* rows of shards that are cut off are missing */
-	/* Nobody wants the scan any more; it is freed when its commands are answered. */
+	/* The scan is not needed any more. It is freed when its commands are answered. */
 	bool useless;
-	dw_cursor last; /* the last row that was given */
+	dw_cursor last; /* the last row that the scan has returned */
 	dw_usec at;
 	dw_usec since;   /* when the scan began to read */
 	uint64_t looked; /* how many timers the pages have looked at */
-	uint64_t told;   /* how many of these the answers have reported */
+	uint64_t told;   /* how many of `looked` the answers have reported */
 	unsigned under_way;
 	size_t rows_under_way; /* how many rows the commands under way ask for */
 	size_t page;           /* the size of the largest page of a stream, in rows */
@@ -76,12 +76,12 @@ bool stream_row_is_before(const dw_row *a, const dw_row *b);
 /* stream_score returns the score of a row, without the sign that claimed timers have. */
 int64_t stream_score(const dw_row *);
 
-/* filter_leaves_out returns true if the filter leaves out timers for another reason than their
+/* filter_leaves_out returns true if the filter leaves out timers for a reason other than their
  * deadline. */
 bool filter_leaves_out(const struct filter *);
 
-/* stream_give_up ends a scan that is not needed any more. It is freed when its last command is
- * answered. stream_free_scan frees it now. */
+/* stream_give_up ends a scan that is not needed any more. The scan is freed when its last command
+ * is answered. stream_free_scan frees the scan at once. */
 void stream_give_up(struct redis_store *, struct scan *);
 void stream_free_scan(struct redis_store *, struct scan *);
 
