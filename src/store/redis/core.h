@@ -1,4 +1,4 @@
-/* The Redis store: a list of its parts. Each file of this folder is one part and calls only those
+/* The Redis store: a list of its parts. Each file of this folder is one part and calls only parts
  * above it in this list:
  *
  *	shape.c      what the reply to each command may be
@@ -12,31 +12,31 @@
  *	rights.c     does the server let us run scripts?
  *	token.c      the fencing token of a shard, and the server's clock
  *	completion.c  answers are handed over, and operations given up
- *	held.c       answers wait until the replicas have what they say
+ *	held.c       answers that wait until the replicas have the changes
  *	layout.c     the number of shards: known, guessed, asked for
  *	fresh.c      the version and the value of a timer that an operation makes
  *	known.c      claims, settles and renewals of timers that the script need not read
  *	batch.c      which operations make a command, and its words
- *	suspect.c    requests on which the server closes the connection
+ *	suspect.c    requests because of which the server closes the connection
  *	stray.c      drops of dead letters ask one shard after the other
  *	confirm.c    changes that wait for the owner to acknowledge them
  *	outcome.c    replies become answers; commands of a lost connection are looked up
  *	write.c      operations on one timer, as script calls
- *	cut_off.c    the server refuses a shard
+ *	cut_off.c    shards whose commands the server refuses
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	release.c    gives leases back
  *	lease.c      the leases: acquired, renewed, lost
  *	member.c, quota.c  the record of a peer, and how many shards each should have
  *	member_list.c  the list of the peers
- *	member_numbers.c  the numbers that peers tell
- *	sharing.c    what the engine hears of all peers
- *	members.c    this peer: it enters itself, and takes shards
+ *	member_numbers.c  the numbers that peers report
+ *	sharing.c    what a peer reports to its engine about all peers
+ *	members.c    this peer: it enters itself into the list, and takes shards
  *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has
  *	topic_calls.c  topics: their settings;  queues.c  the messages of queue topics
  *	topics.c     which operations of topics may be sent
- *	ends.c       what became of an id: its end, its dead letter
+ *	ends.c       what became of an id: its remembered end, its dead letter
  *	inbox.c      the inbox of the clients
  *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up
  *	give.c       gives a shard to another peer
@@ -47,8 +47,8 @@
  *	audit.c      reads overdue timers, in no order
  *	later.c      operations on every shard wait until all before them are sent
  *	check.c      checks the whole namespace
- *	facts.c      what the servers say of themselves
- *	namespace.c  operations on every shard: status, purge, report, drop of all letters
+ *	facts.c      what the servers report about themselves
+ *	namespace.c  operations on every shard: status, purge, report, drop of all dead letters
  *	reshard.c    the shards, and their replacement by another number of them
  *	wake_channel.c  subscribes to the wake channels
  *	why_list.c   a message with a list of troubles
@@ -56,15 +56,15 @@
  *	             names it
  *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster_notes.c, cluster.c  the nodes of a
  *	             cluster, and which has which slot
- *	shown.c      the nodes, as the program is told of them
+ *	shown.c      the nodes, as dw_get_node() shows them
  *	consumers.c  hears which consumer a push calls
- *	replicas.c   asks whether the replicas have what is held
+ *	replicas.c   asks whether the replicas have the changes of the held answers
  *	dispatch.c   which shard sends next
  *	submit.c     takes operations over from the engine
  *	store.c      the functions that the engine calls, and the turn
  *	open.c       opening: the URL, the shards, the lease
  *
- * Everything happens inside the engine's turns, in one thread; nothing blocks but opening and
+ * Everything happens inside the engine's turns, in one thread. Nothing blocks but opening and
  * stopping. */
 #ifndef DW_STORE_REDIS_CORE_H
 #define DW_STORE_REDIS_CORE_H
@@ -102,7 +102,7 @@
 #include "store/redis/wire/wake_channel.h"
 #include "store/redis/timer/write.h"
 
-/* How long commands wait after a refusal that will pass by itself. */
+/* How long commands wait after a refusal that will pass. */
 #define PAUSE DW_MILLISECONDS(100)
 #define PATIENCE DW_SECONDS(5)           /* a caller gets an answer within this time */
 #define REPLY_TIME DW_MILLISECONDS(1500) /* an operation with less time left is not sent */
@@ -116,12 +116,12 @@ struct redis_store {
 	dw_usec now; /* steady clock, read at the start of the turn or call */
 	dw_usec complained_at;
 	struct names names;
-	unsigned shard_count; /* 0 while the number is unknown */
+	unsigned shard_count; /* 0: the number is not known yet */
 	struct shard *shards;
 	struct shard_sets sets;
 	struct node node;         /* the server, unless the URL names a cluster */
-	struct nodes nodes;       /* all servers; each shard names its own */
-	struct redis_draft draft; /* for all nodes */
+	struct nodes nodes;       /* all servers; shard->node is the server of a shard */
+	struct redis_draft draft; /* the command that is being made, for all nodes */
 	struct completion completion;
 	struct layout layout;
 	struct batch batch;
@@ -129,7 +129,7 @@ struct redis_store {
 	struct handover handover;
 	struct repair repair;
 	struct redis_inbox inbox;
-	struct scan *scans; /* scans that are under way or still wait for replies */
+	struct scan *scans; /* scans that are under way, or are kept for their next page */
 	struct audit audit;
 	struct later later;
 	struct wake_channel wake;

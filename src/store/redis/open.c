@@ -1,5 +1,5 @@
 /* Opens the store: connects, learns the number of shards, and acquires the leases. Only opening and
- * stopping wait. */
+ * stopping block. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct li
 	store->ownership.members.room = SHARDS_MAX;
 	store->ownership.lease = env->lease ? env->lease : LEASE_DEFAULT;
 	store->wake.descriptor = -1;
-	(void)nodes_add(store, &store->node); /* there is room */
+	(void)nodes_add(store, &store->node); /* cannot fail: the list is empty */
 	set_names(&store->names, env);
 	*ret_store = store;
 	return DW_OK;
@@ -101,8 +101,8 @@ static int layout_await(struct redis_store *store, dw_usec until)
 	return layout->is_answered && (!layout->words[0] || layout->is_wrong) ? DW_OK : DW_ESTORE;
 }
 
-/* is_reached returns true if the store can be opened: with a cluster each node that can be used is
- * connected, or is away. */
+/* is_reached returns true if the store can be opened. In a cluster, each node that may be used must
+ * be connected or away. */
 static bool is_reached(const struct redis_store *store)
 {
 	const struct node *home = store->nodes.home;
@@ -142,7 +142,7 @@ static int await_connection(struct redis_store *store, dw_usec until, char *mess
 	return unreachable(store, message);
 }
 
-/* rest waits a moment before the server is asked again after a refusal that will pass. Returns
+/* rest waits a moment after a refusal that will pass, before the server is asked again. Returns
  * false if no time is left. */
 static bool rest(struct redis_store *store, dw_usec until)
 {
@@ -154,7 +154,7 @@ static bool rest(struct redis_store *store, dw_usec until)
 	return store->now < until;
 }
 
-/* tell_new logs that the namespace is new, because a misspelt name looks like an empty
+/* tell_new logs that the namespace is new, because a mistyped name looks like an empty
  * namespace. */
 static void tell_new(struct redis_store *store)
 {
@@ -167,8 +167,8 @@ static void tell_new(struct redis_store *store)
 }
 
 /* is_refused returns true if the store cannot be opened, because the server refuses our scripts. A
- * store with a journal opens without the right to run scripts, because the right may be given
- * later. It does not open if the server does not know the commands. */
+ * store with a journal opens without the right to run scripts, because the right may be granted
+ * later. But it does not open if the server does not know the commands. */
 static bool is_refused(const struct redis_store *store)
 {
 	const struct scripts *scripts = &store->nodes.home->scripts;
@@ -211,16 +211,16 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 	return status;
 }
 
-/* is_young returns true if the server may have forgotten an owner, so that nobody can acquire it
- * yet. */
+/* is_young returns true if the server may have forgotten an owner, so that nobody can acquire its
+ * shards yet. */
 static bool is_young(const struct redis_store *store)
 {
 	return store->ownership.acquisition.free_at != 0;
 }
 
 /* open_as_owner acquires the lease of every shard, or says why it cannot. If the server may have
- * forgotten an owner, it waits for the end of that lease, and from then on as long as for any
- * server. But a store with a journal must take timers meanwhile. */
+ * forgotten an owner, it waits until that lease has ended, and after that as long as for any
+ * server. But a store with a journal does not wait, because it must take timers meanwhile. */
 static int open_as_owner(struct redis_store *store, dw_usec until, char *message)
 {
 	do {
@@ -238,7 +238,7 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		while (nodes_have_work(store) && redis_wait(store, until))
 			redis_wire(store); /* send the commands that give the leases back */
 		if (is_young(store) && store->env.may_be_away)
-			return DW_OK; /* as a client; it asks for the ownership again */
+			return DW_OK; /* as a client, which later asks for the ownership again */
 		until = usec_max(
 		    until, usec_add(store->ownership.acquisition.free_at, store->env.patience));
 	} while ((store->ownership.acquisition.passes || is_young(store)) && rest(store, until));
@@ -257,7 +257,7 @@ static int check_replicas(struct redis_store *store, dw_usec until, char *messag
 }
 
 /* open_away opens a client's store while the server cannot be reached. The number of shards is a
- * guess. The store corrects it when the server is there. */
+ * guess, which the store corrects when it reaches the server. */
 static int open_away(struct redis_store *store)
 {
 	int status = redis_shards(store, store->env.shards ? store->env.shards : SHARDS_DEFAULT);
@@ -266,7 +266,7 @@ static int open_away(struct redis_store *store)
 	return status;
 }
 
-/* open_descriptors opens what the store needs before it has a connection. */
+/* open_descriptors opens the descriptors that the store needs before it has a connection. */
 static int open_descriptors(struct redis_store *store, char *message)
 {
 	bool is_cluster = store->url.kind == REDIS_CLUSTER;
@@ -284,15 +284,16 @@ static int open_descriptors(struct redis_store *store, char *message)
 	return status;
 }
 
-/* check_files says at once that a file of TLS is no good. Each connection reads the files anew. */
+/* check_files reports at once if a file for TLS cannot be used. Each connection reads the files
+ * again. */
 static int check_files(struct redis_store *store, char *message)
 {
-	struct redis_url url = store->url; /* shares all it has */
+	struct redis_url url = store->url; /* shares the texts of the store's URL */
 	struct tls *tls = NULL;
 	int status;
 
 	if (!url.host)
-		url.host = url.hosts[0].host; /* nobody has named a server yet */
+		url.host = url.hosts[0].host; /* no server is named yet */
 	status = url.tls ? tls_new(&tls, &url, &store->alloc, -1, message) : DW_OK;
 	tls_end(tls, true);
 	return status;
@@ -317,7 +318,7 @@ static int open_all(struct redis_store *store, const char *url, char *message)
 	status = await_connection(store, until, message);
 	if (status == DW_ESTORE && store->env.may_be_away)
 		return open_away(store);
-	/* Servers that were named a moment ago may have taken all of the time. */
+	/* Waiting for servers that were named a moment ago may have taken all of the time. */
 	until = usec_max(until, usec_add(store->now, store->env.patience));
 	if (status == DW_OK)
 		status = lay_out(store, until, message);

@@ -12,7 +12,7 @@
 #include "store/redis/nodes/shown.h"
 #include "store/redis/wire/replicas.h"
 
-/* A refusal of the last second explains the failure of an operation. */
+/* A refusal that is younger than this explains the failure of an operation. */
 #define REFUSAL_AGE DW_SECONDS(1)
 
 static struct redis_store *redis_of(dw_store *store)
@@ -27,8 +27,8 @@ static dw_usec steady(const struct redis_store *store)
 
 /* ---- The turn -------------------------------------------------------------------------------- */
 
-/* take_other_count replaces the shards, because the namespace has another number of them. It drops
- * the connection first, because the commands under way were sent to the old shards. */
+/* take_other_count replaces the shards, because the namespace has another number of them. First it
+ * drops the connections, because the commands under way were sent to the old shards. */
 static void take_other_count(struct redis_store *store)
 {
 	nodes_drop(store, "the namespace was recreated with another number of shards");
@@ -36,8 +36,8 @@ static void take_other_count(struct redis_store *store)
 		reshard(store);
 }
 
-/* act_on_shard calls the parts that the shard's marks concern. The first calls may give the shard
- * up. */
+/* act_on_shard calls the parts for which the shard has marks. The first of these calls may give the
+ * shard up. */
 static void act_on_shard(struct redis_store *store, struct shard *shard)
 {
 	unsigned marks = shard->marks;
@@ -208,8 +208,8 @@ static void redis_recall(dw_store *base, dw_usec doubt_patience)
 	topics_end(store, DW_ESTORE);
 }
 
-/* redis_stamp makes sure that later versions are above every version that the server has told. The
- * server's clock may be ahead of what its replies have said. */
+/* redis_stamp stamps a row of a journal. The floor is above every version that the server has
+ * shown, because the server's clock may be ahead of the time in its last reply. */
 static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 {
 	struct redis_store *store = redis_of(base);
@@ -259,7 +259,7 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 
 /* ---- When ------------------------------------------------------------------------------------ */
 
-/* has_waiting returns true if something waits that no reply will set in motion. */
+/* has_waiting returns true if operations wait that no reply will let go on. */
 static bool has_waiting(const struct redis_store *store)
 {
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
@@ -273,7 +273,7 @@ static bool has_waiting(const struct redis_store *store)
 	return store->scans != NULL;
 }
 
-/* say_refusal writes the last refusal of a node if it is young. */
+/* say_refusal writes the last refusal of a node, if it is younger than REFUSAL_AGE. */
 static void say_refusal(const struct redis_store *store, char *ret_words, size_t size)
 {
 	for (unsigned i = 0; i < store->nodes.count; i++) {
@@ -408,7 +408,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	until = usec_add(store->now, patience);
 	given_until = usec_min(until, usec_add(store->now, GIVE_BACK));
 	store->stopped = true;
-	store->completion.in_turn = true; /* nobody has to be woken by an answer */
+	store->completion.in_turn = true; /* answers need not wake anybody */
 	end_unsent(store);
 	members_leave(store);
 	is_left = release_all(store);
@@ -418,7 +418,8 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		if (!redis_wait(store, nodes_have_work(store) ? until : given_until))
 			break;
 		redis_work(store);
-		end_unsent(store); /* refused operations would be sent again; answer them instead */
+		/* Answer refused operations, which otherwise would be sent again. */
+		end_unsent(store);
 		is_left = release_all(store);
 		redis_wire(store);
 	}
@@ -436,7 +437,7 @@ void redis_free(dw_store *base)
 	dw_op *op;
 
 	store->stopped = true;
-	store->node.connection = 0; /* so no answer that was held sends anything */
+	store->node.connection = 0; /* so that no held answer sends anything */
 	replicas_free(store, &store->node);
 	nodes_lose(store);
 	end_unsent(store);

@@ -1,5 +1,5 @@
-/* Makes a Redis store. redis_store_open() makes one with a URL, and a simulation makes one with a
- * link of its own. */
+/* Makes a Redis store. redis_store_open() makes one for a URL. A simulation makes one with a link
+ * of its own. */
 #ifndef DW_STORE_REDIS_STORE_H
 #define DW_STORE_REDIS_STORE_H
 
@@ -12,23 +12,23 @@ struct redis_store;
 
 extern const dw_store_class redis_class;
 
-/* redis_new makes a client's store on link. The store takes the link over, even if redis_new fails.
- * The name, shards and lease of env mean what durawheel/store.h says. The shards are made later, by
- * redis_shards. Returns DW_OK, DW_ENOMEM or DW_EINVAL (the name is wrong). */
+/* redis_new makes a client's store on `link`. The store takes the link over, even if redis_new
+ * fails. The name, shards and lease of env mean what durawheel/store.h says. The shards are made
+ * later, by redis_shards. Returns DW_OK, DW_ENOMEM or DW_EINVAL (the name is not allowed). */
 int redis_new(struct redis_store **ret_store, const dw_store_env *env, struct link *link);
 
 /* redis_shards makes the shards when their number is known. Returns DW_OK or DW_ENOMEM. */
 int redis_shards(struct redis_store *, unsigned count);
 
-/* redis_hear gives the store the link that is subscribed to the wake channels. */
+/* redis_hear hands the store a link that is subscribed to the wake channels. */
 void redis_hear(struct redis_store *, struct link *subscriber);
 
-/* redis_wait waits until the descriptor is ready or the store's next deadline has come, at most
- * until `until` (steady clock). Returns false when `until` is over. */
+/* redis_wait waits until the descriptor is ready or the store has something to do, but not beyond
+ * `until` (steady clock). Returns false when `until` is over. */
 bool redis_wait(struct redis_store *, dw_usec until);
 
-/* redis_wire writes commands to the server, takes the replies that have come, and acts on the marks
- * that the parts have set. */
+/* redis_wire writes commands to the server, takes the replies that have arrived, and acts on the
+ * marks that the parts have set. */
 void redis_wire(struct redis_store *);
 
 /* redis_work does everything that can be done now without waiting. */

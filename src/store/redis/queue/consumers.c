@@ -20,7 +20,8 @@ const char *consumers_name(const struct redis_consumers *consumers, uint64_t num
 
 /* ---- Hearing ------------------------------------------------------------------------------- */
 
-/* subscribe: if this fails, those that wait look each second. */
+/* subscribe opens the link to the process's channel. If this fails, waiting consumers look for
+ * messages each second. */
 static void subscribe(struct redis_store *store)
 {
 	struct redis_consumers *consumers = &store->later.consumers;
@@ -45,7 +46,7 @@ void consumers_listen(struct redis_store *store)
 	consumers->is_anew = true;
 }
 
-/* read_call: false: it is not one. */
+/* read_call reads a message of the channel as a call. Returns false if it is not a call. */
 static bool read_call(const struct reply *message, dw_take_call *ret_call)
 {
 	const struct reply *text;

@@ -10,20 +10,20 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-/* A value as take.lua returns it: 'PUSH DUE ATTEMPT SUM ID', a newline, and the data. SUM is '-' in
- * a message of another program. */
+/* A value as take.lua returns it: 'PUSH DUE ATTEMPT SUM ID', a newline, and the data. SUM is '-' if
+ * another program has written the message. */
 struct value {
 	dw_usec due;
 	uint32_t attempt;
-	int64_t sum; /* -1: none */
+	int64_t sum; /* -1: the message has no sum */
 	const char *id;
 	size_t id_size;
 	const char *data;
 	size_t data_size;
 };
 
-/* number_before reads a number, and moves *at behind the blank that ends it. False: there is none,
- * or it has more than 64 bits. */
+/* number_before reads a number, and moves *at to the character after the blank that ends it.
+ * Returns false if there is no number, or if it has more than 64 bits. */
 static bool number_before(const char **at, int64_t *ret_number)
 {
 	char *rest;
@@ -38,7 +38,8 @@ static bool number_before(const char **at, int64_t *ret_number)
 	return true;
 }
 
-/* value_read reads a value, which has a NUL behind it. NULL: it is sound; or what is wrong. */
+/* value_read reads a value, which a NUL follows. It returns NULL if the value is not damaged,
+ * otherwise what is wrong. */
 static const char *value_read(const struct reply *bytes, struct value *ret_value)
 {
 	const char *at = bytes->bytes, *end = bytes->bytes + bytes->size, *line;
@@ -66,7 +67,8 @@ static const char *value_read(const struct reply *bytes, struct value *ret_value
 	return ret_value->data_size > DW_DATA_MAX ? "has more than 1 MiB" : NULL;
 }
 
-/* damaged_row: the message cannot be handed out. is_gone: the script has dropped it. */
+/* damaged_row makes the row of a message that cannot be handed out. is_gone: the script has dropped
+ * the message. */
 static dw_row *damaged_row(struct alloc *alloc, const char *token, const char *words, bool is_gone)
 {
 	dw_row *row = row_new(alloc, "", NULL, MESSAGE_TOKEN_SIZE + DW_MESSAGE_SIZE);
@@ -85,7 +87,8 @@ static dw_row *damaged_row(struct alloc *alloc, const char *token, const char *w
 	return row;
 }
 
-/* number_at: the number behind so many marks of a token, GENERATION-FIRST-RETRIES/DELIVERIES. */
+/* number_at returns one number of a token GENERATION-FIRST-RETRIES/DELIVERIES: the number after
+ * `skip` of the signs - and /. */
 static uint64_t number_at(const char *token, int skip)
 {
 	while (*token && skip > 0)

@@ -54,7 +54,8 @@ void queue_call_key(struct redis_store *store, const char *topic, const char *ki
 		       shard_of(store, topic)->number, kind, topic); /* always fits */
 }
 
-/* failed answers the operations of a command that was not applied, or lets them wait again. */
+/* failed answers the operations of a command that was not applied, or puts them back to be sent
+ * again. */
 static void failed(struct redis_store *store, struct op_queue *ops, enum failure failure)
 {
 	if (failure == FAILURE_AGAIN)

@@ -12,14 +12,18 @@
 #include "timer/record.h"
 #include "topic/message.h"
 
-#define PUSH_WORDS 2400u           /* words of one command */
-#define PUSH_BYTES BATCH_BYTES_MAX /* of the records of one command of several operations */
-#define WORDS_A_MESSAGE 3u         /* of a PUSH: generation, head, data */
-#define HEAD_SIZE 384u             /* id, and the numbers of a message as text */
+/* The most words of one command. */
+#define PUSH_WORDS 2400u
+/* The most bytes of records in one command of several operations. */
+#define PUSH_BYTES BATCH_BYTES_MAX
+/* The words of one message of a PUSH: generation, head, data. */
+#define WORDS_A_MESSAGE 3u
+/* Enough for an id, and for the numbers of a message as text. */
+#define HEAD_SIZE 384u
 
 /* ---- Push ---------------------------------------------------------------------------------- */
 
-/* The codes of push.lua. */
+/* push_status turns a code of push.lua into a status. */
 static int push_status(int64_t code)
 {
 	static const int statuses[] = {DW_OK, DW_ELIMIT, DW_ENOENT, DW_EPAUSED};
@@ -59,7 +63,7 @@ static void push_lost(struct redis_store *store, struct redis_request *request)
 	request_free(&store->alloc, request);
 }
 
-/* count_words returns the words of a PUSH, and adds the room for its texts. */
+/* count_words returns the number of words of a PUSH, and adds the size of its texts to *room. */
 static size_t count_words(const dw_op *op, size_t *room)
 {
 	const unsigned char *at = op->body;
@@ -74,7 +78,8 @@ static size_t count_words(const dw_op *op, size_t *room)
 	return words;
 }
 
-/* gather moves the PUSHes of the first one's topic that fit into one command to ops. */
+/* gather moves to `ops` the first PUSH, and the PUSHes of the same topic that fit into its
+ * command. */
 static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops)
 {
 	size_t room = 0, words = count_words(first, &room), bytes = first->body_size;
@@ -104,14 +109,15 @@ static size_t gather(dw_op *first, struct op_queue *behind, struct op_queue *ops
 	return room;
 }
 
-/* add_message adds the words of a message; its head is written to *at. */
+/* add_message adds the words of a message. It writes the head of the message to *at. */
 static void add_message(struct redis_draft *draft, const struct message *message, char **at)
 {
 	struct redis_command *words = &draft->words;
 	struct record record;
 	int size;
 
-	(void)record_decode(message->body, message->body_size, &record); /* it is sound */
+	/* Cannot fail: the record was checked. */
+	(void)record_decode(message->body, message->body_size, &record);
 	size = snprintf(*at, HEAD_SIZE, "%" PRId64 " %" PRIu32 " %" PRIu32 " %.*s\n",
 			message->head.due, message->head.attempt, record_crc(message->body),
 			record.id_size, record.id); /* always fits */
@@ -155,7 +161,7 @@ static int send_push(struct redis_store *store, dw_op *op, struct op_queue *behi
 	}
 	if (status == DW_OK)
 		return DW_OK;
-	(void)op_queue_pop(&request->ops); /* the first one stays with the caller */
+	(void)op_queue_pop(&request->ops); /* the first operation stays the caller's */
 	answer_all(store, &request->ops, status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE);
 	request_free(&store->alloc, request);
 	return status == DW_ENOMEM ? DW_ENOMEM : DW_ESTORE;
@@ -172,7 +178,7 @@ static void passed_on(struct redis_store *store, struct redis_request *request,
 		answer(store, op, DW_OK);
 }
 
-/* pass_on: a PUSH without messages calls the next consumer that waits. */
+/* pass_on sends a PUSH without messages, which calls the next waiting consumer. */
 static int pass_on(struct redis_store *store, dw_op *op)
 {
 	struct queue_room room;

@@ -15,7 +15,7 @@
 
 /* ---- Rows: messages that are hidden for this TAKE ------------------------------------------- */
 
-/* drop_row takes the row at *link out. */
+/* drop_row removes the row at *link and frees it. */
 static void drop_row(struct alloc *alloc, dw_op *op, dw_row **link)
 {
 	dw_row *row = *link;
@@ -29,11 +29,11 @@ static void drop_row(struct alloc *alloc, dw_op *op, dw_row **link)
 static bool is_stale(const struct redis_store *store, const dw_row *row)
 {
 	(void)store;
-	return row->status == DW_ESTALE; /* another consumer has it, or it is done */
+	return row->status == DW_ESTALE; /* another consumer has the message, or it is done */
 }
 
-/* is_unsure returns true if the message may not be handed out. It comes back. A message with `gone`
- * must be deleted before it is handed out. */
+/* is_unsure returns true if the message must not be handed out; it comes back later. A message with
+ * `gone` must be deleted before it is handed out. */
 static bool is_unsure(const struct redis_store *store, const dw_row *row)
 {
 	return values_left(row) || row->gone || is_stale(store, row);
@@ -60,8 +60,8 @@ void taken_give_up(struct redis_store *store, dw_op *op, int status)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* finish answers the TAKE. Without a row this is DW_ELIMIT if the server refuses to send what the
- * queue has, and DW_EUNKNOWN if a reply that may have had messages was lost. */
+/* finish answers the TAKE. Without a row, the answer is DW_ELIMIT if the server refuses to send the
+ * messages of the queue, and DW_EUNKNOWN if a reply that may have had messages was lost. */
 static void finish(struct redis_store *store, dw_op *op)
 {
 	answer(store, op,
@@ -82,7 +82,8 @@ static void drop_lost(struct redis_store *store, struct redis_request *request)
 static void drop_answered(struct redis_store *store, struct redis_request *request,
 			  const struct reply *reply)
 {
-	(void)call_failed(store, request, reply); /* they come back, and are found again */
+	/* If it fails, these messages come back and are found again. */
+	(void)call_failed(store, request, reply);
 	drop_lost(store, request);
 }
 
@@ -95,9 +96,9 @@ static void begin_verdict(struct redis_store *store, const dw_op *op, const char
 	command_number(&store->draft.words, 0);
 }
 
-/* drop_damaged drops messages whose damage the script could not see, and then answers. It
- * returns false if there are none, or if they cannot be dropped now. Then they come back, and are
- * found again. */
+/* drop_damaged drops messages whose damage the script could not see, and then answers. Returns
+ * false if there are none, or if they cannot be dropped now. In the latter case they come back and
+ * are found again. */
 static bool drop_damaged(struct redis_store *store, dw_op *op)
 {
 	struct queue_room room;
@@ -117,7 +118,7 @@ static bool drop_damaged(struct redis_store *store, dw_op *op)
 
 static void aside_lost(struct redis_store *store, struct redis_request *request)
 {
-	request_free(&store->alloc, request); /* they come back sooner */
+	request_free(&store->alloc, request); /* these messages come back sooner */
 }
 
 static void aside_answered(struct redis_store *store, struct redis_request *request,
@@ -127,8 +128,8 @@ static void aside_answered(struct redis_store *store, struct redis_request *requ
 	aside_lost(store, request);
 }
 
-/* set_aside hides the messages for a while that the server does not send, so that those behind them
- * have their turn. */
+/* set_aside hides messages that the server does not send for a while, so that the messages behind
+ * them can be taken. */
 static void set_aside(struct redis_store *store, dw_op *op)
 {
 	dw_usec back = usec_add(store->env.now(store->env.now_user), ASIDE_FOR);
@@ -150,7 +151,7 @@ static void set_aside(struct redis_store *store, dw_op *op)
 	place_of(op)->is_suspect = true;
 }
 
-/* judge looks whether the server has closed the connection on the last command of the TAKE. */
+/* judge checks whether the server closed the connection because of the last command of the TAKE. */
 static int judge(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
@@ -203,7 +204,8 @@ static void delete_lost(struct redis_store *store, struct redis_request *request
 	taken_give_up(store, op, DW_EUNKNOWN);
 }
 
-/* delete_answered: one that was handed out again meanwhile is another's. */
+/* delete_answered takes the reply to the deletion. A message that was handed out again meanwhile
+ * belongs to another consumer. */
 static void delete_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {
@@ -225,8 +227,8 @@ static void delete_answered(struct redis_store *store, struct redis_request *req
 	next_step(store, op);
 }
 
-/* delete_values deletes the messages before they are handed out. It returns false if there are
- * none. */
+/* delete_values deletes messages before they are handed out. Returns false if there are none to
+ * delete. */
 static bool delete_values(struct redis_store *store, dw_op *op, int *ret_status)
 {
 	struct queue_room room;
@@ -259,8 +261,8 @@ static int go_on(struct redis_store *store, dw_op *op)
 
 /* ---- The take ------------------------------------------------------------------------------- */
 
-/* take_lost: it is asked again, as all reads are. What the script has hidden comes back. The next
- * reply has no values. */
+/* take_lost lets the TAKE be sent again, like all reads. Messages that the script has hidden come
+ * back. The next reply has no values. */
 static void take_lost(struct redis_store *store, struct redis_request *request)
 {
 	dw_op *op = request->context;
@@ -271,7 +273,8 @@ static void take_lost(struct redis_store *store, struct redis_request *request)
 	op_queue_push(&store->later.topics.waiting, op);
 }
 
-/* read_rows returns DW_ENOMEM if some are missing. */
+/* read_rows adds a row for each message of the reply. Returns DW_ENOMEM if some rows are
+ * missing. */
 static int read_rows(struct redis_store *store, dw_op *op, const struct reply *reply)
 {
 	dw_row **tail = &op->rows;
@@ -303,7 +306,8 @@ static void take_answered(struct redis_store *store, struct redis_request *reque
 		answer(store, op, DW_ENOENT);
 		return;
 	}
-	/* Of an emptied server there is nothing to take until its owner has restored the topic. */
+	/* If the server was emptied, there is nothing to take until its owner has restored the
+	 * topic. */
 	if (reply->count > 1 && reply_number(&reply->items[1]) > 0)
 		op->head.due = reply_number(&reply->items[1]);
 	if (read_rows(store, op, reply) != DW_OK)

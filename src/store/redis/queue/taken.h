@@ -1,10 +1,11 @@
 /* Takes of messages.
  *
- * What the script has hidden or deleted is lost if its reply is: when the connection breaks, or
- * when the server closes it because the reply is larger than one of its limits. So a reply has few
- * bytes of messages (SHOWN_BYTES). Of the messages behind them it has the sizes, and they are only
- * hidden. Their values are read then, as values.h says. Only then are those deleted of a topic that
- * hides no messages. A message that the server does not send is hidden for a minute. */
+ * If the reply of the script is lost, messages that the script has hidden or deleted are lost with
+ * it. This happens when the connection breaks, or when the server closes it because the reply is
+ * larger than one of its limits. So a reply has few bytes of messages (SHOWN_BYTES). For further
+ * messages the reply has only the sizes, and the script only hides them. Then their values are
+ * read, as values.h says. If the topic hides no messages, they are deleted only after that. A
+ * message that the server does not send is hidden for a minute. */
 #ifndef DW_STORE_REDIS_TAKEN_H
 #define DW_STORE_REDIS_TAKEN_H
 
@@ -12,10 +13,12 @@
 
 struct redis_store;
 
-/* taken_send sends the next command of a TAKE: DW_OK. Otherwise it was not sent. */
+/* taken_send sends the next command of a TAKE. If it does not return DW_OK, the command was not
+ * sent. */
 int taken_send(struct redis_store *, dw_op *);
 
-/* taken_give_up answers a TAKE that cannot go on: DW_OK, if it has messages. */
+/* taken_give_up answers a TAKE that cannot go on. If the TAKE already has messages, the answer is
+ * DW_OK. */
 void taken_give_up(struct redis_store *, dw_op *, int status);
 
 #endif

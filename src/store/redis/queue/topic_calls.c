@@ -15,13 +15,13 @@
 struct topic_call {
 	dw_op *op;
 	unsigned left;
-	int status;              /* the first failure */
-	bool again;              /* a shard could not answer just now: all are asked again */
-	bool reads;              /* a change: the shards are asked for the settings before it */
-	bool numbers;            /* the shards are asked for the numbers of queues next */
-	bool changes;            /* a change that is not in all shards yet */
-	bool is_shared;          /* peers have told the numbers of timers */
-	struct copies_told told; /* the settings that these have */
+	int status;     /* the first failure */
+	bool again;     /* a shard could not answer just now, so the operation is sent again */
+	bool reads;     /* of a change: the shards are first asked for their settings */
+	bool numbers;   /* next, the shards are asked for the numbers of queues */
+	bool changes;   /* a change that is not yet in all shards */
+	bool is_shared; /* peers have told numbers of timers */
+	struct copies_told told; /* the settings that the shards have */
 	dw_row **tail;
 };
 
@@ -33,7 +33,7 @@ bool topic_is_change(const dw_op *op)
 	return op->kind == DW_OP_TOPIC_SET || op->kind == DW_OP_TOPIC_DROP;
 }
 
-/* begin_change: the shards have said which settings they have. */
+/* begin_change is called when the shards have told which settings they have. */
 static void begin_change(struct redis_store *store, struct topic_call *call)
 {
 	call->reads = false;
@@ -43,7 +43,7 @@ static void begin_change(struct redis_store *store, struct topic_call *call)
 		send_change(store, call);
 }
 
-/* begin_numbers: the shards have said which topics there are. */
+/* begin_numbers is called when the shards have told which topics they have. */
 static void begin_numbers(struct redis_store *store, struct topic_call *call)
 {
 	call->numbers = false;
@@ -52,14 +52,14 @@ static void begin_numbers(struct redis_store *store, struct topic_call *call)
 		send_numbers(store, call);
 }
 
-/* end_change: what was submitted after the change may be sent. */
+/* end_change lets operations be sent that were submitted after the change. */
 static void end_change(struct later *later, struct topic_call *call)
 {
 	later->topics.changing -= call->changes;
 	call->changes = false;
 }
 
-/* end_list: if it has failed, what was read is lost. */
+/* end_list adds the settings to the answer. If the list fails, what was read is lost. */
 static void end_list(struct redis_store *store, struct topic_call *call)
 {
 	bool changes = (call->op->flags & DW_OP_CHANGES) != 0;
@@ -116,7 +116,7 @@ static int status_of(enum failure failure)
 	return failure == FAILURE_NONE ? DW_OK : failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE;
 }
 
-/* is_read: it may be asked again. */
+/* is_read returns true if what is under way only reads, so that it may be sent again. */
 static bool is_read(const struct topic_call *call)
 {
 	return call->op->kind == DW_OP_TOPIC_LIST || call->op->kind == DW_OP_AWAIT || call->reads;
@@ -156,7 +156,7 @@ static struct topic_call *call_new_for(struct alloc *alloc, dw_op *op)
 	if (!call)
 		return NULL;
 	call->op = op;
-	call->left = 1; /* counts the function that sends the parts */
+	call->left = 1; /* this counts the function that sends the parts */
 	call->tail = &op->rows;
 	return call;
 }
@@ -213,11 +213,11 @@ static void topic_peers_answered(struct redis_store *store, struct redis_request
 		call->again = true;
 	else if (failure == FAILURE_NONE && call->status == DW_OK &&
 		 !numbers_add_topics(&store->alloc, call->op, &call->tail, reply, &call->is_shared))
-		call_fail(call, DW_ENOMEM); /* no row is added any more */
+		call_fail(call, DW_ENOMEM); /* no row is added after this */
 	call_end(store, call);
 }
 
-/* send_list: the owner tells its numbers to the first shard in use. */
+/* send_list asks the shards for settings, and the first one in use for the owner's numbers, too. */
 static void send_list(struct redis_store *store, struct topic_call *call)
 {
 	const char *topic = call->op->topic ? call->op->topic : "";
@@ -232,7 +232,7 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
 
-		if (shard_is_cut_off(shard)) { /* the owner goes on with what it has read of it */
+		if (shard_is_cut_off(shard)) { /* the owner uses what it read there before */
 			shard_add(&call->told.partial, i);
 			continue;
 		}
@@ -246,7 +246,7 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 
 /* ---- The numbers of queues ----------------------------------------------------------------- */
 
-/* next_counted: from this row on. A queue is in the shard of its topic's name. */
+/* next_counted returns the next row, or this one, that is in the shard of its topic's name. */
 static const dw_row *next_counted(struct redis_store *store, const dw_row *row)
 {
 	while (row && (row->gone || row->status == DW_EINVAL ||
@@ -255,7 +255,7 @@ static const dw_row *next_counted(struct redis_store *store, const dw_row *row)
 	return row;
 }
 
-/* add_numbers: the items are topics, in the order of the rows, and the numbers of each. */
+/* add_numbers takes items of a reply: topics, in the order of the rows, and their numbers. */
 static bool add_numbers(struct redis_store *store, struct topic_call *call,
 			const struct reply *items, size_t count)
 {
@@ -288,8 +288,8 @@ static void numbers_answered(struct redis_store *store, struct redis_request *re
 	call_end(store, call);
 }
 
-/* send_numbers_of asks for the numbers of this and the next rows of one shard, and returns the row
- * behind them. */
+/* send_numbers_of asks for the numbers of this row and of the next rows of the same shard. Returns
+ * the row after these. */
 static const dw_row *send_numbers_of(struct redis_store *store, struct topic_call *call,
 				     const dw_row *first)
 {
@@ -316,7 +316,7 @@ static void send_numbers(struct redis_store *store, struct topic_call *call)
 		row = send_numbers_of(store, call, row);
 }
 
-/* send_reading: a change begins. */
+/* send_reading begins a change: it asks the shards for their settings. */
 static void send_reading(struct redis_store *store, struct topic_call *call)
 {
 	call->reads = true;
@@ -327,8 +327,8 @@ static void send_reading(struct redis_store *store, struct topic_call *call)
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
-/* If a copy has failed, the settings have changed all the same, and the owner writes it later. A
- * consumer that is not noted looks each second. So a key of a wrong type fails no call. */
+/* A key of a wrong type fails no call. If a copy has failed, the owner writes it later. A consumer
+ * that could not be noted looks for messages each second. */
 static void copy_or_note_answered(struct redis_store *store, struct redis_request *request,
 				  const struct reply *reply)
 {
@@ -347,8 +347,8 @@ static void copy_or_note_answered(struct redis_store *store, struct redis_reques
 	call_end(store, call);
 }
 
-/* copy writes the settings into every shard: what a shard misses, the owner writes later. The text
- * of the script goes along once, and the server knows it from then on. The topic's shard comes
+/* copy writes the settings into every shard. If a shard misses them, the owner writes them later.
+ * The text of the script is sent once; afterwards the server knows it. The topic's own shard comes
  * last, and tells the owner. */
 static void copy(struct redis_store *store, struct topic_call *call, const struct reply *settings)
 {
@@ -381,8 +381,8 @@ static int refusal_of(const struct reply *reply)
 	return reply_is(&reply->items[0], "BUSY") ? DW_EBUSY : DW_OK;
 }
 
-/* shard_is_empty: the shard has lost its data. First its owner writes the settings again: a pause
- * keeps those that it does not name. */
+/* shard_is_empty is called when the topic's shard has lost its data. Its owner must first write the
+ * settings again, because a pause keeps all settings that it does not name. */
 static void shard_is_empty(struct redis_store *store, struct topic_call *call)
 {
 	struct shard *shard = shard_of(store, call->op->topic);
@@ -416,8 +416,8 @@ static void changed(struct redis_store *store, struct redis_request *request,
 	call_end(store, call);
 }
 
-/* send_change: the shard of the name may have lost its settings, or have older ones. So the newest
- * ones that any shard has go along. */
+/* send_change sends the change to the topic's shard. That shard may have lost its settings, or have
+ * older ones. So the newest settings that any shard has are sent along. */
 static void send_change(struct redis_store *store, struct topic_call *call)
 {
 	const dw_op *op = call->op;
@@ -442,7 +442,7 @@ static void send_change(struct redis_store *store, struct topic_call *call)
 	post(store, call, shard, changed);
 }
 
-/* counts_answered: the command is no script, so there is no refusal. */
+/* counts_answered takes the reply to a plain command, which has no refusals of scripts. */
 static void counts_answered(struct redis_store *store, struct redis_request *request,
 			    const struct reply *reply)
 {

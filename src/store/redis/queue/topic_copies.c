@@ -10,8 +10,8 @@
 #include "topic/settings.h"
 
 enum {
-	COPIES_A_COMMAND = 64, /* of 25 us of the server each */
-	DROPS_MAX = 1000       /* so many dropped topics are remembered in a shard */
+	COPIES_A_COMMAND = 64, /* each copy costs the server 25 us */
+	DROPS_MAX = 1000       /* how many dropped topics a shard remembers */
 };
 
 void copies_ask(struct redis_store *store, const struct shard *shard, const char *topic,
@@ -33,7 +33,7 @@ void copies_ask_changes(struct redis_store *store, const struct shard *shard)
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
-/* copy_new makes a row. Behind its text are a NUL and the numbers with theirs. */
+/* copy_new makes a row. Its memory has the text and a NUL, then the numbers and a NUL. */
 static dw_row *copy_new(struct alloc *alloc, const char *topic, const char *text, size_t size,
 			const char *numbers)
 {
@@ -98,8 +98,8 @@ bool copies_read_changes(struct redis_store *store, struct copies_told *told, un
 
 /* ---- Writing ------------------------------------------------------------------------------- */
 
-/* read_again: a copy was not written. After the next renewal the owner reads all settings of the
- * shard again. */
+/* read_again is called when a copy was not written. After the next renewal the owner reads all
+ * settings of the shard again. */
 static void read_again(struct redis_store *store, const struct redis_request *request)
 {
 	unsigned number = (unsigned)(uintptr_t)request->context;
@@ -138,7 +138,8 @@ static void write_copies(struct redis_store *store, struct shard *shard, bool on
 	while (row) {
 		int count = 0;
 
-		/* The text is sent: in a shard that is rebuilt nothing may overtake this. */
+		/* The text of the script is sent, because no other command may overtake this one in
+		 * a shard that is being rebuilt. */
 		copies_begin_write(store, shard, true, store->ownership.role != DW_OWNER);
 		for (; row && count < COPIES_A_COMMAND; row = row->next) {
 			if (only_missing && !row->deleted)
@@ -155,7 +156,8 @@ static void write_copies(struct redis_store *store, struct shard *shard, bool on
 	}
 }
 
-/* copies_write: the shard may have lost its data, and then counts changes from 0. */
+/* copies_write writes all settings. The shard may have lost its data, and then it counts its
+ * changes from 0 again. */
 void copies_write(struct redis_store *store, struct shard *shard)
 {
 	write_copies(store, shard, false);
@@ -183,7 +185,7 @@ void copies_learn(struct redis_store *store, const char *topic, const struct rep
 	dw_row *row = copy_new(&store->alloc, topic, settings->bytes, settings->size, "");
 
 	if (!row)
-		return; /* the next reading brings it */
+		return; /* the next reading has the settings */
 	while (*at && strcmp((*at)->id, topic) < 0)
 		at = &(*at)->next;
 	if (*at && strcmp((*at)->id, topic) == 0) {
@@ -198,7 +200,7 @@ void copies_learn(struct redis_store *store, const char *topic, const struct rep
 	*at = row;
 }
 
-/* add_known adds what the owner knows to what the shards have. */
+/* add_known adds the settings that the owner knows to those that the shards have. */
 static void add_known(struct later *later, struct rows *rows)
 {
 	dw_row *row = later->topics.copies.known;
@@ -227,8 +229,8 @@ const dw_row *copies_newest(const struct later *later, struct rows *rows, const 
 
 /* ---- The answer ---------------------------------------------------------------------------- */
 
-/* add_newest adds the newest settings of a topic to the answer. Its numbers are those of the shard
- * of its name, which may have older settings. */
+/* add_newest adds the newest settings of a topic to the answer. The numbers are from the shard of
+ * the topic's name, even if that shard has older settings. */
 static bool add_newest(struct alloc *alloc, const dw_row *first, const dw_row *newest, dw_op *op,
 		       dw_row ***tail)
 {
@@ -254,20 +256,21 @@ struct answering {
 	dw_row ***tail;
 	const struct shard_set *partial; /* shards that have told only what has changed */
 	struct rows kept;
-	struct shard_set differ; /* shards that lack something */
-	size_t drops;            /* in kept */
+	struct shard_set differ; /* shards that lack some settings */
+	size_t drops;            /* how many rows of `kept` are drops */
 	bool failed;
 	bool keeps;
 };
 
-/* may_tell: changes also tell drops; and nothing of topics that no shard has told. */
+/* may_tell returns true if the answer has this topic. If the operation asks for changes, the answer
+ * also has drops, but only topics that a shard has told. */
 static bool may_tell(const struct answering *answering, const dw_row *newest, bool in_shards)
 {
 	return answering->op->flags & DW_OP_CHANGES ? in_shards : !newest->gone;
 }
 
-/* keep_newest: the owner knows this now. It does not keep a drop that no shard remembers: then no
- * shard has older settings, either. */
+/* keep_newest keeps the newest settings for the owner. It does not keep a drop that no shard
+ * remembers, because then no shard has older settings either. */
 static void keep_newest(struct redis_store *store, struct answering *answering, dw_row *newest,
 			bool in_shards)
 {
@@ -275,7 +278,7 @@ static void keep_newest(struct redis_store *store, struct answering *answering, 
 
 	if (answering->keeps && (in_shards || !newest->gone || !told_all)) {
 		newest->number = COPY_OF_OWNER;
-		newest->token = ""; /* the numbers are those of now */
+		newest->token = ""; /* the numbers soon change, so they are not kept */
 		answering->drops += newest->gone != 0;
 		rows_push(&answering->kept, newest);
 	} else {
@@ -284,7 +287,7 @@ static void keep_newest(struct redis_store *store, struct answering *answering, 
 	}
 }
 
-/* answer_topic takes the rows of one topic, from first to newest. */
+/* answer_topic takes the rows of one topic, from `first` to `newest`. */
 static void answer_topic(struct redis_store *store, struct answering *answering, dw_row *first,
 			 dw_row *newest)
 {
@@ -309,7 +312,8 @@ static void answer_topic(struct redis_store *store, struct answering *answering,
 	keep_newest(store, answering, newest, in_shards);
 }
 
-/* drop_misnamed: another program has written settings of a topic that cannot be. */
+/* drop_misnamed drops settings with a name that no topic can have. Another program has written
+ * them. */
 static void drop_misnamed(struct alloc *alloc, struct rows *rows)
 {
 	dw_row **link = &rows->first;
@@ -327,8 +331,9 @@ static void drop_misnamed(struct alloc *alloc, struct rows *rows)
 	}
 }
 
-/* know: the owner keeps the newest settings, and writes them into the shards that lack them. Shards
- * forget old drops, and tell nobody. So when many are kept, all settings are read again. */
+/* know makes the kept rows the owner's copy, and writes them into the shards that lack some. Shards
+ * forget old drops without telling. So if the owner keeps too many drops, all settings are read
+ * again. */
 static void know(struct redis_store *store, const struct answering *answering)
 {
 	store->later.topics.copies.known = answering->kept.first;

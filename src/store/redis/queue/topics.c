@@ -6,17 +6,19 @@
 #include "store/redis/queue/queues.h"
 #include "store/redis/queue/topic_calls.h"
 
-/* is_turn: changes do not wait for one another, and all that was submitted after a change waits
- * until it is in all shards. When there are almost too many topics, one change is counted after the
- * other. */
+/* is_turn returns true if the operation need not wait for changes under way. Changes do not wait
+ * for each other. Every other operation waits until all changes submitted before it are in all
+ * shards. If there are almost too many topics, changes are sent one at a time, so that each is
+ * counted. */
 static bool is_turn(const struct topic_ops *topics, const dw_op *op)
 {
 	return topics->changing <
 	       (!topic_is_change(op) || !topics->has_room ? 1 : TOPIC_CHANGES_MAX);
 }
 
-/* may_send: a client that changes settings in a new namespace first fixes the number of shards. An
- * owner changes none while it takes a shard again that has lost its data. */
+/* may_send returns true if the operation can be sent now. A client that changes settings in a new
+ * namespace must first fix the number of shards. An owner does not change settings while it
+ * acquires a shard that has lost its data. */
 static bool may_send(struct redis_store *store, const dw_op *op)
 {
 	struct shard *shard;

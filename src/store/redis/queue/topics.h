@@ -1,6 +1,6 @@
-/* Topics: their settings, and the operations on their queues. Settings change in the shard of the
- * topic's name, and are copied into every shard. These commands have no numbers: one that was lost
- * is not sent again. */
+/* Topics: their settings, and the operations on their queues. Settings are changed in the shard of
+ * the topic's name, and are then copied into every shard. These commands have no numbers, so a
+ * command that was lost is not sent again. */
 #ifndef DW_STORE_REDIS_TOPICS_H
 #define DW_STORE_REDIS_TOPICS_H
 
@@ -13,26 +13,30 @@ struct shard;
 
 struct topic_ops {
 	struct op_queue waiting; /* not sent yet, in the order of submission */
-	unsigned changing;       /* changes that are not in all shards yet */
-	bool has_room;    /* there are not almost too many topics; false: or it is not known */
-	bool has_changed; /* settings were changed by somebody; the inbox tells it */
+	unsigned changing;       /* how many changes are not yet in all shards */
+	/* The number of topics is known, and far enough below DW_TOPICS_MAX for several changes at
+	 * one time. */
+	bool has_room;
+	/* Somebody has changed settings. The answer to the next INBOX reports this. */
+	bool has_changed;
 	struct topic_copies copies; /* topic_copies.h */
 };
 
-/* topics_submit takes over an operation of a topic. topics_send sends those that can be sent; all
- * that are there go out together, so that pushes of one topic are one command. topics_work does so,
- * and listens to those of consumers. topics_overdue gives up those that have waited too long. */
+/* topics_submit takes over an operation on topics. topics_send sends all operations that can be
+ * sent now; all go out together, so that pushes of one topic become one command. topics_work reads
+ * the calls of consumers, and then does the same as topics_send. topics_overdue gives up operations
+ * that have waited for too long. */
 void topics_submit(struct later *, dw_op *);
 void topics_send(struct redis_store *);
 void topics_work(struct redis_store *);
 void topics_overdue(struct redis_store *);
 
-/* topics_end answers all that was not sent. */
+/* topics_end answers all operations that were not sent. */
 void topics_end(struct redis_store *, int status);
 void redis_topics_free(struct redis_store *);
 
-/* topics_note_changes is called when a renewal has told the number that is another one after each
- * change of the settings in the shard. */
+/* topics_note_changes is called when a renewal has returned the shard's number of changes. This
+ * number grows with each change of the settings in the shard. */
 void topics_note_changes(struct later *, const struct shard *, uint64_t changes);
 
 #endif

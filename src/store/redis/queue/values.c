@@ -64,7 +64,7 @@ unsigned values_judge(struct redis_store *store, dw_op *op)
 
 /* ---- Pages ---------------------------------------------------------------------------------- */
 
-/* take_value puts the row with the value into the place of the one at *link. False: no memory. */
+/* take_value replaces the row at *link by a row with the value. Returns false without memory. */
 static bool take_value(struct redis_store *store, dw_op *op, dw_row **link,
 		       const struct reply *bytes)
 {
@@ -86,7 +86,7 @@ static bool take_value(struct redis_store *store, dw_op *op, dw_row **link,
 	return true;
 }
 
-/* take_values puts the values of a page into the rows that it was read for. */
+/* take_values puts the values of a page into its rows. Returns false without memory. */
 static bool take_values(struct redis_store *store, dw_op *op, const struct reply *reply)
 {
 	dw_row **link = &op->rows;
@@ -134,7 +134,8 @@ static void values_lost(struct redis_store *store, struct redis_request *request
 	op_queue_push(&store->later.topics.waiting, op);
 }
 
-/* values_read: place->floor has the rows of the page: the operation makes no version. */
+/* values_read keeps the number of rows of the page in place->floor, because the operation needs no
+ * version. */
 int values_read(struct redis_store *store, dw_op *op, request_answered *answered)
 {
 	const dw_row *row = values_first_left(op);

@@ -6,7 +6,8 @@
 #include "store/redis/queue/queue_call.h"
 #include "store/redis/queue/values.h"
 
-/* finish: what was read is to be a dead letter. */
+/* finish answers the operation. A row whose value was read is to become a dead letter: its status
+ * is DW_ELIMIT. */
 static void finish(struct redis_store *store, dw_op *op)
 {
 	for (dw_row *row = op->rows; row; row = row->next)
@@ -15,8 +16,8 @@ static void finish(struct redis_store *store, dw_op *op)
 	held_answer_message(store, op, DW_OK);
 }
 
-/* fail_left fails the rows whose values were not read: all, or those that the server does not
- * send. */
+/* fail_left sets this status in rows whose values were not read: in all of them, or only in those
+ * that the server does not send. */
 static void fail_left(struct redis_store *store, dw_op *op, int status, bool all)
 {
 	for (dw_row *row = op->rows; row; row = row->next)
@@ -57,8 +58,8 @@ static void letters_read(struct redis_store *store, struct redis_request *reques
 		verdicts_give_up(store, op, status);
 }
 
-/* verdict_row makes the row of a token by the code of the script. 3 means that the token is stale.
- * A code below 0 means that the message is to be a dead letter, and has -code bytes. */
+/* verdict_row makes the row of a token from the code of the script. 3: the token is stale. Below 0:
+ * the message is to become a dead letter, and has -code bytes. */
 static dw_row *verdict_row(struct alloc *alloc, const char *token, int64_t code)
 {
 	dw_row *row =
@@ -69,7 +70,8 @@ static dw_row *verdict_row(struct alloc *alloc, const char *token, int64_t code)
 	return row;
 }
 
-/* verdicts_answered: without memory for the rows nothing of them is told. */
+/* verdicts_answered takes the reply of the script. Without memory for the rows, the answer has none
+ * of them. */
 static void verdicts_answered(struct redis_store *store, struct redis_request *request,
 			      const struct reply *reply)
 {
@@ -106,7 +108,7 @@ static const char *verdict_word(dw_verdict verdict)
 	case DW_RETRY:
 		return "retry";
 	case DW_HOLD:
-	case DW_HOLD_UNSTARTED: /* never sent to a store */
+	case DW_HOLD_UNSTARTED: /* the engine never sends it to a store */
 		return "hold";
 	case DW_DEAD:
 		break;
