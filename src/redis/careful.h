@@ -18,13 +18,14 @@ struct careful {
 	const struct output *output;
 	const struct heartbeat *heart;
 
-	dw_usec until;   /* until then one command is on its way at a time (steady clock) */
+	/* Until this time (steady clock) only one command is on its way at a time. */
+	dw_usec until;
 	uint64_t blamed; /* the connection that the server closed because of one command, or 0 */
 	/* run_id of the last connection's server; "" if it was not shown. */
 	char server[SERVER_ID_SIZE];
 };
 
-/* careful_begin lets only one command at a time be on its way, from now on for a while. */
+/* careful_begin allows only one command at a time to be on its way, from now on for a while. */
 void careful_begin(struct careful *, dw_usec now);
 
 /* careful_room returns how many queued commands may be written now. */

@@ -285,7 +285,7 @@ static enum hello_verdict judge_role(const struct hello *hello, const struct rep
 {
 	const char *role = field(reply, "role:");
 
-	/* A node of a cluster that is a replica says of each slot which node has it. */
+	/* A replica in a cluster is of use, because it tells which node has each slot. */
 	if (!role || strncmp(role, "slave", 5) != 0 || hello->url->kind == REDIS_CLUSTER)
 		return HELLO_GOES_ON;
 	return say(ret_words, HELLO_LATER,

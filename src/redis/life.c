@@ -4,8 +4,8 @@
 
 #include "base/usec.h"
 
-/* Longer than a link pauses between two attempts. If this process stood still for longer, it does
- * not know whether others could use the server in the meantime. */
+/* This is longer than a link pauses between two attempts. If the process stood still for longer
+ * than this, it does not know whether others could use the server in the meantime. */
 #define GAP_MAX DW_SECONDS(3)
 
 /* start_of returns when the server was certainly up. A server reports its uptime in whole seconds,

@@ -16,10 +16,10 @@
  * sentinel-password-file=FILE, for the Sentinels themselves. User, password, FILE and NAME may be
  * percent-encoded; a user or password with one of % @ / ? : must be.
  *
- * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD; that of
- * the Sentinels from its file, else from DURAWHEEL_SENTINEL_PASSWORD. The file must be a regular
- * one that only its owner may read; a newline at its end is dropped. No message contains a
- * password. */
+ * The password comes from the URL, else from the file, else from DURAWHEEL_REDIS_PASSWORD. The
+ * password of the Sentinels comes from its file, else from DURAWHEEL_SENTINEL_PASSWORD. Such a file
+ * must be a regular file that only its owner may read; a newline at its end is dropped. No message
+ * contains a password. */
 #ifndef DW_REDIS_URL_H
 #define DW_REDIS_URL_H
 

@@ -43,7 +43,8 @@ int url_options(struct url_reading *, const char *text);
 /* url_passwords finds the passwords that are not in the URL itself. */
 int url_passwords(struct url_reading *);
 
-/* url_form writes the form of a URL of this kind. url_refuse_list refuses a list of hosts. */
+/* url_form writes how a URL of this kind looks, for messages. url_refuse_list refuses a list of
+ * hosts in a URL that takes one host. */
 enum { URL_FORM_SIZE = 64 };
 const char *url_form(const struct redis_url *, char ret_form[URL_FORM_SIZE]);
 int url_refuse_list(const struct url_reading *);

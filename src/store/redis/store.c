@@ -259,7 +259,8 @@ static void redis_origin(const dw_store *base, dw_origin *ret_origin)
 
 /* ---- When ------------------------------------------------------------------------------------ */
 
-/* has_waiting returns true if operations wait that no reply will let go on. */
+/* has_waiting returns true if operations or scans wait in the store. Then the next turn must come
+ * soon, because perhaps no reply will come that causes a turn. */
 static bool has_waiting(const struct redis_store *store)
 {
 	for (unsigned i = shard_next(&store->sets.queued, 0); i < store->shard_count;
@@ -418,8 +419,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 		if (!redis_wait(store, nodes_have_work(store) ? until : given_until))
 			break;
 		redis_work(store);
-		/* Answer refused operations, which otherwise would be sent again. */
-		end_unsent(store);
+		end_unsent(store); /* or refused operations would be sent again */
 		is_left = release_all(store);
 		redis_wire(store);
 	}

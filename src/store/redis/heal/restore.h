@@ -26,7 +26,7 @@ enum rebuild_state {
 /* The rebuild of one shard. */
 struct rebuild {
 	enum rebuild_state state;
-	bool is_unsure; /* another shard is HELD, and the same process may have this one */
+	bool is_unsure; /* another shard is HELD, so the same process may have this shard, too */
 };
 
 /* The handover to another process that has acquired an emptied shard. First this store finds out

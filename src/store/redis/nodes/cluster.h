@@ -69,8 +69,8 @@ struct cluster {
 	struct cluster_place places[SHARDS_MAX];
 };
 
-/* cluster_open makes links to the nodes of the store's URL, if it is one of a cluster. Returns
- * DW_OK, DW_ENOMEM or DW_ESYS. */
+/* cluster_open makes links to the nodes of the store's URL, if that is the URL of a cluster.
+ * Returns DW_OK, DW_ENOMEM or DW_ESYS. */
 int cluster_open(struct redis_store *);
 
 /* votes_count counts the votes if there are new ones, and notes for each node from when and until

@@ -18,8 +18,8 @@
 
 #include "durawheel/durawheel.h"
 
-/* A Sentinel notices if its clock steps by more than 2 s. A smaller step makes the time for which
- * it has named a server wrong by as much. So the two bounds differ by 2 s. */
+/* A Sentinel notices if its clock steps by more than 2 s. A smaller step falsifies the time for
+ * which the Sentinel has named a server, by up to 2 s. So the two bounds differ by 2 s. */
 #define NAMED_FOR DW_SECONDS(6)
 #define NAMED_BOUND DW_SECONDS(4)
 

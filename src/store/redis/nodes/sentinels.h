@@ -55,11 +55,12 @@ struct sentinels {
 	unsigned count;
 };
 
-/* sentinels_open makes links to the Sentinels of the store's URL, if it names some. Returns DW_OK,
- * DW_ENOMEM or DW_ESYS. */
+/* sentinels_open makes links to the Sentinels of the store's URL, if that names Sentinels. Returns
+ * DW_OK, DW_ENOMEM or DW_ESYS. */
 int sentinels_open(struct redis_store *);
 
-/* sentinels_work asks, takes the answers, and lets the store's node follow the majority. */
+/* sentinels_work asks the Sentinels, takes their answers, and lets the store's node follow the
+ * majority. */
 void sentinels_work(struct redis_store *);
 dw_usec sentinels_due(const struct redis_store *);
 

@@ -323,7 +323,8 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 	shard->lease.is_renewing = false;
 	if (!shard_is_ours(shard) || !request->as_owner || failure == FAILURE_AGAIN ||
 	    failure == FAILURE_FULL || failure == FAILURE_REFUSED) {
-		/* The lease keeps its end. The next renewal comes long before that. */
+		/* The end of the lease does not change. The next renewal comes long before that
+		 * end. */
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));

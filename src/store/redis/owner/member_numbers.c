@@ -91,7 +91,7 @@ static void note_owner(struct peers_status *status, const struct told_member *me
 
 	(void)snprintf(status->owner, sizeof status->owner, "%.*s",
 		       (int)strcspn(member->listed.holder, "|"),
-		       member->listed.holder); /* a long one is cut */
+		       member->listed.holder); /* a long name is cut */
 	status->since = usec_min(status->since, row->since);
 	status->seen = usec_min(status->seen, seen);
 }
@@ -159,7 +159,7 @@ static bool add_member(struct redis_store *store, dw_op *op, dw_row ***tail,
 	dw_member_row body = listed->row;
 
 	(void)snprintf(who, sizeof who, "%.*s", (int)strcspn(listed->holder, "|"),
-		       listed->holder); /* a long one is cut */
+		       listed->holder); /* a long name is cut */
 	body.until = listed->until;
 	body.is_self = member_is_self(store, listed);
 	body.is_dead = member->is_left;

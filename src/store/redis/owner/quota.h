@@ -12,11 +12,11 @@ enum { QUOTA_MEMBERS_MAX = 50 }; /* as in member.lua */
 
 /* A peer, as the list shows it. */
 struct quota_member {
-	dw_usec since; /* when it joined (the server's clock) */
+	dw_usec since; /* when the peer joined (the server's clock) */
 	const char *name;
-	unsigned held;  /* shards that it has */
-	unsigned room;  /* the most shards that it can have */
-	unsigned share; /* result: how many shards it should have */
+	unsigned held;  /* shards that the peer has */
+	unsigned room;  /* the most shards that the peer can have */
+	unsigned share; /* result: how many shards the peer should have */
 };
 
 /* quota_share sets the shares. It divides the shards equally among the members that joined at least

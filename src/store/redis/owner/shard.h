@@ -34,9 +34,8 @@ enum shard_mark {
 	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
 	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
 	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
-	/* After SHARD_MENDED, the lease was renewed -> cut_off */
-	SHARD_OURS = 1 << 10,
-	SHARD_TAKEN = 1 << 11 /* this store wants to own the shard -> restore */
+	SHARD_OURS = 1 << 10,      /* the lease was renewed after SHARD_MENDED -> cut_off */
+	SHARD_TAKEN = 1 << 11      /* this store wants to own the shard -> restore */
 };
 
 /* A set of shards, by number. */
@@ -44,9 +43,8 @@ struct shard_set {
 	uint64_t bits[SHARDS_MAX / 64];
 };
 
-/* Sets of shards, so that a turn visits only shards that need it. In the sets `marked` to
- * `rebuilt`, a shard may stay longer than needed; the part that visits the shard then removes
- * it. */
+/* Sets of shards, so that a turn visits only shards that need it. A shard may stay in the sets
+ * `marked` to `rebuilt` longer than needed; the part that visits it then removes it. */
 struct shard_sets {
 	struct shard_set marked; /* shards with a mark */
 	/* Shards with operations that wait to be sent, or whose result is unknown. */
@@ -54,13 +52,11 @@ struct shard_sets {
 	struct shard_set paused;      /* shards that get no command for a while */
 	struct shard_set news;        /* shards whose inbox may have entries */
 	struct shard_set unconfirmed; /* shards with operations that wait for the owner */
-	/* Shards that lost data, which the engine has not been told yet. */
-	struct shard_set rebuilt;
-	struct shard_set looked_at; /* shards that cut_off_work looks at */
+	struct shard_set rebuilt;     /* shards that lost data; the engine was not told yet */
+	struct shard_set looked_at;   /* shards that cut_off_work looks at */
 	unsigned cut_off_count;
-	unsigned looks; /* how many shards types.lua is asked about now (cut_off.h) */
-	/* Until then a shard is refused for a reason that may pass (steady clock). */
-	dw_usec may_pass_until;
+	unsigned looks;         /* how many shards types.lua is asked about now (cut_off.h) */
+	dw_usec may_pass_until; /* steady; until then the reason of a refusal may pass */
 	/* Shards that were cut off or came back, which the engine has not been told yet. */
 	struct shard_set untold;
 	struct shard_set wanted; /* shards that a peer should take now */
@@ -98,7 +94,7 @@ struct shard {
 
 struct shard *shard_of(struct redis_store *, const char *id);
 
-/* shard_is_shared returns true if this store is a peer, which shares the shards with others. */
+/* shard_is_shared returns true if this store is a peer: it shares the shards with others. */
 bool shard_is_shared(const struct redis_store *);
 
 /* shard_take acquires a shard that the owner does not have, or that a peer wants, as soon as no

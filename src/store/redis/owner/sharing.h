@@ -12,7 +12,7 @@ struct redis_store;
 void sharing_read_zones(struct redis_store *);
 void sharing_note_members(struct redis_store *, const struct member_list *);
 
-/* sharing_of returns what the last list says. */
+/* sharing_of returns what the engine wants to know of the last list. */
 dw_sharing sharing_of(const struct redis_store *);
 
 #endif

@@ -25,7 +25,7 @@ void taking_choose(struct redis_store *, const struct member_list *, dw_usec now
  * that it does not have, on all connected servers; the leases decide what it gets. */
 void taking_want_all(struct redis_store *);
 
-/* taking_work takes what was chosen. */
+/* taking_work acquires the chosen shards. */
 void taking_work(struct redis_store *);
 
 #endif

@@ -19,16 +19,13 @@ struct shard;
 struct names {
 	char name[64]; /* the name of the namespace */
 	char nonce[20];
-	/* The channel on which peers hear of free shards; "" in a store that is no peer. */
-	char free[80];
-	/* How many connections there have been so far, on all links. They are counted together
-	 * because a shard may move to another link, and the server refuses a renewal with a lower
-	 * number. */
+	char free[80]; /* the channel on which peers hear of free shards; "" if we are no peer */
+	/* Connections so far, on all links together: a shard may move to another link, and the
+	 * server refuses a renewal with a lower number. */
 	uint64_t connections;
 	char holder[256];
 	unsigned incarnations; /* how many incarnations this store has named so far */
-	/* Buffers for the token and the incarnation in the command that is being made. */
-	char token[TOKEN_SIZE], incarnation[INCARNATION_SIZE];
+	char token[TOKEN_SIZE], incarnation[INCARNATION_SIZE]; /* of the command being made */
 };
 
 /* An acquisition: the number of its incarnation, and when the lease that it asks for ends at the
@@ -44,32 +41,26 @@ struct shard_lease {
 	bool loss_untold; /* the lease was lost, and the engine has not been told yet */
 	uint64_t fence;   /* the fence of our lease; 0 if this store does not own the shard */
 	uint64_t told;    /* the highest fence that this store has had */
-	/* The acquisition whose reply is awaited, and the last acquisition whose reply was lost. */
-	struct token_ask asking;
-	struct token_ask asked;
-	/* An owner without this shard tries to acquire it at this time (steady clock). */
-	dw_usec again_at;
+	struct token_ask asking; /* the acquisition whose reply is awaited */
+	struct token_ask asked;  /* the last acquisition whose reply was lost */
+	dw_usec again_at; /* when an owner without this shard tries to acquire it (steady clock) */
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];
 	dw_usec until;    /* the lease is ours until then (steady clock) */
 	dw_usec asked_at; /* when the last successful renewal was sent (steady clock) */
-	/* How long nobody could use the server since the lease was last confirmed. */
-	dw_usec away;
-	char server[48]; /* run_id of the server that last confirmed the lease, or "" */
-	bool is_moved;   /* the voters have named another server since the lease was confirmed */
+	dw_usec away;     /* how long nobody could use the server since the lease was confirmed */
+	char server[48];  /* run_id of the server that last confirmed the lease, or "" */
+	bool is_moved;    /* the voters have named another server since the lease was confirmed */
 	bool is_renewing;
-	bool is_giving; /* the command that gives the lease back is under way */
-	/* How often the server refused to take the lease back, because it has another token. */
-	unsigned refused;
-	uint64_t jump; /* a claim of a version up to this one raises the attempt by `step` */
+	bool is_giving;   /* the command that gives the lease back is under way */
+	unsigned refused; /* how often the server refused to take it back: it has another token */
+	uint64_t jump;    /* a claim of a version up to this one raises the attempt by `step` */
 	uint32_t step;
-	uint64_t high; /* the highest version that the server has shown */
-	/* If the lease was given back because of a timer in a newer format: that format. Otherwise
-	 * 0. */
-	unsigned newer;
+	uint64_t high;  /* the highest version that the server has shown */
+	unsigned newer; /* the newer format because of which the lease was given back, or 0 */
 };
 
-/* clock_learn takes the server's time from a reply. */
+/* clock_learn notes the server's time, which a reply has shown. */
 void clock_learn(const struct redis_store *, struct node *, int64_t server_time);
 
 /* clock_is_known returns true if a reply has told the server's time. */
@@ -95,8 +86,7 @@ bool token_is_over(const struct redis_store *, const struct shard *);
 void token_connected(struct redis_store *, const struct node *);
 
 /* token_is_of_before returns true if the server has started since it confirmed the lease.
- * token_is_forgotten returns true if, in addition, the lease is over. Then the lease is not
- * renewed. */
+ * token_is_forgotten returns true if the lease is over, too. Then the lease is not renewed. */
 bool token_is_of_before(const struct shard *);
 bool token_is_forgotten(const struct redis_store *, const struct shard *);
 
@@ -126,8 +116,7 @@ void token_add_acquire(struct redis_store *, struct shard *, const struct token_
  * that lease. */
 void token_ask_lost(struct shard *);
 
-/* token_incarnation writes the incarnation that a new shard gets from the acquisition with this
- * number. */
+/* token_incarnation writes the incarnation that the acquisition with this number gives a shard. */
 void token_incarnation(const struct names *, unsigned number, char *ret_incarnation);
 
 /* token_take reads the token from the OK of an acquisition. If the shard was not ours and has

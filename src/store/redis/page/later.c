@@ -53,10 +53,10 @@ static bool is_sent(const struct redis_store *store, const dw_op *op)
 	return true;
 }
 
-/* is_ready returns true if the shards accept changes and are not being rebuilt. These are our own
- * shards, or all shards for a barrier; shards that are cut off do not count. For a barrier, also no
- * command of these shards may be under way. If such a command failed, the server would refuse the
- * barrier behind it, and a barrier cannot be sent again. */
+/* is_ready returns true if the shards accept changes and are not being rebuilt. It looks at our own
+ * shards, or at all shards for a barrier, but not at shards that are cut off. A barrier also
+ * requires that no command of these shards is under way. If such a command failed, the server would
+ * refuse the barrier behind it, and a barrier cannot be sent again. */
 static bool is_ready(struct redis_store *store, bool for_barrier)
 {
 	bool ready = true;

@@ -1,4 +1,4 @@
-/* Makes rows of the messages that the scripts of queues return. */
+/* Makes rows from the messages that the scripts of queues return. */
 #ifndef DW_STORE_REDIS_MESSAGE_ROW_H
 #define DW_STORE_REDIS_MESSAGE_ROW_H
 

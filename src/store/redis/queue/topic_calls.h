@@ -9,7 +9,8 @@
 
 struct redis_store;
 
-/* The most changes of settings under way at one time, so that timers need not wait for many. */
+/* The most changes of settings under way at one time, so that timers need not wait for many
+ * changes. */
 #define TOPIC_CHANGES_MAX 16u
 
 bool topic_is_change(const dw_op *);

@@ -12,14 +12,10 @@
 #define OP_OURS (1u << 31) /* a flag in dw_op.flags: the store made the operation itself */
 /* The timer's value was missing once. Then the engine writes the shard again. */
 #define OP_HALF_DELETED (1u << 30)
-/* The reply to the operation had a wrong shape once. */
-#define OP_MISREAD (1u << 29)
-/* The second reply to the operation also had a wrong shape, so the operation is given up. */
-#define OP_MISREAD_AGAIN (1u << 28)
-/* A TAKE: a reply that may have had messages was lost. */
-#define OP_REPLY_LOST (1u << 27)
-/* A pause of the queue may have refused the put, because the reply was lost. */
-#define OP_CLOSED (1u << 26)
+#define OP_MISREAD (1u << 29)       /* the reply had a wrong shape once */
+#define OP_MISREAD_AGAIN (1u << 28) /* ... and once more: the operation is given up */
+#define OP_REPLY_LOST (1u << 27)    /* a TAKE: a reply that may have had messages was lost */
+#define OP_CLOSED (1u << 26)        /* a paused queue may have refused it; the reply was lost */
 
 /* What this store notes about an operation, in the space that dw_op has for the store. */
 struct op_place {
@@ -34,16 +30,10 @@ struct op_place {
 	 * or if there is none. */
 	uint32_t closed_on;
 	uint32_t attempt; /* head.attempt as it was before the reply changed it */
-	/* How often the server closed the connection because of this operation alone, at most
-	 * 255. */
-	uint8_t closings;
-	/* When the server closed closed_on, the command had only this operation. */
-	bool was_alone;
-	/* The operation is sent alone, because it may be too large (suspect.h). */
-	bool is_suspect;
-	/* The server refused the operation. Before the operation fails, the store looks at its
-	 * shard. */
-	bool is_refused;
+	uint8_t closings; /* closed connections for which this operation alone was the reason */
+	bool was_alone;   /* its command had no other operation when closed_on was closed */
+	bool is_suspect;  /* the operation may be too large, so it is sent alone (suspect.h) */
+	bool is_refused;  /* the server refused it; its shard is looked at before it fails */
 	/* The operation is a change without an answer; an OWN after it waits for that answer. */
 	bool is_change;
 };
@@ -122,8 +112,8 @@ void answer_all(struct redis_store *, struct op_queue *, int status);
  * it. */
 void answer_later(struct redis_store *, dw_op *);
 
-/* answer_note_closed is called when the server has applied all commands in doubt up to this number.
- * A pause of the queue has refused puts of the last command, perhaps also of earlier ones. */
+/* answer_note_closed is called when the server has applied all commands in doubt up to this number,
+ * and a paused queue has refused puts of the last one, perhaps also of earlier ones. */
 void answer_note_closed(struct shard *, uint64_t number);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */

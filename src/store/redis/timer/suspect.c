@@ -5,7 +5,7 @@
 
 #include "store/redis/core.h"
 
-/* The pause after the first closing; each further one doubles it. */
+/* The pause after the first closing; each further closing doubles the pause. */
 #define PAUSE_FIRST DW_MILLISECONDS(100)
 #define PAUSE_MAX DW_SECONDS(60)
 /* For this long after the server closed the connection because of a page, pages stay small. */

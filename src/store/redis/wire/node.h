@@ -32,7 +32,8 @@ struct shard;
 /* What is known of the scripts on a server. */
 struct scripts {
 	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
-	bool unloadable; /* the server refused to load the script that was sent to it last */
+	/* The server refused to load the script that was sent to it last. */
+	bool unloadable;
 	char refusal[DW_MESSAGE_SIZE]; /* what the server said in its last refusal of a script */
 	dw_usec refused_at;            /* when that refusal came (steady clock) */
 	/* The command for scripts that the server refused when the store was opened; "" if none. */
