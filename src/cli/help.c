@@ -1,5 +1,5 @@
-/* durawheel help: prints the overview or the help of one command, on stdout. The overview goes to
- * stderr if no command was given. */
+/* Runs `durawheel help`, which prints the overview or the help of one command on stdout. If the
+ * command line names no command, the overview goes to stderr. */
 #include "cli/help.h"
 
 #include <ctype.h>

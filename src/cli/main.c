@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	int code;
 
 	if (argc > 2 &&
-	    /* Jobs.c has started this process as a supervisor. */
+	    /* cli/run/jobs.c has started this process as a supervisor. */
 	    strcmp(argv[0], SUPERVISOR_NAME) == 0)
 		return supervise(argv[1], argv + 2);
 	if (session_prepare() != EXIT_DONE)

@@ -14,8 +14,8 @@ struct opening {
 	/* The store's name for messages. NULL means that no keys are read and no message is
 	 * shown. */
 	const char *name;
-	/* The second thread calls this function and passes the signal, which it has already read.
-	 * It passes 0 for the key that quits. The function must end the process. */
+	/* The second thread calls this function with the signal that it has read, or with 0 for the
+	 * key that quits. The function must end the process. */
 	void (*end)(int signal, void *user);
 	void *user;
 	int signal_fd, over_fd;

@@ -10,7 +10,7 @@
 #include "cli/out/durations.h"
 
 enum {
-	/* The first value that getopt_long() returns for a long option; option_id is added. */
+	/* For a long option getopt_long() returns this number plus the option_id. */
 	LONG_OPTION = 256,
 	SHARDS_MAX = 256
 };

@@ -21,8 +21,9 @@
 enum option_id { OPTION_TABLE(OPTION_ID) OPTION_COUNT };
 #undef OPTION_ID
 
-/* Some options are also keys in other texts. This says where: in a section of the file of `run
- * --config`, or in a line of `import`. Some keys of import belong to a rule. */
+/* An option may also be a key in another text: in the section [run] or in the section of a topic in
+ * the file of `run --config`, or in a line of `import`. KEY_OF_RULE is a key of import that belongs
+ * to a rule. */
 enum key_of { KEY_OF_NO, KEY_OF_RUN, KEY_OF_TOPIC, KEY_OF_IMPORT, KEY_OF_RULE };
 
 struct options {
@@ -62,7 +63,8 @@ const char *options_key(enum option_id);
 enum key_of options_key_of(enum option_id);
 bool options_takes_value(enum option_id);
 
-/* options_allows returns true if the command takes the option. Every command takes some options. */
+/* options_allows returns true if the command takes the option. Some options, such as --store, are
+ * allowed for every command. */
 bool options_allows(const struct command *, enum option_id);
 
 /* options_check refuses options and words that the command does not take. Returns EXIT_DONE, or

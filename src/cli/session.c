@@ -24,8 +24,8 @@
 static const char scheme[] = "sqlite:";
 enum { STORE_SIZE = PATH_MAX + sizeof scheme };
 
-/* stdout was a pipe with a reader when the command began. If that reader leaves later, it has all
- * it wanted, and this is no failure. */
+/* True if stdout had a reader when the command began. If that reader leaves later, it has read all
+ * that it wanted, so a failed write is then no error. */
 static bool had_reader;
 
 /* has_reader returns false if stdout is a pipe whose reader has closed it. */
@@ -101,7 +101,8 @@ static void log_new(dw_log_level level, const char *line, void *user)
 			 line, user);
 }
 
-/* is_path returns true for a word that is surely the path of a file, and so no password. */
+/* is_path returns true if `store` is surely the path of a file. Such a word contains no password,
+ * so a message may show it. */
 static bool is_path(const char *store)
 {
 	const char *end = strrchr(store, '.');
@@ -215,7 +216,8 @@ static int exit_of_open(int status)
 	return status == DW_ESYS || status == DW_ENOENT ? EXIT_STORE : exit_of(status);
 }
 
-/* has_peers returns true if the message is about a namespace in Redis. Processes may share it. */
+/* has_peers returns true if the message is about a namespace in Redis, which several processes may
+ * share. */
 static bool has_peers(const char *message)
 {
 	return strstr(message, "the namespace ") == message;
@@ -248,7 +250,7 @@ static void tell_limit(dw *d, const dw_event *event, void *user)
 	(void)d;
 	(void)user;
 	if (event->kind == DW_EVENT_LIMIT || event->kind == DW_EVENT_REPLICAS_LATE)
-		/* The answer sets the exit code. */
+		/* The answer to the call sets the exit code. */
 		(void)complain(EXIT_STORE, "%s", event->message);
 }
 
@@ -437,7 +439,7 @@ void session_store(const struct options *options, char ret_text[SESSION_STORE_SI
 	const char *store = "";
 
 	if (find_store(options, fallback, &store) != EXIT_DONE)
-		return; /* opening it complains, too */
+		return; /* session_open() reports the same error */
 	(void)snprintf(ret_text, SESSION_STORE_SIZE, "%.400s%s%s", store,
 		       strstr(store, "://") ? ", namespace " : "",
 		       strstr(store, "://") ? session_name(options) : ""); /* cut if long */
@@ -470,7 +472,7 @@ const char *session_why(const struct options *options, int status, char ret_word
 	used = (size_t)snprintf(ret_words, SESSION_WHY_SIZE, "%s", dw_strerror(status)); /* fits */
 	if (statvfs(store + sizeof scheme - 1, &disk) == 0)
 		used += (size_t)snprintf(ret_words + used, SESSION_WHY_SIZE - used,
-					 /* The room suffices for both. */
+					 /* The buffer holds both texts. */
 					 ": its disk has %llu KiB free",
 					 (unsigned long long)disk.f_bavail * disk.f_frsize / 1024);
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)

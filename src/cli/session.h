@@ -31,7 +31,8 @@ void session_log_line(dw_log_level, const char *line, void *user);
  * EXIT_DONE, or complains. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_try opens the store as session_look() does, but only writes why it cannot be opened. */
+/* session_try opens the store like session_look(). If that fails, it prints nothing and writes the
+ * reason to ret_message. */
 int session_try(const struct options *, dw **ret_dw, char ret_message[DW_MESSAGE_SIZE]);
 
 /* session_sync waits for the answers to all operations, at most SESSION_PATIENCE. Returns
@@ -50,8 +51,8 @@ int session_turn(dw *, int patience_ms);
  * then says so on stderr. */
 bool session_tell_journaled(const dw_result *);
 
-/* session_close closes the handle and flushes stdout. Returns code, or the exit code of a failure
- * to do so. */
+/* session_close closes the handle and flushes stdout. Returns `code`, or another exit code if one
+ * of the two fails. */
 int session_close(dw *, int code);
 
 /* session_torn reports that stdout cannot be written, and returns EXIT_FAILED. It prints nothing if
@@ -75,18 +76,19 @@ dw_usec session_steady(void);
  * returns the text of the error. */
 const char *why(const dw *, int error);
 
-/* session_why returns the words of a status. If a store in a file is full, *ret_words, of
- * SESSION_WHY_SIZE bytes, says how much space is free, and the limit on file sizes. */
+/* session_why returns a text for a status. If the status is DW_EFULL and the store is a file, the
+ * text also says how much disk space is free and which limit on file sizes applies. That text is in
+ * ret_words. */
 enum { SESSION_WHY_SIZE = 256 };
 const char *session_why(const struct options *, int status, char ret_words[SESSION_WHY_SIZE]);
 
-/* session_store writes the store that the options mean, for a message: its URL, and the namespace
- * if it has several. A complaint hides a password in it. */
+/* session_store writes a name of the store for a message: its URL, and the namespace if the store
+ * can have several. The URL may contain a password, which complain() hides. */
 enum { SESSION_STORE_SIZE = 600 };
 void session_store(const struct options *, char ret_text[SESSION_STORE_SIZE]);
 
-/* session_file returns the path of a store in a file, or NULL if the store is elsewhere. It copies
- * the default path to ret_path. */
+/* session_file writes the path of a store in a file to ret_path and returns it. Returns NULL if the
+ * store is no file. */
 const char *session_file(const struct options *, char ret_path[SESSION_STORE_SIZE]);
 
 #endif

@@ -48,7 +48,8 @@ void fact_field(const char *value, const char *name, char *ret_value, size_t siz
 
 /* ---- Commands of redis-cli ----------------------------------------------------------------- */
 
-/* put_socket writes the option for "unix://PATH?db=0". A masked password is left out. */
+/* put_socket writes the options of redis-cli for the path in "unix://PATH?db=0". It leaves out a
+ * masked password. */
 static void put_socket(const char *path, char *ret_text, size_t size)
 {
 	char socket[DW_ID_SIZE], word[TEXT_SHELL_SIZE];
@@ -59,7 +60,8 @@ static void put_socket(const char *path, char *ret_text, size_t size)
 	(void)snprintf(ret_text, size, " -s %s", text_shell_word(socket, word)); /* it fits */
 }
 
-/* put_host writes the options for "HOST:PORT/0", but not those that redis-cli has by itself. */
+/* put_host writes the options of redis-cli for "HOST:PORT/0". It leaves out values that are the
+ * defaults of redis-cli. */
 static void put_host(const char *place, char *ret_text, size_t size)
 {
 	const char *end = place + (*place == '[' ? strcspn(place, "]") : strcspn(place, ":/ "));
@@ -78,7 +80,7 @@ static void put_host(const char *place, char *ret_text, size_t size)
 			       port); /* cut if long */
 }
 
-/* put_place writes the options that lead to the server. */
+/* put_place writes the options of redis-cli that select the server. */
 static void put_place(const struct server *server, char *ret_text, size_t size)
 {
 	static const char sentinel[] = "Sentinel ";

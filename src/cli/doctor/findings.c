@@ -13,7 +13,8 @@ enum { FOUND_SIZE = 1024 };
 static const char *const levels[] = {
     [FINDING_OK] = "ok", [FINDING_ADVICE] = "advice", [FINDING_SICK] = "sick"};
 
-/* note adds the finding to the list. Without memory it is missing; the counts have it. */
+/* note adds the finding to the list for --json. If out of memory, the list lacks the finding, but
+ * the counts include it. */
 static void note(struct findings *findings, const struct finding *finding, const char *found)
 {
 	json_t *object = json_pack("{s:s, s:s, s:o}", "level", levels[finding->level], "about",
@@ -59,7 +60,7 @@ static void print_json(struct findings *findings)
 		      (json_int_t)findings->counts[FINDING_ADVICE], "findings", findings->list);
 
 	if (line_of(&line, object))
-		(void)fwrite(line.bytes, 1, line.size, stdout); /* as above */
+		(void)fwrite(line.bytes, 1, line.size, stdout); /* session_flush() checks this */
 	else
 		(void)complain(EXIT_FAILED, "out of memory");
 	line_free(&line);

@@ -81,7 +81,7 @@ static void zones_version(char *ret_version, size_t size)
 	(void)fclose(file);                /* it was only read */
 }
 
-/* age returns how many years the version is old, or 0. */
+/* age returns how many years ago the version was made, or 0 if that is unknown. */
 static long age(const char *version)
 {
 	long year = strtol(version, NULL, 10);
@@ -127,8 +127,8 @@ static void folder_of(const char *path, char *ret_folder, size_t size)
 		*slash = '\0';
 }
 
-/* sync_time writes 4 KiB to a file without a name, and returns how long the disk takes to keep
- * them. Returns -1 with errno if that fails. */
+/* sync_time writes 4 KiB to a file without a name, and calls fsync(). Returns how many us this
+ * takes. Returns -1 with errno if it fails. */
 static dw_usec sync_time(const char *folder)
 {
 	static const char block[4096];
@@ -141,7 +141,7 @@ static dw_usec sync_time(const char *folder)
 	if (write(fd, block, sizeof block) == (ssize_t)sizeof block && fsync(fd) == 0)
 		took = session_steady() - began;
 	error = errno;
-	(void)close(fd); /* the file is gone, and nobody needs it */
+	(void)close(fd); /* this deletes the file, which nobody needs */
 	errno = error;
 	return took;
 }
@@ -192,8 +192,8 @@ static void judge_space(struct findings *findings, const char *folder, const str
 		     "%s: %" PRIu64 " GiB are free", folder, free_mib / 1024);
 }
 
-/* judge_wal looks at the log beside a file of SQLite. A reader that stays keeps it from being
- * emptied. */
+/* judge_wal examines the size of SQLite's write-ahead log. A program that reads for a long time
+ * keeps SQLite from emptying the log. */
 static void judge_wal(struct findings *findings, const char *path)
 {
 	char name[4096];

@@ -8,7 +8,7 @@ void machine_clock(struct findings *);
 void machine_limits(struct findings *);
 void machine_zones(struct findings *);
 
-/* machine_disk examines the folder of a file, in which a store or a journal writes. */
+/* machine_disk examines the folder and the disk of a file, which is a store or a journal. */
 void machine_disk(struct findings *, const char *path);
 
 #endif

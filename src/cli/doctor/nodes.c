@@ -8,8 +8,8 @@
 #include "cli/out/text.h"
 
 #define SLOTS 16384
-#define LATE_S 5                      /* a replica that has told nothing for longer is late */
-#define LATE_BYTES (16 * 1024 * 1024) /* or that lacks more */
+#define LATE_S 5                      /* a replica is late if it has sent nothing for longer */
+#define LATE_BYTES (16 * 1024 * 1024) /* a replica is late if it lacks more */
 
 /* ---- Replicas ------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ static bool is_followed(const char *name)
 	       strspn(name + 5, "0123456789") == strlen(name + 5);
 }
 
-/* judge_wanted judges whether there are as many as the URL wants. */
+/* judge_wanted checks that the server has as many replicas as the URL wants. */
 static void judge_wanted(const struct server *server)
 {
 	int64_t wanted = fact_number(server, "replicas.wanted");
@@ -200,7 +200,8 @@ static void judge_sentinel(const struct server *server)
 		     server->name);
 }
 
-/* trouble_of returns the value of a fact without the name of the server, or NULL. */
+/* trouble_of returns the value of a fact, or NULL. It leaves out the name of the server if the
+ * value begins with it. */
 static const char *trouble_of(const struct server *server, const char *name)
 {
 	const char *trouble = fact(server, name);

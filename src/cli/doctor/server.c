@@ -11,8 +11,8 @@
 #include "cli/session.h"
 #include "durawheel/facts.h"
 
-#define CONNECTING DW_SECONDS(2)     /* so long a server may need until it answers */
-#define LEAST_BULK (2 * 1024 * 1024) /* a timer of 1 MiB needs it */
+#define CONNECTING DW_SECONDS(2)     /* how long Sentinels and nodes may take to answer */
+#define LEAST_BULK (2 * 1024 * 1024) /* the least limit for a timer of 1 MiB */
 
 /* ---- Judgements ---------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static void judge_clock(const struct server *server)
 		     span, apart > 0 ? "ahead of" : "behind");
 }
 
-/* judge_loading needs not look for a replica: a store on one cannot be opened. */
+/* judge_loading need not recognize a replica, because dw_open() refuses a store on a replica. */
 static void judge_loading(const struct server *server)
 {
 	if (fact_is(server, "loading", "1"))
@@ -104,8 +104,8 @@ static void judge_persistence(const struct server *server)
 		     server->name, save ? save : "settings are not shown");
 }
 
-/* judge_memory needs not look at maxmemory-policy: a store on a server that evicts cannot be
- * opened. */
+/* judge_memory need not check maxmemory-policy, because dw_open() refuses a store on a server that
+ * evicts keys. */
 static void judge_memory(const struct server *server)
 {
 	int64_t most = fact_number(server, "maxmemory"), used = fact_number(server, "used_memory");
@@ -145,7 +145,8 @@ static void judge_least(const struct server *server, const char *name)
 	     "%s: %s is %s: timers of 1 MiB do not fit", server->name, name, fact(server, key));
 }
 
-/* judge_output looks at the limit of normal clients: "normal 0 0 0 slave ... pubsub ...". */
+/* judge_output examines the limit of normal clients. The setting looks like "normal 0 0 0 slave ...
+ * pubsub ...". */
 static void judge_output(const struct server *server)
 {
 	const char *limits = fact(server, "config.client-output-buffer-limit");
@@ -232,7 +233,7 @@ struct server_ask {
 	bool has_trouble; /* a Sentinel or a node has not answered */
 };
 
-/* is_first returns true if no earlier fact is of the same server. */
+/* is_first returns true if no earlier fact is about the same server. */
 static bool is_first(const dw_fact *facts, size_t number)
 {
 	for (size_t i = 0; i < number; i++)
@@ -241,7 +242,7 @@ static bool is_first(const dw_fact *facts, size_t number)
 	return true;
 }
 
-/* has_tls returns true if a server has TLS: then all have it, and the Sentinels, too. */
+/* has_tls returns true if any server uses TLS. Then all servers and Sentinels use TLS. */
 static bool has_tls(const dw_fact *facts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -250,7 +251,7 @@ static bool has_tls(const dw_fact *facts, size_t count)
 	return false;
 }
 
-/* has_trouble returns true if a server has not answered: it may do so in a moment. */
+/* has_trouble returns true if a server has not answered yet. */
 static bool has_trouble(const dw_fact *facts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -259,7 +260,7 @@ static bool has_trouble(const dw_fact *facts, size_t count)
 	return false;
 }
 
-/* server_facts_answered judges each server. The facts of several servers may alternate. */
+/* server_facts_answered judges each server. The facts about several servers may be mixed. */
 static void server_facts_answered(dw *d, int status, const dw_fact *facts, size_t count, void *user)
 {
 	struct server_ask *ask = user;

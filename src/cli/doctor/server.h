@@ -1,4 +1,4 @@
-/* Examines the servers of a store in Redis: what they say of themselves. */
+/* Examines what the servers of a store in Redis report about themselves. */
 #ifndef DW_CLI_SERVER_H
 #define DW_CLI_SERVER_H
 

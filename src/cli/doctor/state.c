@@ -14,19 +14,19 @@
 #include "durawheel/why.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
-#define LOOKS_MAX 100000u /* timers that the search for zones, and the check, look at */
+#define LOOKS_MAX 100000u /* how many timers the search for zones, and the check, examine */
 
-/* One question to the store. */
+/* The state of one question to the store. */
 struct look {
 	struct findings *findings;
 	int status;
-	uint64_t stored;   /* timers and dead letters */
-	uint64_t settings; /* topics with settings */
-	bool is_told;      /* a topic that waits was told */
-	bool has_owner;    /* somebody counts the timers of topics */
+	uint64_t stored;   /* the number of timers and dead letters */
+	uint64_t settings; /* the number of topics with settings */
+	bool is_told;      /* a topic with waiting due timers was reported */
+	bool has_owner;    /* an owner counts the timers of the topics */
 	struct tzdata tzdata;
 	uint64_t zoneless;
-	char zone[DW_RULE_TEXT_MAX + 1], zoneless_id[DW_ID_SIZE]; /* the first of them */
+	char zone[DW_RULE_TEXT_MAX + 1], zoneless_id[DW_ID_SIZE]; /* the first such timer */
 	dw_cursor cursor;
 };
 
@@ -60,7 +60,7 @@ static void judge_owner(struct look *look, const dw_store_status *store)
 	json_t *report = json_loads(store->owner_report, 0, NULL);
 	char refused[REFUSED_LINE_SIZE], span[TEXT_SPAN_SIZE];
 	dw_usec silent = session_now() - store->owner_seen;
-	/* One is told with its host and pid, of several only how many there are. */
+	/* The text is host and pid of a single owner, or only the number of several owners. */
 	const char *own = strchr(store->owner, ',') ? "owns" : "own";
 
 	refused_line(report, refused);

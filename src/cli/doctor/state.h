@@ -5,7 +5,7 @@
 #include "cli/doctor/findings.h"
 #include "durawheel/durawheel.h"
 
-/* Each returns DW_OK, or why the store has not answered. */
+/* Each function returns DW_OK, or the error of the store. */
 int state_owner(struct findings *, dw *);
 int state_members(struct findings *, dw *);
 int state_topics(struct findings *, dw *);
