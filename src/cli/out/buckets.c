@@ -2,7 +2,7 @@
 
 #define MS(count) DW_MILLISECONDS(count)
 
-/* They are those of the metrics. A test compares them. */
+/* The metrics of the library use the same bounds. A test compares them. */
 static const dw_usec ends[BUCKETS - 1] = {
     50,
     100,

@@ -18,8 +18,8 @@ int coming_ask(dw *, dw_usec from, dw_due_fn, void *user);
  * memory. */
 json_t *coming_object(const dw_due_counts *);
 
-/* coming_counts reads one of the arrays. Returns the sum. coming_is_whole returns true if the
- * counts have all timers that are due within this span from "from" on. */
+/* coming_counts reads one of the arrays and returns the sum of its counts. coming_is_whole returns
+ * true if the counts include all timers that are due within `span` after "from". */
 json_int_t coming_counts(const json_t *coming, const char *key, json_int_t *ret_counts,
 			 size_t count);
 bool coming_is_whole(const json_t *coming, dw_usec span);

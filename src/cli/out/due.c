@@ -30,7 +30,7 @@ int zone_is_known(const struct options *options)
 	return status == DW_OK ? EXIT_DONE : complain(exit_of(status), "--zone: %s", fault);
 }
 
-/* echo tells how a time was understood. */
+/* echo prints how a time was understood. */
 static void echo(enum option_id id, const struct time_read *read, const struct time_place *place)
 {
 	char text[TIME_ECHO_SIZE];
@@ -73,7 +73,8 @@ static int delay_of_option(const struct options *options, enum option_id id, dw_
 	return EXIT_DONE;
 }
 
-/* time_hint returns the end of the message: it names what else may be written as a time. */
+/* time_hint returns the end of an error message, which says what else the option or --in
+ * accepts. */
 static const char *time_hint(enum option_id id, const char *text)
 {
 	if (id == OPT_DUE_FROM || id == OPT_DUE_BEFORE)

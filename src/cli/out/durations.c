@@ -11,8 +11,8 @@ enum { DECIMALS_MAX = 6, WORD_MIN = 3, TEXT_MAX = 128 };
 
 #define WEEK DW_DAYS(7)
 
-/* The spellings of each unit. One of three letters or more may have capital letters. A single
- * capital letter may not, because an M could be a minute or a month. */
+/* The spellings of each unit. Capital letters are allowed in words of three letters or more. A
+ * single capital letter is not allowed, because M could mean minute or month. */
 static const struct spelling {
 	const char *word;
 	dw_usec size;
@@ -79,8 +79,8 @@ static bool take_fraction(const char **text, dw_usec *ret_parts, dw_usec *ret_of
 	return true;
 }
 
-/* take_unit reads a unit, before which there may be blanks. Returns its size, or 0 if text does not
- * go on with one. */
+/* take_unit reads a unit, and blanks before it. Returns the length of the unit, or 0 if the text
+ * continues with no unit. */
 static dw_usec take_unit(const char **text)
 {
 	const char *word = *text + strspn(*text, " ");
@@ -96,8 +96,8 @@ static dw_usec take_unit(const char **text)
 	return 0;
 }
 
-/* take_part reads a number with its unit, which must be smaller than *size, and the blanks behind
- * it. It adds the part to *sum. */
+/* take_part reads a number, its unit and the blanks after it, and adds the duration to *sum. The
+ * unit must be smaller than *size, and becomes the new *size. */
 static bool take_part(const char **text, dw_usec *size, dw_usec *sum, bool *overflows)
 {
 	dw_usec whole, parts, of, unit, part;

@@ -1,6 +1,6 @@
-/* Reads durations as people write them. This is more lenient than the library. A person sees how
- * the command has understood a text. A program would not notice that a typing error has become
- * another duration. */
+/* Reads durations as people write them. The command accepts more spellings than the library,
+ * because a person sees how the command has understood a text. A program would not notice that a
+ * typing error has become another duration. */
 #ifndef DW_CLI_DURATIONS_H
 #define DW_CLI_DURATIONS_H
 
@@ -17,7 +17,7 @@ int duration_of(const char *text, dw_usec *ret_duration);
  * text. */
 const char *duration_fault(const char *text, int status);
 
-/* is_duration returns true if the text is a duration, even if it is too long a one. */
+/* is_duration returns true if the text is a duration, even if the duration is too long. */
 bool is_duration(const char *text);
 
 #endif

@@ -18,7 +18,7 @@ static void append(struct ending *ending, const char *format, ...)
 
 	va_start(arguments, format);
 	(void)vsnprintf(ending->words + size, sizeof ending->words - size, format,
-			arguments); /* the room is large enough */
+			arguments); /* the buffer is large enough */
 	va_end(arguments);
 }
 
@@ -72,8 +72,8 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
 		memcpy(ending->result, ended->result, ended->result_size);
 }
 
-/* write_letter_words describes the end by the dead letter. It is used only if no end is kept,
- * because a kept end has more details. */
+/* write_letter_words describes the end by the dead letter. The caller uses it only if no end is
+ * kept, because a kept end has more details. */
 static void write_letter_words(struct ending *ending, const dw_dead *letter)
 {
 	char time[LOCAL_TEXT_SIZE];

@@ -32,7 +32,8 @@ struct ending {
 };
 
 /* ending_keep stores the end that the library has answered. ending_keep_letter stores a dead
- * letter. If the end is known already, it only adds the reason why the timer died. */
+ * letter. If the end of that timer is known already, ending_keep_letter only adds the reason why
+ * the timer died. */
 void ending_keep(struct ending *, const dw_ended *);
 void ending_keep_letter(struct ending *, const dw_dead *);
 

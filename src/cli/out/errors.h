@@ -24,8 +24,8 @@ enum exit_code {
 int exit_of(int error);
 
 /* complain writes the message to stderr with one write(), after "durawheel: " or in the format of
- * --log. With EXIT_DONE the message is news and no error. Returns code, so that a caller can return
- * it in turn. Any thread may call it. */
+ * --log. With EXIT_DONE the message is information and no error. Returns `code`. Any thread may
+ * call it. */
 int complain(int code, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
@@ -46,17 +46,17 @@ void warn_each(const char *format, ...)
     ;
 
 /* tell_store writes a log line of the library. Each handle of the process logs the state of the
- * store, so a repetition is left out. A line about the end of a problem is news and no warning.
- * Lines that are not for users are dropped. */
+ * store, so tell_store leaves out repeated lines. A line about the end of a problem counts as
+ * information and not as a warning. Lines that are not for users are dropped. */
 void tell_store(dw_log_level, const char *line);
 
 /* complain_about puts a place, "FILE:LINE: ", before each complaint of this thread. Complaints then
- * also write options as the file does: exec_output for --exec-output. NULL ends this. The text must
- * live until then. */
+ * also write options as the file does: exec_output for --exec-output. complain_about(NULL) ends
+ * this. The text must live until then. */
 void complain_about(const char *place);
 
-/* presentable returns a misplaced word for a message. It replaces a word that may be a URL with a
- * password. */
+/* presentable returns a misplaced word for a message. If the word may be a URL with a password, it
+ * returns a text in its place. */
 const char *presentable(const char *word);
 
 /* mask_passwords hides user and password in the URLs of the text, in place. */

@@ -1,10 +1,10 @@
 #include "cli/out/history.h"
 
-/* After a longer silence nobody knows in which minute something has happened. */
+/* After a longer silence it is unknown in which minute something has happened. */
 #define SILENCE_MAX DW_SECONDS(90)
 
-/* move_to makes `minute` the newest one. Those that it has passed are known if `is_known`. A clock
- * that was set back, or far ahead, begins a new history. */
+/* move_to makes `minute` the newest minute. If `is_known`, the counts of the minutes in between are
+ * known. If the clock was set back or far ahead, a new history begins. */
 static void move_to(struct history *history, int64_t minute, bool is_known)
 {
 	int64_t passed = minute - history->newest;

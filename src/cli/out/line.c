@@ -40,7 +40,7 @@ json_t *line_name(const char *name)
 
 	if (text)
 		return text;
-	(void)text_escape(name, strlen(name), form, sizeof form); /* the room is large enough */
+	(void)text_escape(name, strlen(name), form, sizeof form); /* the buffer is large enough */
 	return json_string(form);
 }
 
@@ -145,7 +145,7 @@ bool line_of_firing(struct line *line, const dw_firing *firing)
 	object = add_occurrence(object, firing->occurrence, NULL);
 	if (object && firing->occurrence > 0)
 		(void)json_object_set_new(object, "missed",
-					  /* Without memory the key is missing. */
+					  /* If out of memory, the key is missing. */
 					  json_integer(firing->missed));
 	return line_of_timer(line, object, firing->data, firing->data_size);
 }
@@ -201,7 +201,7 @@ bool line_of_info(struct line *line, const dw_info *info, const char *unknown_zo
 
 	if (object && unknown_zone)
 		(void)json_object_set_new(object, "unknown_zone",
-					  /* Without memory the key is missing. */
+					  /* If out of memory, the key is missing. */
 					  line_name(unknown_zone));
 	return line_of_timer(line, object, info->data, info->data_size);
 }
@@ -248,7 +248,7 @@ static json_t *dead_of(const dw_dead *letter)
 	    (json_int_t)letter->crashes, "generation", (json_int_t)letter->generation);
 
 	if (object && letter->newer)
-		/* Without memory the key is missing. */
+		/* If out of memory, the key is missing. */
 		(void)json_object_set_new(object, "newer", json_true());
 	if (object && !add_why(object, letter->why)) {
 		json_decref(object);

@@ -10,8 +10,8 @@
 #include "durawheel/ended.h"
 #include "durawheel/topic.h"
 
-/* A line with its newline. If all bytes are zero, the line is empty. A line can be filled again and
- * again. Free it with line_free(). */
+/* A line with its newline. If all bytes are zero, the line is empty. A line can be filled
+ * repeatedly. Free it with line_free(). */
 struct line {
 	char *bytes;
 	size_t size;
@@ -23,10 +23,11 @@ struct line {
 json_t *line_name(const char *name);
 
 /* These functions write an object into the line. They return false if out of memory. line_of_info
- * writes what import reads. It also writes unknown_zone unless that is NULL: the zone of the rule,
- * if this machine does not know it. line_of_whole_info writes all fields, and the end of an earlier
- * timer unless it is NULL. It takes ownership of that end. line_of takes ownership of object. If
- * object is NULL, it returns false. */
+ * writes the keys that import reads. It also writes unknown_zone, the zone of the rule if this
+ * machine does not know that zone; NULL means that there is none. line_of_whole_info writes all
+ * fields. It also writes `ended`, the end of an earlier timer, and takes ownership of it; NULL
+ * means that there is none. line_of takes ownership of object. If object is NULL, it returns
+ * false. */
 bool line_of_firing(struct line *, const dw_firing *);
 bool line_of_info(struct line *, const dw_info *, const char *unknown_zone);
 bool line_of_whole_info(struct line *, const dw_info *, json_t *ended);

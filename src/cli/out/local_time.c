@@ -10,10 +10,10 @@
 
 #include "cli/out/clock.h"
 
-/* The library knows the offsets of zones until this time. */
+/* The library knows the offsets of time zones until this time. */
 #define ZONES_MAX (INT64_C(253402128000) * 1000000)
 
-/* Where the names of zones begin in a path. */
+/* In the path of a zone's file, the name of the zone follows this text. */
 static const char folder[] = "zoneinfo/";
 
 static dw_rule rule_in(const char *name)
@@ -41,13 +41,14 @@ int local_zone_find(const char *name, struct local_zone *ret_zone, char *ret_fau
 	return status;
 }
 
-/* refuse_machine says that the machine's zone is unknown. `source` names it in the message. */
+/* refuse_machine reports that the machine's zone is unknown. The message says that `source` names
+ * the zone. */
 static int refuse_machine(const char *source, const char *name, char *ret_fault)
 {
 	(void)snprintf(ret_fault, LOCAL_FAULT_SIZE,
 		       "this machine has no zone \"%.100s\", which %s names: install the package "
 		       "tzdata, write --zone, or write the time with its offset",
-		       name, source); /* the room suffices */
+		       name, source); /* the buffer is large enough */
 	return DW_EINVAL;
 }
 

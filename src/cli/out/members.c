@@ -117,7 +117,8 @@ static const char *words_of(const json_t *member, const char *key)
 	return words ? words : "";
 }
 
-/* write_part writes what is not as it should be with the shards of a member, or "". */
+/* write_part describes a problem with the shards of a member. It writes "" if there is no
+ * problem. */
 static void write_part(const json_t *member, json_int_t shard_count,
 		       char ret_text[MEMBERS_STATE_SIZE])
 {

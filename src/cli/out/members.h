@@ -7,7 +7,7 @@
 
 #include "durawheel/members.h"
 
-/* The longest text of the numbers of shards: "0, 2, 4" and so on to 254. */
+/* The size of the longest text of shard numbers: "0, 2, 4" and so on to 254. */
 #define MEMBERS_SHARDS_SIZE 1024
 #define MEMBERS_WHO_SIZE 256
 #define MEMBERS_STATE_SIZE 640
@@ -16,14 +16,15 @@
  * memory. "unowned" has the shards that no member has. */
 json_t *members_object(const dw_member_list *);
 
-/* members_note_owner notes that one owner has the whole namespace, and the peers wait for its end:
- * then no peer has a shard, and none is without an owner. `owner` is that of dw_store_status. */
+/* members_note_owner empties "unowned" if one owner has the whole namespace. That is so if no
+ * living peer has a shard and `owner`, which comes from dw_store_status, is not "". The peers then
+ * wait until that owner ends. */
 void members_note_owner(json_t *object, const char *owner);
 
 /* members_shards writes an array of numbers that grow as "0-3, 7". */
 void members_shards(const json_t *numbers, char ret_text[MEMBERS_SHARDS_SIZE]);
 
-/* members_state writes what is not as it should be with a member, or "". */
+/* members_state describes the problems of a member. It writes "" if there is no problem. */
 void members_state(const json_t *member, json_int_t shard_count, char ret_text[MEMBERS_STATE_SIZE]);
 
 /* members_who writes who a member is, without the version. */

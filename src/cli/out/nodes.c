@@ -14,7 +14,7 @@ static json_t *shards_of(const dw_node *node)
 {
 	json_t *shards = json_array();
 
-	/* Without memory one is missing, here and below. */
+	/* If out of memory, an entry is missing, here and below. */
 	for (unsigned i = 0; i < DW_NODE_SHARDS; i++)
 		if (node->shards[i / 64] >> i % 64 & 1)
 			(void)json_array_append_new(shards, json_integer(i));
@@ -56,7 +56,7 @@ void nodes_add(json_t *object, const dw *d)
 		(void)json_object_set_new(object, "nodes", nodes);
 }
 
-/* print_replicas says at which level calls are answered. */
+/* print_replicas prints how many replicas have a change before its call is answered. */
 static void print_replicas(const dw_node *node)
 {
 	char line[128];

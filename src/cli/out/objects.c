@@ -40,7 +40,7 @@ static void add_number(json_t *object, const char *name, int64_t number)
 {
 	if (number != 0)
 		(void)json_object_set_new(object, name,
-					  /* Without memory the key is missing. */
+					  /* If out of memory, the key is missing. */
 					  json_integer(number));
 }
 
@@ -83,7 +83,7 @@ json_t *object_of_topic(const dw_topic_info *info)
 	if (info->waits)
 		(void)json_object_set_new(
 		    object, "waits",
-		    /* Without memory the key is missing. */
+		    /* If out of memory, the key is missing. */
 		    json_string(dw_describe_waits((dw_waits)info->waits)->name));
 	add_number(object, "started", (int64_t)info->started);
 	add_number(object, "late", (int64_t)info->late);

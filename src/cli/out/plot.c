@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 8 }; /* a character has so many heights or widths */
+enum { STEPS = 8 }; /* a character has 8 heights or widths */
 
-/* setting returns the variable that decides the encoding, as setlocale() would choose it. */
+/* setting returns the value of the environment variable from which setlocale() would take the
+ * encoding. */
 static const char *setting(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -41,7 +42,8 @@ static json_int_t most_of(const json_int_t *counts, size_t count)
 	return most;
 }
 
-/* steps_of returns how much of `full` steps a count has; at least one if it is not 0. */
+/* steps_of scales a count to steps. The count `most` gets `full` steps, and a count above 0 at
+ * least one. */
 static size_t steps_of(json_int_t count, json_int_t most, size_t full)
 {
 	size_t steps;
@@ -52,7 +54,7 @@ static size_t steps_of(json_int_t count, json_int_t most, size_t full)
 	return steps < 1 ? 1 : steps > full ? full : steps;
 }
 
-/* character_of returns what stands for a number of steps, or for a number that is not known. */
+/* character_of returns the character for a count, or "?" for a count that is not known. */
 static const char *character_of(json_int_t count, json_int_t most, bool has_blocks)
 {
 	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

@@ -25,7 +25,7 @@ void refused_line(const json_t *report, char ret_line[REFUSED_LINE_SIZE])
 	json_array_foreach(shards, i, shard)
 	{
 		if (used + 24 > sizeof numbers)
-			break; /* a report of ours is never so long */
+			break; /* no report of the library has such a long list */
 		used += (size_t)snprintf(numbers + used, sizeof numbers - used, "%s%lld",
 					 i > 0 ? ", " : "", (long long)number(shard, "shard"));
 	}

@@ -14,7 +14,7 @@ struct rule_words {
 bool rule_is_given(const struct options *);
 
 /* rule_option_given returns the first given option that belongs to a rule, or OPTION_COUNT. --zone
- * does not count, because a time can have one, too. */
+ * does not count, because a time can have a zone, too. */
 enum option_id rule_option_given(const struct options *);
 
 /* rule_of_info reads the rule of a stored timer. Its occurrences come after info->occurrence. Free
@@ -22,8 +22,8 @@ enum option_id rule_option_given(const struct options *);
 int rule_of_info(const dw_info *, const char *command, dw_rule **ret_rule);
 
 /* rule_of_options builds the rule from options and checks it. `command` begins the messages.
- * *ret_words must start as zero, and holds the memory of the rule. Call rule_words_free() in both
- * cases. Returns EXIT_DONE, or complains. */
+ * *ret_words must start as zero, and holds the memory of the rule. Call rule_words_free() even if
+ * this fails. Returns EXIT_DONE, or complains. */
 int rule_of_options(const struct options *, const char *command, struct rule_words *ret_words);
 void rule_words_free(struct rule_words *);
 

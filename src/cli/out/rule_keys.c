@@ -34,7 +34,7 @@ enum { FIELDS = sizeof fields / sizeof fields[0] };
 /* The text of a rule while it is built, and the message if it is invalid. */
 struct rule_lines {
 	char text[DW_RULE_TEXT_MAX + 1];
-	size_t size; /* may exceed the room; the text is then too long */
+	size_t size; /* may exceed the buffer; the text is then too long */
 	char *fault;
 	struct time_place place;
 };

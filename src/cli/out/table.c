@@ -7,7 +7,8 @@
 #include "cli/session.h"
 #include "cli/out/text.h"
 
-/* A longer id or topic moves only the rest of its own row. */
+/* The widths of columns, in characters. A longer id or topic shifts only the rest of its own
+ * row. */
 enum {
 	TIME_WIDTH = 27,
 	LOCAL_WIDTH = 32,

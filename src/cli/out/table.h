@@ -8,7 +8,8 @@
 #include "cli/out/local_time.h"
 #include "durawheel/durawheel.h"
 
-/* The widths of the columns. They start as zero. Times are those of the zone; NULL: UTC. */
+/* The widths of the columns, which start as zero. Times are shown in the zone, or in UTC if zone is
+ * NULL. */
 struct table {
 	const struct local_zone *zone;
 	size_t when;
@@ -25,7 +26,7 @@ void table_fit(struct table *, const char *id, const char *topic);
 void table_begin(const struct table *, dw_usec time, const char *id, const char *topic);
 void table_header(struct table *, const char *time_name);
 
-/* These print a row of a name and a value. A zone of NULL is UTC. */
+/* These functions print a row of a name and a value. If the zone is NULL, the time is in UTC. */
 void table_row_text(const char *name, const void *text, size_t size);
 void table_row_count(const char *name, uint64_t count);
 void table_row_time(const char *name, dw_usec time, const struct local_zone *);

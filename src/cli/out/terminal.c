@@ -65,7 +65,7 @@ void terminal_enter(struct terminal *terminal)
 void terminal_leave(struct terminal *terminal)
 {
 	if (terminal->is_entered)
-		/* A terminal that is gone needs nothing back. */
+		/* If the terminal is gone, there is nothing to restore. */
 		(void)write_all(leave, sizeof leave - 1);
 	terminal->is_entered = false;
 	if (terminal->has_keys)

@@ -133,7 +133,8 @@ const char *text_shell_word(const char *text, char ret_word[TEXT_SHELL_SIZE])
 				       is_plain ? "" : "'"); /* it fits */
 
 	for (; *text && used < TEXT_SHELL_SIZE - 6; text++) {
-		/* A quote ends the quoted part, stands behind a backslash, and begins another. */
+		/* A quote becomes '\'': it ends the quoted text, adds an escaped quote, and begins
+		 * another quoted text. */
 		if (*text == '\'') {
 			memcpy(ret_word + used, "'\\''", 4);
 			used += 4;
@@ -162,7 +163,7 @@ void text_span(dw_usec duration, int units, char ret_text[TEXT_SPAN_SIZE])
 		dw_usec count = duration / all[i].size;
 
 		duration %= all[i].size;
-		if (count > 0) /* the room fits the longest text */
+		if (count > 0) /* the buffer fits the longest text */
 			used += (size_t)snprintf(ret_text + used, TEXT_SPAN_SIZE - used,
 						 "%" PRId64 "%s", count, all[i].name);
 		units -= used > 0;

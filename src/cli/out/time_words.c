@@ -10,7 +10,7 @@
 
 enum { WORDS_MAX = 10, NAME_MIN = 3, DECIMALS_MAX = 9, NUMBER_DIGITS_MAX = 4 };
 
-/* The text while it is read: its words, and the next of them. */
+/* The state while a text is read: its words, and the index of the next word. */
 struct words {
 	const char *source;
 	char text[TIME_WORDS_SIZE];
@@ -24,7 +24,7 @@ struct words {
 static bool hint(struct words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* hint says what is wrong, and returns false. */
+/* hint writes what is wrong with the text, and returns false. */
 static bool hint(struct words *words, const char *format, ...)
 {
 	va_list arguments;
@@ -35,7 +35,7 @@ static bool hint(struct words *words, const char *format, ...)
 	return false;
 }
 
-/* twice says that the text has a part a second time. */
+/* twice reports that the text has two parts of one kind. It returns false. */
 static bool twice(struct words *words, const char *what)
 {
 	return hint(words, "it has two %s", what);
@@ -57,7 +57,7 @@ static bool has_form(const char *text, const char *form)
 	return true;
 }
 
-/* cut_day cuts the 'T' between a day and a time. */
+/* cut_day replaces the 'T' between a day and a time by a blank. */
 static void cut_day(char *word)
 {
 	enum { DAY_SIZE = sizeof "2026-12-01" - 1 };
@@ -66,7 +66,7 @@ static void cut_day(char *word)
 		word[DAY_SIZE] = ' ';
 }
 
-/* divide copies the text, and finds its words. */
+/* divide copies the text and splits it into words. */
 static bool divide(struct words *words, const char *text)
 {
 	static const char between[] = " ,";
@@ -182,7 +182,7 @@ static bool take_number_of_day(struct words *words, const char *word, bool *ret_
 	*ret_taken = false;
 	if (digits == 0 || digits > NUMBER_DIGITS_MAX || digits == 3)
 		return true;
-	(void)take_number(&word, NUMBER_DIGITS_MAX, &number); /* there are as many */
+	(void)take_number(&word, NUMBER_DIGITS_MAX, &number); /* the digits were checked above */
 	for (size_t i = 0; i < 5; i++) {
 		if (strcasecmp(word, endings[i]) != 0 || (digits == 4 && i > 0))
 			continue;
@@ -194,7 +194,8 @@ static bool take_number_of_day(struct words *words, const char *word, bool *ret_
 	return true;
 }
 
-/* take_iso_day reads 2026-12-01, and refuses what may have the day or the month first. */
+/* take_iso_day reads a day like 2026-12-01. It refuses a day like 01/12/2026, because either number
+ * may be the month. */
 static bool take_iso_day(struct words *words, const char *word, bool *ret_taken)
 {
 	size_t size = strspn(word, DIGITS "./-");
@@ -233,7 +234,7 @@ static bool take_fraction(const char **text, dw_usec *ret_fraction)
 	return true;
 }
 
-/* half_of reads am or pm. Returns 0 or 12, or -1. */
+/* half_of returns 0 for am, 12 for pm, and -1 for any other word. */
 static int half_of(const char *word)
 {
 	return strcasecmp(word, "am") == 0 || strcasecmp(word, "a.m.") == 0   ? 0
@@ -301,7 +302,7 @@ static bool take_utc_offset(struct words *words, const char *word, bool *ret_tak
 	return true;
 }
 
-/* take_ending reads what stands behind a time without a blank: am, pm or an offset. */
+/* take_ending reads am, pm or an offset that follows a time without a blank. */
 static bool take_ending(struct words *words, const char *ending)
 {
 	bool taken = false;
@@ -313,7 +314,8 @@ static bool take_ending(struct words *words, const char *ending)
 	return !*ending || taken || hint(words, "\"%.40s\" is not understood", ending);
 }
 
-/* take_clock reads 9:00, 09:00:30.5, 9am and the next word am, or noon. */
+/* take_clock reads a time of day: 9:00, 09:00:30.5, 9am, or noon. "am" may also be the next
+ * word. */
 static bool take_clock(struct words *words, const char *word, bool *ret_taken)
 {
 	struct time_words *parts = words->parts;
@@ -349,7 +351,7 @@ static bool take_clock(struct words *words, const char *word, bool *ret_taken)
 
 /* ---- All ----------------------------------------------------------------------------------- */
 
-/* take_zone reads the name of a zone, in which there is a '/'. */
+/* take_zone reads the name of a zone, which always contains a '/'. */
 static bool take_zone(struct words *words, const char *word, bool *ret_taken)
 {
 	*ret_taken = strchr(word, '/') && !is_digit(*word);
@@ -388,7 +390,7 @@ static bool take_word(struct words *words)
 	return hint(words, "\"%.40s\" is not understood", word);
 }
 
-/* check_whole refuses parts that need another one. */
+/* check_whole refuses a part that needs another part, which the text does not have. */
 static bool check_whole(struct words *words)
 {
 	const struct time_words *parts = words->parts;

@@ -31,7 +31,7 @@ static int refuse(char *fault, int status, const char *format, ...)
 
 /* ---- Numbers ------------------------------------------------------------------------------- */
 
-/* seconds_of reads seconds since 1970, of at least so many digits. */
+/* seconds_of reads seconds since 1970, which must have at least `least` digits. */
 static bool seconds_of(const char *text, size_t least, dw_usec *ret_time)
 {
 	size_t digits = strspn(text, DIGITS), decimals;
@@ -54,8 +54,8 @@ static bool seconds_of(const char *text, size_t least, dw_usec *ret_time)
 	return true;
 }
 
-/* is_compact returns true if the digits look like a day and a time without marks: 20261201, with
- * 0900 or 090000 behind it. ret_plain is the time with its marks. */
+/* is_compact returns true if the text is a day without separators, like 20261201, or a day and a
+ * time, like 202612010900 or 20261201090000. ret_plain is then the time with separators. */
 static bool is_compact(const char *text, char ret_plain[DW_TIME_SIZE])
 {
 	size_t digits = strspn(text, DIGITS);
@@ -91,10 +91,11 @@ const char *time_resembles(dw_usec number, dw_usec *ret_right)
 	return NULL;
 }
 
-/* refuse_number refuses digits alone. If they look like a time, the fault has the right one. */
+/* refuse_number refuses a text of digits only. If it looks like a time, the message shows the right
+ * form. */
 static int refuse_number(const char *text, char *fault)
 {
-	enum { KEPT = 10 }; /* the digits of the seconds from 2001 to 2286 */
+	enum { KEPT = 10 }; /* seconds from 2001 to 2286 have ten digits */
 	const size_t digits = strspn(text, DIGITS);
 	const char *unit = digits == 13   ? "milliseconds"
 			   : digits == 16 ? "microseconds"
@@ -119,8 +120,8 @@ static int refuse_number(const char *text, char *fault)
 		      unit, seconds, plain);
 }
 
-/* read_number reads seconds since 1970, with or without '@'. Returns DW_ENOENT if the text is
- * none. */
+/* read_number reads seconds since 1970, with or without '@'. Returns DW_ENOENT if the text is no
+ * number. */
 static int read_number(const char *text, dw_usec *ret_time, char *fault)
 {
 	char plain[DW_TIME_SIZE];
@@ -145,21 +146,21 @@ static int read_number(const char *text, dw_usec *ret_time, char *fault)
 
 /* ---- Days ---------------------------------------------------------------------------------- */
 
-/* What is read, where, and what is wrong with it. */
+/* The words that are read, the zone in which they are read, and the buffer for a message. */
 struct time_reading {
 	const struct time_words *words;
 	const struct local_zone *zone;
-	dw_usec now; /* as clocks in the zone show it */
+	dw_usec now; /* the current time as clocks in the zone show it */
 	char *fault;
 };
 
 static int weekday_of(dw_usec wall)
 {
-	/* 1970-01-01 was a Thursday. Walls are after the year 0, so the sum is positive. */
+	/* 1970-01-01 was a Thursday. Local times are after the year 0, so the sum is positive. */
 	return (int)((wall / DW_DAYS(1) + 4 + WEEK_DAYS * INT64_C(1000000)) % WEEK_DAYS);
 }
 
-/* day_of returns the beginning of the day. */
+/* day_of returns the beginning of the day in which a local time lies. */
 static dw_usec day_of(dw_usec wall)
 {
 	dw_usec rest = wall % DW_DAYS(1);
@@ -167,7 +168,7 @@ static dw_usec day_of(dw_usec wall)
 	return wall - (rest < 0 ? rest + DW_DAYS(1) : rest);
 }
 
-/* wall_of_day sets the wall to the beginning of a day. Returns DW_OK or DW_ELIMIT. */
+/* wall_of_day writes the local time at which a day begins. Returns DW_OK or DW_ELIMIT. */
 static int wall_of_day(int year, int month, int day, dw_usec *ret_wall)
 {
 	char text[DW_TIME_SIZE];
@@ -197,7 +198,8 @@ static int refuse_day(const struct time_reading *reading, int year)
 		      names[words->month - 1], year, last);
 }
 
-/* find_date finds the day of a month. Without a year it is the next one. */
+/* find_date finds the day that the text names by month and day. If the text has no year, it finds
+ * the next such day. */
 static int find_date(const struct time_reading *reading, dw_usec clock, dw_usec *ret_day)
 {
 	const struct time_words *words = reading->words;
@@ -218,7 +220,8 @@ static int find_date(const struct time_reading *reading, dw_usec clock, dw_usec 
 	return refuse_day(reading, year);
 }
 
-/* next_day returns the day of the next such time: today, or later. */
+/* next_day returns the next day on which the time of day is in the future: today, tomorrow, or the
+ * next day with the weekday of the text. */
 static dw_usec next_day(const struct time_reading *reading, dw_usec clock)
 {
 	dw_usec day = day_of(reading->now), step = DW_DAYS(1);
@@ -231,7 +234,7 @@ static dw_usec next_day(const struct time_reading *reading, dw_usec clock)
 	return day + clock > reading->now ? day : day + step;
 }
 
-/* check_weekday refuses a date with the name of another day of the week. */
+/* check_weekday refuses a date if the text names another day of the week. */
 static int check_weekday(const struct time_reading *reading, dw_usec day)
 {
 	static const char *const names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -244,7 +247,7 @@ static int check_weekday(const struct time_reading *reading, dw_usec day)
 		      names[weekday]);
 }
 
-/* find_day finds the day that the words mean, for a time of day. */
+/* find_day finds the day that the words mean. `clock` is the time of day. */
 static int find_day(const struct time_reading *reading, dw_usec clock, dw_usec *ret_day)
 {
 	const struct time_words *words = reading->words;
@@ -279,7 +282,7 @@ static int refuse_moments(const struct time_reading *reading, int count, const d
 		      reading->zone->name, first, second);
 }
 
-/* find_moment finds the moment at which clocks show the wall. */
+/* find_moment finds the moment at which clocks in the zone show the local time `wall`. */
 static int find_moment(const struct time_reading *reading, dw_usec wall, dw_usec *ret_time)
 {
 	dw_usec moments[2];
@@ -299,7 +302,7 @@ static int find_moment(const struct time_reading *reading, dw_usec wall, dw_usec
 	return DW_OK;
 }
 
-/* check_zone refuses a name behind an offset that the zone does not have then. */
+/* check_zone refuses an offset with the name of a zone that has another offset at that time. */
 static int check_zone(const struct time_reading *reading, const struct local_zone *named,
 		      dw_usec time)
 {
@@ -322,7 +325,8 @@ int time_zone(const struct time_place *place, struct local_zone *ret_zone,
 	return status == DW_OK ? DW_OK : refuse(ret_fault, status, "%s", why);
 }
 
-/* find_zone finds the zone of the words: the one that they name, their offset, or the place's. */
+/* find_zone finds the zone in which a text is read. It is the zone that the text names, else the
+ * offset of the text, else the zone of the place. */
 static int find_zone(const struct time_words *words, const struct time_place *place,
 		     struct local_zone *ret_zone, char *fault)
 {
@@ -381,7 +385,7 @@ static int refuse_words(const char *text, int status, const char *hint, char *fa
 		      "1970, as @1780306200");
 }
 
-/* read_delay reads now, or "in" and a duration. Returns DW_ENOENT if the text is neither. */
+/* read_delay reads "now", or "in" with a duration. Returns DW_ENOENT if the text is neither. */
 static int read_delay(const char *text, dw_usec now, dw_usec *ret_time, char *fault)
 {
 	dw_usec delay = 0;

@@ -10,7 +10,7 @@
 
 enum { TIME_FAULT_SIZE = 512 };
 
-/* The moment and the place of whoever writes a time. */
+/* When and where a time was written. */
 struct time_place {
 	dw_usec now;
 	const char
@@ -19,10 +19,11 @@ struct time_place {
 
 struct time_read {
 	dw_usec time;
-	/* The text is no complete RFC 3339 and no number, so its reader has decided something. */
+	/* True if the text is neither complete RFC 3339 nor a number, so that it could mean another
+	 * time. */
 	bool is_understood;
 	bool has_zone;
-	struct local_zone zone; /* with has_zone: the zone by which the text was read */
+	struct local_zone zone; /* with has_zone: the zone in which the text was read */
 };
 
 /* time_of reads all that dw_parse_time() reads, and:
@@ -37,17 +38,18 @@ struct time_read {
 int time_of(const char *text, const struct time_place *, struct time_read *ret_read,
 	    char ret_fault[TIME_FAULT_SIZE]);
 
-/* time_zone finds the zone of the place. Returns as time_of() does; the fault is whole. */
+/* time_zone finds the zone of the place. Returns the codes of time_of(). On an error ret_fault is a
+ * complete message. */
 int time_zone(const struct time_place *, struct local_zone *ret_zone,
 	      char ret_fault[TIME_FAULT_SIZE]);
 
-/* time_echo writes how a time was understood: in its zone, and how far from now. */
+/* time_echo writes how a time was understood: the time in its zone, and its distance from now. */
 enum { TIME_ECHO_SIZE = LOCAL_TEXT_SIZE + 80 };
 void time_echo(const struct time_read *, const struct time_place *, char ret_text[TIME_ECHO_SIZE]);
 
-/* time_resembles returns the unit of a number that looks like seconds, milliseconds or nanoseconds
- * since 1970 where microseconds are wanted, and the right number. It returns NULL if the number
- * looks like microseconds. */
+/* time_resembles checks a number that should be microseconds since 1970. If the number looks like
+ * seconds, milliseconds or nanoseconds, it returns the name of that unit and writes the number in
+ * microseconds to *ret_right. Otherwise it returns NULL. */
 const char *time_resembles(dw_usec number, dw_usec *ret_right);
 
 #endif

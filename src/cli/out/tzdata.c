@@ -51,7 +51,7 @@ const char *tzdata_lacks(struct tzdata *tzdata, const dw_info *info)
 		tzdata->zones = json_object();
 	if (json_object_size(tzdata->zones) < ZONES_MAX)
 		(void)json_object_set_new(tzdata->zones, tzdata->zone,
-					  /* Without memory the zone is looked up again. */
+					  /* If out of memory, the zone is looked up again. */
 					  json_boolean(knows));
 	return knows ? NULL : tzdata->zone;
 }

@@ -7,7 +7,7 @@
 #include "cli/out/line.h"
 #include "cli/session.h"
 
-/* append adds the text to the words of waiting_words(). What is too long is cut. */
+/* append adds the text to the words of waiting_words(). It cuts a text that is too long. */
 static void append(char *words, const char *before, const char *text)
 {
 	size_t used = strlen(words);
@@ -52,7 +52,8 @@ static size_t put_word(char *to, size_t used, const char *text)
 	       (size_t)snprintf(to + used, WAITING_COMMAND_SIZE - used, "%s", shown); /* it fits */
 }
 
-/* is_word returns true if the word of the template stands at `at`, behind the character `last`. */
+/* is_word returns true if the template has the placeholder `word` at `at`. `last` is the character
+ * before `at`. */
 static bool is_word(const char *at, const char *word, char last)
 {
 	size_t size = strlen(word);

@@ -90,7 +90,7 @@ static bool refuse_key(struct wish *wish, const char *name)
 	for (int key = 0; key < KEYS; key++)
 		if (key_name(key))
 			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
-						 /* The room fits all names. */
+						 /* The buffer holds all names. */
 						 size ? ", " : "", key_name(key));
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
@@ -188,8 +188,8 @@ static bool read_rule_keys(struct wish *wish, const json_t **values, const struc
 	return true;
 }
 
-/* read_number reads "due". Another program may have written seconds or milliseconds there. A due
- * beside a "state" is of list --json, so it is right. */
+/* read_number reads "due". Another program may have written seconds or milliseconds there. A line
+ * with a "state" comes from `list --json`, so its "due" is right. */
 static bool read_number(struct wish *wish, const json_t **values)
 {
 	dw_usec due = json_integer_value(values[KEY_DUE]), right;

@@ -6,8 +6,8 @@
 
 static const char blanks[] = " \t";
 
-/* words_make allocates room for `count` words and, behind them, `size` bytes of text. It is one
- * block, which the caller frees. */
+/* words_make allocates one block for `count` words and, after them, `size` bytes of text. The
+ * caller frees the block. */
 static char **words_make(size_t count, size_t size, char **ret_bytes)
 {
 	char **words = calloc(1, (count + 1) * sizeof *words + size);
