@@ -8,7 +8,7 @@
 #include "cli/out/ending.h"
 #include "cli/out/text.h"
 
-#define NAMES_MAX 400 /* bytes of the words until which topics are named */
+#define NAMES_MAX 400 /* no further topic is named after this number of bytes */
 
 static void append(char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -27,8 +27,8 @@ static uint64_t messages_of(const dw_topic_info *topic)
 	return topic->waiting + topic->taken + topic->later;
 }
 
-/* queue_of_token returns the queue if the id looks like the token of one of its messages, as
- * game.x/17/1. Else it returns NULL. */
+/* queue_of_token returns a queue if the id looks like a token of one of the queue's messages, for
+ * example game.x/17/1. Otherwise it returns NULL. */
 static const dw_topic_info *queue_of_token(const char *id, const dw_topic_info *topics,
 					   size_t count)
 {

@@ -1,4 +1,4 @@
-/* Says of an id without a timer, without a kept end and without a dead letter where to look. */
+/* Explains where to look for an id that has no timer, no kept end and no dead letter. */
 #ifndef DW_CLI_ABSENT_H
 #define DW_CLI_ABSENT_H
 
@@ -8,9 +8,9 @@
 
 #define ABSENT_SIZE 1536
 
-/* absent_words writes what the topics may have to do with the id. Some of them keep the ends of
- * their timers. Queues have messages, which are not found by their ids. The token of a message is
- * recognized. */
+/* absent_words describes how the topics may be related to the id. It names topics that keep the
+ * ends of their timers, and queues, whose messages are not found by their ids. It also recognizes
+ * the token of a message. */
 void absent_words(const char *id, const dw_topic_info *topics, size_t count,
 		  char ret_words[ABSENT_SIZE]);
 

@@ -1,8 +1,8 @@
 /* durawheel cancel -: cancels the timers whose ids are on stdin.
  *
  * It cancels some thousand ids at a time, so its memory does not depend on the length of the
- * stream. On SIGINT, SIGTERM or SIGHUP it stops reading, waits for the answers, and prints how far
- * it has come. Then the signal has its usual effect. */
+ * stream. On SIGINT, SIGTERM or SIGHUP it stops reading, waits for the answers, and prints how many
+ * timers it has cancelled. Then the signal has its usual effect. */
 #include "cli/tool/cancel_where.h"
 
 #include <errno.h>
@@ -134,8 +134,8 @@ static int take_id(struct id_stream *stream, const char *line, size_t size)
 	return stream->count == AT_ONCE ? send(stream) : EXIT_DONE;
 }
 
-/* read_more cancels the ids that it has before it waits for more. So a slow writer does not have to
- * wait for its cancels. */
+/* read_more waits for more bytes of the stream and reads them. Before that it cancels the ids that
+ * it has, so that these cancels do not wait for a slow writer. */
 static int read_more(struct id_stream *stream)
 {
 	int code = send(stream);
@@ -188,8 +188,8 @@ static void print(const struct id_stream *stream, bool json)
 			     stream->failed); /* session_close() reports a failed write */
 }
 
-/* end_stream closes the handle, which completes the last cancels, and prints how far the command
- * has come. Returns an exit code. */
+/* end_stream closes the handle, which completes the last cancels, and prints the counts. Returns an
+ * exit code. */
 static int end_stream(struct id_stream *stream, bool json)
 {
 	if (!stream->interrupts.signal) {

@@ -1,7 +1,7 @@
 /* durawheel cancel SELECTION: cancels or counts the selected timers.
  *
  * On SIGINT, SIGTERM or SIGHUP it reads no further page, waits for the answers to its cancels, and
- * prints how far it has come. Then the signal has its usual effect. */
+ * prints how many timers it has cancelled. Then the signal has its usual effect. */
 #include "cli/tool/cancel_where.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "cli/session.h"
 #include "cli/run/signals.h"
 
-enum { UNASKED_MAX = 1000 }; /* --yes is needed to cancel more */
+enum { UNASKED_MAX = 1000 }; /* more timers are cancelled only with --yes */
 
 struct sweep {
 	dw_tally tally;
@@ -46,8 +46,8 @@ static void swept(dw *d, const dw_tally *tally, void *user)
 		sweep->code = EXIT_LATE;
 }
 
-/* walk counts or cancels the selected timers. It returns when that is over or a signal arrives.
- * Returns an exit code. */
+/* walk counts or cancels the selected timers. It returns when all pages are answered or a signal
+ * arrives. Returns an exit code. */
 static int walk(dw *d, const dw_select *select, bool cancels, struct sweep *sweep)
 {
 	struct pollfd fds[] = {{.fd = dw_fd(d), .events = POLLIN},
@@ -130,8 +130,7 @@ static int cancel_selected(dw *d, const struct options *options, const dw_select
 	return code;
 }
 
-/* end_interrupted closes the handle, which waits for the answers. Then it prints how far the
- * command has come. */
+/* end_interrupted closes the handle, which waits for the answers. Then it prints the counts. */
 static void end_interrupted(dw *d, const struct options *options, struct sweep *sweep)
 {
 	(void)dw_close(d, SESSION_PATIENCE); /* an id without an answer is not counted */

@@ -62,7 +62,7 @@ static json_t *json_of_flaws(const dw_check_report *report)
 		    json_pack("{s:o, s:I, s:s}", "id", line_name(flaw->id), "generation",
 			      (json_int_t)flaw->generation, "what", flaw->what);
 
-		/* Without memory it is missing, but flaw_count counts it. */
+		/* If out of memory, the flaw is missing, but flaw_count counts it. */
 		(void)json_array_append_new(flaws, object);
 	}
 	return flaws;
@@ -88,7 +88,7 @@ static void check_answered(dw *d, int status, const dw_check_report *report, voi
 	check->code = EXIT_DONE;
 	check->is_answered = true;
 	if (check->json)
-		/* print_json() reports that memory is missing. */
+		/* print_json() complains if this is out of memory. */
 		check->report = json_of_report(report);
 	else
 		print(report);
@@ -108,7 +108,7 @@ static void note_zone(struct check *check, const char *zone, const char *id)
 	if (!found && json_object_size(check->zones) < ZONES_MAX) {
 		found =
 		    json_pack("{s:s, s:I, s:s}", "zone", zone, "timers", (json_int_t)0, "id", id);
-		/* Without memory the zone is missing, but zoneless counts the timer. */
+		/* If out of memory, the zone is missing, but zoneless counts the timer. */
 		(void)json_object_set_new(check->zones, zone, found);
 	}
 	if (found)
@@ -177,7 +177,7 @@ static void print_zones(const struct check *check)
 	json_object_foreach(check->zones, name, zone) print_zone(name, zone);
 }
 
-/* add_zones adds the zones to the report of --json. Without memory a key is missing. */
+/* add_zones adds the zones to the report of --json. If out of memory, a key is missing. */
 static void add_zones(struct check *check)
 {
 	json_t *zones = json_array(), *zone;

@@ -88,7 +88,7 @@ static void note(struct dead *dead, const dw_dead *letter)
 	struct letter *noted = &dead->letters[dead->noted++];
 
 	noted->generation = letter->generation;
-	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* the room fits every id */
+	(void)snprintf(noted->id, sizeof noted->id, "%s", letter->id); /* every id fits in */
 }
 
 static void dead_page_answered(dw *d, int status, const dw_dead *letters, size_t count,
@@ -218,7 +218,7 @@ static int change(const struct options *options, bool drops)
 
 /* ---- The commands ------------------------------------------------------------------------ */
 
-/* command_dead complains, because a word behind `dead` must be list, requeue or drop. */
+/* command_dead complains, because the word after `dead` must be list, requeue or drop. */
 int command_dead(const struct options *options)
 {
 	return complain(EXIT_USAGE, "dead%s%.64s: write dead list, dead requeue or dead drop",

@@ -13,7 +13,7 @@
 #include "cli/out/errors.h"
 #include "cli/session.h"
 
-/* What is asked of a store, in this order. A store in a file has neither servers nor peers. */
+/* The examinations of a store, in this order. A store in a file has neither servers nor peers. */
 static const struct {
 	int (*examine)(struct findings *, dw *);
 	const char *what;
@@ -51,7 +51,8 @@ static void examine_machine(struct findings *findings, const char *file, const c
 		machine_disk(findings, journal);
 }
 
-/* change_of returns what would let the store be opened. Most messages say it themselves. */
+/* change_of returns what the user can do so that the store can be opened. Often the message itself
+ * says what to do. */
 static const char *change_of(const char *message, char room[CHANGE_SIZE])
 {
 	const struct server server = {.name = message,

@@ -1,7 +1,7 @@
 /* durawheel import: adds a timer for each line of a stream.
  *
- * The number and the size of timers without an answer are bounded, and the command reads only while
- * there is room. So its memory does not depend on the length of the stream.
+ * Only a limited number of timers, of a limited size, wait for answers. At the limit the command
+ * stops reading until answers arrive. So its memory does not depend on the length of the stream.
  *
  * A line counts as imported once the store has confirmed it. If the command was killed, the same
  * import may be repeated, provided that its lines have ids.
@@ -39,7 +39,7 @@ enum {
 
 struct import;
 
-/* A pack: lines that are sent to the store in one call. */
+/* A pack: lines that the command sends to the store in one call. */
 struct pack {
 	struct import *import;
 	struct pack *next; /* the next free pack */
@@ -52,7 +52,7 @@ struct pack {
 struct import {
 	dw *d;
 	const struct options *options;
-	const char *zone; /* of times without an offset; NULL: the machine's */
+	const char *zone; /* the zone of times without an offset; NULL: the machine's */
 	size_t data_max;  /* the limit for the data of a timer, in bytes */
 	struct reader reader;
 	struct progress progress;
@@ -213,8 +213,8 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 	return import->code;
 }
 
-/* wait_for_room runs the loop until the store has answered enough timers. Returns EXIT_DONE, or
- * complains. */
+/* wait_for_room runs the loop until the store has answered so many timers that the next line can be
+ * read. Returns EXIT_DONE, or complains. */
 static int wait_for_room(struct import *import)
 {
 	int code = import->code;
@@ -228,9 +228,9 @@ static int wait_for_room(struct import *import)
 	return code;
 }
 
-/* wait_for_bytes runs the loop until the stream has more bytes, and reads them. It first sends the
- * lines that it has, so that they need not wait for a slow stream. Returns EXIT_DONE, or
- * complains. */
+/* wait_for_bytes runs the loop until the stream has more bytes, and reads them. Before that it
+ * sends the lines that it has, so that these lines do not wait for a slow stream. Returns
+ * EXIT_DONE, or complains. */
 static int wait_for_bytes(struct import *import)
 {
 	int code = EXIT_DONE;

@@ -26,7 +26,7 @@ int command_journal(const struct options *options)
 /* ---- List ---------------------------------------------------------------------------------- */
 
 struct journal_list {
-	const struct local_zone *zone; /* of printed times; NULL: UTC */
+	const struct local_zone *zone; /* the zone of printed times; NULL: UTC */
 	bool json;
 	struct line line;
 	bool failed; /* the command is out of memory */
@@ -217,8 +217,8 @@ static int find(const char *path)
 	return status == DW_OK ? EXIT_DONE : fail(path, status, message);
 }
 
-/* adopt marks the rows as belonging to the server of this command. They may have belonged to
- * another server. Returns EXIT_DONE, or complains. */
+/* adopt makes the journal forget for which server its rows are, so that this command can replay
+ * them to its own server. Returns EXIT_DONE, or complains. */
 static int adopt(const char *path)
 {
 	char message[DW_MESSAGE_SIZE] = "";

@@ -18,7 +18,7 @@ enum { VERSION_WIDTH = 8, SINCE_WIDTH = 27, AGO_WIDTH = 10, CLOCK_WIDTH = 10 };
 
 struct listing {
 	bool json;
-	json_t *object; /* members_object() */
+	json_t *object; /* the result of members_object() */
 	int code;
 };
 
@@ -42,7 +42,7 @@ static json_int_t number(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* write_clock writes how far a clock is ahead of the server's. */
+/* write_clock writes how far a member's clock is ahead of the server's clock. */
 static void write_clock(dw_usec distance, char ret_text[TEXT_SPAN_SIZE + 1])
 {
 	ret_text[0] = distance < 0 ? '-' : '+';
@@ -136,7 +136,7 @@ static void owner_answered(dw *d, int status, const dw_store_status *store, void
 	listing->code = print(d, listing->object, listing->json);
 }
 
-/* ask asks for the members, and then for the owner, and prints. */
+/* ask asks for the members and then for the owner, and prints the list. */
 static void ask(struct listing *listing, dw *d)
 {
 	int status = dw_members(d, members_answered, listing);
@@ -146,7 +146,7 @@ static void ask(struct listing *listing, dw *d)
 		return;
 	}
 	if (session_sync(d) != EXIT_DONE || !listing->object)
-		return; /* listing->code says so */
+		return; /* listing->code has the failure */
 	/* If the call itself fails, session_sync() has nothing to wait for. */
 	if (dw_get_status(d, owner_answered, listing) == DW_OK)
 		(void)session_sync(d);

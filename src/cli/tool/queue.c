@@ -60,7 +60,7 @@ static const char *words_of_queue(const struct queue_command *command, int statu
 	}
 }
 
-/* is_of_one returns true if the failure may be the fault of one message, so that other messages can
+/* is_of_one returns true if only one message may have caused the failure. Other messages can then
  * still be pushed. */
 static bool is_of_one(const struct queue_command *command, int status)
 {
@@ -85,7 +85,7 @@ static void pushed(dw *d, const dw_result *result, void *user)
 		command->stops = stops;
 }
 
-/* push_event is the on_event callback of push. It says which limit of the server was reached. */
+/* push_event is the on_event callback of push. It prints which limit of the server was reached. */
 static void push_event(dw *d, const dw_event *event, void *user)
 {
 	struct queue_command *command = user;

@@ -16,8 +16,8 @@
 #include "cli/tool/absent.h"
 #include "durawheel/ended.h"
 
-/* The command reads the last end of the id first, because it prints the end together with the
- * timer. */
+/* The state of the command for one id. The command reads the last end of the id before the timer,
+ * because it prints both together. */
 struct show {
 	const char *id;
 	bool json;
@@ -72,7 +72,7 @@ static void print(const dw_info *info, const struct ending *ending, const struct
 	table_row_text("data", info->data_size ? info->data : "", info->data_size);
 }
 
-/* show_why_answered prints what the timer waits for. If that is not known, it prints nothing. */
+/* show_why_answered prints what the timer waits for. It prints nothing if that is unknown. */
 static void show_why_answered(dw *d, int status, const dw_why *found, void *user)
 {
 	struct show *show = user;
@@ -87,7 +87,7 @@ static void show_why_answered(dw *d, int status, const dw_why *found, void *user
 		return;
 	}
 	if (show->is_due)
-		/* Without memory the key is missing. */
+		/* If out of memory, the key is missing. */
 		(void)line_add_waits(&show->line, dw_describe_waits(found->waits)->name);
 }
 
@@ -107,7 +107,7 @@ static int print_end(struct show *show)
 	return code;
 }
 
-/* show_topics_answered says of an id of which nothing is known where to look. */
+/* show_topics_answered prints where to look for an id about which the store knows nothing. */
 static void show_topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
 				 void *user)
 {
@@ -119,7 +119,8 @@ static void show_topics_answered(dw *d, int status, const dw_topic_info *topics,
 	show->code = complain(EXIT_ABSENT, "%.300s: %s", show->id, words);
 }
 
-/* tell_absent prints how the timer ended, or asks where else the id may be. */
+/* tell_absent prints how the timer ended. If the end is unknown, it asks for the topics, to say
+ * where to look for the id. */
 static void tell_absent(dw *d, struct show *show)
 {
 	if (show->ending.is_known)

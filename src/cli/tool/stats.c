@@ -21,7 +21,7 @@
 
 struct stats {
 	bool json, plots;
-	json_t *members; /* members_object(); NULL if no processes share the store */
+	json_t *members; /* the result of members_object(); NULL if no processes share the store */
 	int code;
 };
 
@@ -44,7 +44,8 @@ static bool is_for_people(const char *key, const json_t *value)
 	       strcmp(key, "nodes") != 0 && strcmp(key, "nodes_away") != 0;
 }
 
-/* rounded rounds up to two digits, because a percentile is the bound of a bucket. */
+/* rounded rounds up to two significant digits. A percentile is only the upper bound of a bucket, so
+ * more digits would mislead. */
 static dw_usec rounded(dw_usec span)
 {
 	dw_usec step = 1;
@@ -254,7 +255,8 @@ static void print_histogram(const char *title, const json_t *report, const char 
 		print_buckets(counts, most);
 }
 
-/* print_plots prints the histograms of the owner, or of all peers together. */
+/* print_plots prints the histograms of the owner. If the store has peers, the histograms are the
+ * sums of all peers. */
 static int print_plots(const dw_store_status *status)
 {
 	json_t *report = json_loads(status->owner_report, JSON_REJECT_DUPLICATES, NULL);
@@ -293,7 +295,7 @@ static void stats_answered(dw *d, int status, const dw_store_status *store, void
 		stats->code = complain(EXIT_STORE, "%s", message);
 }
 
-/* note_members keeps the list. Without one, the command shows what else there is. */
+/* note_members keeps the list of the peers. Without the list the command shows everything else. */
 static void note_members(dw *d, int status, const dw_member_list *list, void *user)
 {
 	struct stats *stats = user;
@@ -316,7 +318,7 @@ int command_stats(const struct options *options)
 	status = session_look(options, (dw_options){.role = DW_CLIENT}, &d);
 	if (status != EXIT_DONE)
 		return status;
-	if (dw_members(d, note_members, &stats) == DW_OK) /* no other store than Redis is shared */
+	if (dw_members(d, note_members, &stats) == DW_OK) /* only Redis has peers */
 		(void)session_sync(d);
 	status = dw_get_status(d, stats_answered, &stats);
 	if (status != DW_OK)

@@ -31,11 +31,11 @@ struct top {
 	struct top_view view;
 	dw_usec every;
 	dw_usec ask_at;    /* the steady time of the next questions to the store */
-	dw_usec coming_at; /* the steady time of the next question about what comes due */
-	unsigned asked;    /* the number of missing answers */
+	dw_usec coming_at; /* the steady time of the next question for due timers */
+	unsigned asked;    /* the number of questions without an answer */
 	bool is_new;       /* an answer has arrived since the last picture */
 	bool at_once;      /* draw now, without the missing answers */
-	bool draws;        /* the picture has the terminal to itself */
+	bool draws;        /* only the picture may write to the terminal */
 	bool over;
 	int signal; /* the signal that ends the command; 0 if there is none */
 };
@@ -89,7 +89,8 @@ static void top_topics(dw *d, int status, const dw_topic_info *topics, size_t co
 		(void)json_array_append_new(top->view.topics, object_of_topic(&topics[i]));
 }
 
-/* top_coming keeps the counts before if the store fails. */
+/* top_coming stores the counts of timers that come due. If the store fails, the earlier counts
+ * stay. */
 static void top_coming(dw *d, int status, const dw_due_counts *counts, void *user)
 {
 	struct top *top = user;
@@ -119,7 +120,7 @@ static void ask(struct top *top)
 
 /* ---- Drawing ------------------------------------------------------------------------------- */
 
-/* draw shows a new picture. Without memory it keeps the old one. */
+/* draw shows a new picture. If out of memory, the old picture stays. */
 static void draw(struct top *top)
 {
 	char *picture;
@@ -132,8 +133,8 @@ static void draw(struct top *top)
 	top->is_new = top->at_once = false;
 }
 
-/* must_draw returns true if there is news to draw. It waits for the status, because topics without
- * it would be misleading. */
+/* must_draw returns true if a new picture should be drawn. It waits for the status of the store,
+ * because topics without the status would be misleading. */
 static bool must_draw(const struct top *top)
 {
 	const struct top_view *view = &top->view;
@@ -243,7 +244,7 @@ static int once(struct top *top)
 /* ---- The command --------------------------------------------------------------------------- */
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH};
-enum { ENDINGS = 4 }; /* The number of signals, from the first on, that end the command. */
+enum { ENDINGS = 4 }; /* The first ENDINGS signals end the command. */
 
 static int open_signals(void)
 {
@@ -274,7 +275,8 @@ static void top_event(dw *d, const dw_event *event, void *user)
 	top->is_new = top->at_once = true;
 }
 
-/* top_log prints nothing while the picture has the terminal, because a line would destroy it. */
+/* top_log prints nothing while the picture is on the terminal, because a line would destroy the
+ * picture. */
 static void top_log(dw_log_level level, const char *line, void *user)
 {
 	const struct top *top = user;

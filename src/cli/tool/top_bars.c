@@ -5,7 +5,8 @@
 #include "cli/out/plot.h"
 #include "cli/tool/top_line.h"
 
-/* A terminal with fewer rows has bars only if all topics are seen beside them and other lines. */
+/* A terminal with fewer than ROOM_MIN rows shows bars only if all topics still fit beside them.
+ * OTHER_ROWS is the number of the other lines. */
 enum { ROOM_MIN = 30, OTHER_ROWS = 12 };
 
 const char *top_count(json_int_t count, char *ret_text, size_t size)
@@ -27,7 +28,8 @@ static const json_t *report_of(const struct top_view *view)
 	return json_is_object(report) ? report : NULL;
 }
 
-/* has_past returns true if the picture goes on: a single one knows of no minute before it. */
+/* has_past returns true if the picture shows the last hour. If `top` prints only one picture, it
+ * has no counts of the past. */
 static bool has_past(const struct top_view *view)
 {
 	return view->rows > 0 && report_of(view) && view->history.at != 0;
@@ -42,7 +44,7 @@ size_t top_bars_rows(const struct top_view *view)
 	return view->rows == 0 || view->rows >= ROOM_MIN || others + rows <= view->rows ? rows : 0;
 }
 
-/* A row of bars, with a name before it and words behind it. */
+/* A row of bars, between a name and a text. */
 struct bars {
 	enum top_colour colour;
 	const char *name, *row, *words;
@@ -94,7 +96,7 @@ static void put_past(FILE *to, const struct top_view *view, const char *name,
 	json_int_t sum = history_of(&view->history, kind, view->now, counts);
 	char row[PLOT_ROW_SIZE], count[24];
 
-	for (size_t i = 0; i < HISTORY_MINUTES; i++) /* before top has begun */
+	for (size_t i = 0; i < HISTORY_MINUTES; i++) /* unknown minutes count as 0 */
 		counts[i] = counts[i] > 0 ? counts[i] : 0;
 	(void)plot_row(counts, HISTORY_MINUTES, 1, view->has_blocks, row);
 	(void)top_count(sum, count, sizeof count);

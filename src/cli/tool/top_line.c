@@ -4,14 +4,16 @@
 
 #include "cli/out/text.h"
 
-/* width_of returns how many columns the next character takes, and how many bytes it has. */
+/* width_of returns how many columns the next character takes. *ret_step is the number of its
+ * bytes. */
 static size_t width_of(const char *text, size_t size, char form[TEXT_STEP_SIZE], size_t *ret_step)
 {
 	*ret_step = text_step(text, size, form);
 	return *ret_step == strlen(form) ? 1 : strlen(form);
 }
 
-/* end_of returns how many bytes of the line are printed. *ret_is_cut: "..." follows. */
+/* end_of returns how many bytes of the line are printed. It sets *ret_is_cut if the line is longer,
+ * so that "..." follows. */
 static size_t end_of(const char *line, size_t size, size_t columns, bool *ret_is_cut)
 {
 	size_t used = 0, at = 0, fits = 0, blank = 0;
@@ -31,7 +33,7 @@ static size_t end_of(const char *line, size_t size, size_t columns, bool *ret_is
 	*ret_is_cut = at < size;
 	if (at == size)
 		return size;
-	/* A single long word is cut all the same. */
+	/* If the line has no blank in its second half, a word is cut. */
 	return blank > fits / 2 ? blank : fits;
 }
 

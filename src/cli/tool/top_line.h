@@ -8,12 +8,12 @@
 
 enum top_colour { TOP_PLAIN, TOP_GOOD, TOP_BAD, TOP_WARN, TOP_BARS, TOP_DIM };
 
-/* top_line prints a line and a newline, without control characters of the text. A line that is too
- * long for the terminal ends at a blank, with "..." behind it, so that no word is cut. */
+/* top_line prints a line and a newline. It escapes control characters. If the line is too long for
+ * the terminal, it ends the line at a blank and adds "...", so that no word is cut. */
 void top_line(FILE *, const struct top_view *, enum top_colour, const char *line);
 
 /* top_bars prints what comes due, the times of handlers, and the last hour, if the terminal has
- * room for them. top_bars_rows returns how many lines they are. */
+ * enough rows. top_bars_rows returns the number of these lines. */
 void top_bars(FILE *, const struct top_view *);
 size_t top_bars_rows(const struct top_view *);
 

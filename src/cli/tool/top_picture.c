@@ -10,9 +10,9 @@
 #include "cli/tool/top_line.h"
 
 #define SILENT_AFTER DW_SECONDS(30)
-#define GROUPED_SIZE 32 /* the room for the largest number with its commas */
-#define HEAD_ROWS 9     /* all rows except the topics, an error message and refused shards */
-#define WIDE 100        /* columns that the whole table needs */
+#define GROUPED_SIZE 32 /* the buffer for the largest number with its commas */
+#define HEAD_ROWS 9     /* the rows beside topics, an error message, and refused shards */
+#define WIDE 100        /* the number of columns that the whole table needs */
 
 static json_int_t number(const json_t *object, const char *key)
 {
@@ -58,7 +58,7 @@ static bool has_fault(const struct top_view *view)
 	return view->away[0] || view->status != DW_OK;
 }
 
-/* put_fault prints why the picture is out of date, if it is. */
+/* put_fault prints why the store does not answer, if that is so. */
 static void put_fault(FILE *to, const struct top_view *view)
 {
 	char line[DW_MESSAGE_SIZE];
@@ -94,7 +94,7 @@ static void put_refused(FILE *to, const struct top_view *view)
 }
 
 /* owner_for writes how long the owner has owned the store. While the owner loads its timers, it
- * writes how many are loaded. The numbers of the topics then include only those. */
+ * writes how many are loaded. The numbers of the topics then include only the loaded timers. */
 static void owner_for(const struct top_view *view, char *ret_text, size_t size)
 {
 	const json_t *report = json_object_get(view->store, "owner_report");
@@ -156,8 +156,8 @@ static void put_timers(FILE *to, const struct top_view *view)
 	top_line(to, view, TOP_PLAIN, line);
 }
 
-/* put_spans prints the quantiles of lateness and of handlers, a line each, because one would be too
- * long for 80 columns. */
+/* put_spans prints the quantiles of the lateness and of the run times of handlers. It prints two
+ * lines, because one line would be too long for 80 columns. */
 static void put_spans(FILE *to, const struct top_view *view)
 {
 	static const char *const keys[] = {"lateness_p50_us", "lateness_p99_us", "lateness_max_us",
@@ -257,7 +257,8 @@ static const char *why_text(const json_t *topic)
 	return strcmp(paused, "intake") == 0 ? "intake" : "paused";
 }
 
-/* is_narrow returns true if the whole table would leave too little room for the names. */
+/* is_narrow returns true if the terminal is too narrow for all columns. Then too few characters
+ * would be left for the names. */
 static bool is_narrow(const struct top_view *view)
 {
 	return view->columns > 0 && view->columns < WIDE;

@@ -116,8 +116,8 @@ static void topic_changed(dw *d, const dw_result *result, void *user)
 					 dw_strerror(result->status));
 }
 
-/* end_change waits for the answer and closes the handle. `status` is what requesting the change has
- * returned. Returns an exit code. */
+/* end_change waits for the answer to a change and closes the handle. `status` is the status that
+ * the call has returned which requested the change. Returns an exit code. */
 static int end_change(dw *d, struct topic_command *command, int status)
 {
 	if (status != DW_OK)
@@ -130,7 +130,7 @@ static int end_change(dw *d, struct topic_command *command, int status)
 /* The settings of the topic before and after `topic set`. */
 struct topic_change {
 	dw_topic_settings from, to;
-	int status; /* the status of reading the settings */
+	int status; /* the status with which the settings were read */
 };
 
 static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t count, void *user)
@@ -144,7 +144,7 @@ static void settings_told(dw *d, int status, const dw_topic_info *topics, size_t
 	change->from.size = sizeof change->from;
 }
 
-/* leave_queue removes the settings that only a queue has. */
+/* leave_queue resets the settings that only a queue has. */
 static void leave_queue(dw_topic_settings *settings)
 {
 	settings->queue = 0;
@@ -178,8 +178,8 @@ static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec 
 	return complain(EXIT_USAGE, "topic set: %s is not %s", option, range);
 }
 
-/* check_change refuses what the library would also refuse, but its messages name the options.
- * Returns EXIT_DONE, or complains. */
+/* check_change refuses settings that the library would refuse as well. Its own messages name the
+ * options. Returns EXIT_DONE, or complains. */
 static int check_change(const dw_topic_settings *to)
 {
 	int code = EXIT_DONE;
@@ -254,7 +254,7 @@ static void note_topic(dw *d, int status, const dw_topic_info *topics, size_t co
 		    topics[i].pending + topics[i].due + topics[i].running + topics[i].done > 0;
 }
 
-/* Whether the topic has a timer, and where the search continues. */
+/* The result of a search for a timer of the topic, and where the search continues. */
 struct sight {
 	bool seen;
 	dw_cursor next;

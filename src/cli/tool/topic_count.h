@@ -1,4 +1,4 @@
-/* Counts the timers of each topic if there is no owner that does so. */
+/* Counts the timers of each topic if the store has no owner that counts them. */
 #ifndef DW_CLI_TOPIC_COUNT_H
 #define DW_CLI_TOPIC_COUNT_H
 
@@ -17,8 +17,8 @@ struct topic_tallies {
 	bool is_whole; /* all timers were counted */
 };
 
-/* topic_count counts by reading all timers, and says so. If a process owns the store, it counts
- * none. Returns EXIT_DONE, or complains. topic_count_free frees the result. */
+/* topic_count reads all timers to count them, and prints that it does so. If a process owns the
+ * store, it counts nothing. Returns EXIT_DONE, or complains. topic_count_free frees the result. */
 int topic_count(dw *, struct topic_tallies *);
 void topic_count_free(struct topic_tallies *);
 

@@ -16,11 +16,11 @@
 
 struct topic_look {
 	bool json;
-	bool shows; /* show a single topic, in rows */
+	bool shows; /* print a single topic, in rows */
 	const char *name;
 	struct line line;
 	struct topic_tallies tallies; /* the counts for a store without an owner */
-	size_t told;                  /* the number of tallies that are printed */
+	size_t told;                  /* the number of printed tallies */
 	int code;
 };
 

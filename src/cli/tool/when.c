@@ -1,5 +1,6 @@
-/* durawheel when: prints the next occurrences of a rule, in UTC and in local time. The rule stands
- * on the command line, in which case no store is opened, or belongs to a stored timer. */
+/* durawheel when: prints the next occurrences of a rule, in UTC and in local time. The rule is on
+ * the command line, or it belongs to a stored timer. In the first case the command opens no
+ * store. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ struct when {
 	dw_usec pending, due; /* the pending occurrence of a stored timer, and its deadline */
 	int code;
 	size_t left; /* the number of occurrences still to print */
-	bool comes;  /* an occurrence was printed */
+	bool comes;  /* at least one occurrence was printed */
 	/* The zone's rules have changed, so that the pending occurrence does not exist any more. */
 	bool is_gone;
 	bool json;

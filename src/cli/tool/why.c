@@ -1,5 +1,5 @@
-/* durawheel why: all that is known of a timer in the order of time, what it waits for, and what
- * to do. */
+/* durawheel why: prints everything that is known about a timer in the order of time, what the timer
+ * waits for, and what to do. */
 #include "cli/commands.h"
 
 #include <inttypes.h>
@@ -20,25 +20,26 @@
 
 enum { WORDS_SIZE = 2048 };
 
-/* What is known of one id. Its history is printed when all of it is known. */
+/* Everything that is known about one id. The command prints it when all answers have arrived. */
 struct story {
 	const char *id;
 	bool json;
 	const struct local_zone *zone;
 	int code;
-	int status; /* of the last question */
+	int status; /* the status of the last answer */
 	bool has_timer, has_end, has_letter;
 	uint64_t dead; /* the generation of the kept end if the timer died, else 0 */
 	char topic[DW_TOPIC_MAX + 1];
 	const char *state;
 	json_t *history; /* objects with "what", "at" unless it is not known, and "words" */
-	json_t *waiting; /* NULL: it waits for nothing */
+	json_t *waiting; /* what the timer waits for; NULL: nothing */
 	char waits_for[WAITING_SIZE], command[WAITING_COMMAND_SIZE];
 	const char *advice;
-	char absent[ABSENT_SIZE]; /* where to look for an id of which nothing is known */
+	char absent[ABSENT_SIZE]; /* where to look for an id about which the store knows nothing */
 };
 
-/* note adds an entry to the history. Without memory it is missing. at 0: the time is not known. */
+/* note adds an entry to the history. `at` 0 means that the time is unknown. If out of memory, the
+ * entry is missing. */
 static void note(struct story *story, const char *what, dw_usec at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -110,8 +111,8 @@ static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t
 
 /* ---- What is ------------------------------------------------------------------------------- */
 
-/* set_at returns when this generation was made, or 0. Stores number generations by the clock,
- * unless a later generation has the number. */
+/* set_at returns when this generation was made, or 0 if that is unknown. A store numbers a new
+ * generation by the time in us, or by the last number plus 1 if that is higher. */
 static dw_usec set_at(uint64_t generation)
 {
 	dw_usec at = generation < INT64_MAX ? (dw_usec)generation : 0;
@@ -171,7 +172,8 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 		     found->shard >= 0 ? ", of its shard" : "");
 }
 
-/* why_topics_answered keeps what the topics may have to do with an id of which nothing is known. */
+/* why_topics_answered stores how the topics may be related to an id about which the store knows
+ * nothing. */
 static void why_topics_answered(dw *d, int status, const dw_topic_info *topics, size_t count,
 				void *user)
 {
@@ -185,8 +187,8 @@ static void why_topics_answered(dw *d, int status, const dw_topic_info *topics, 
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* answered waits for the answer to a question whose call has returned `status`. Returns false if
- * there is none; the reason is reported. */
+/* answered waits for the answer to a question. `status` is the status that the call has returned
+ * which asked it. If there is no answer, it complains and returns false. */
 static bool answered(dw *d, struct story *story, int status)
 {
 	if (status != DW_OK) {
@@ -208,7 +210,8 @@ static bool answered(dw *d, struct story *story, int status)
 	return story->status == DW_OK;
 }
 
-/* ask_all asks the end first, so that a timer that ends meanwhile is not missed. */
+/* ask_all asks for the end before the timer. Otherwise it would miss a timer that ends in
+ * between. */
 static bool ask_all(dw *d, struct story *story)
 {
 	const dw_dead_select letter = {.size = sizeof letter, .id = story->id};
@@ -282,7 +285,7 @@ static void print_json(struct story *story)
 		      line_name(story->topic), "state", story->state, "history", story->history);
 
 	if (object && story->waiting)
-		/* Without memory the key is missing. */
+		/* If out of memory, the key is missing. */
 		(void)json_object_set(object, "waiting", story->waiting);
 	if (line_of(&line, object))
 		/* session_close() reports a failed write. */
@@ -292,12 +295,12 @@ static void print_json(struct story *story)
 	line_free(&line);
 }
 
-/* tell_story tells all of one id. Returns an exit code. */
+/* tell_story prints everything about one id. Returns an exit code. */
 static int tell_story(dw *d, struct story *story)
 {
 	story->history = json_array();
 	if (!ask_all(d, story))
-		; /* the reason is reported */
+		; /* answered() has complained */
 	else if (!story->has_timer && !story->has_end && !story->has_letter && !story->waiting)
 		story->code = complain(EXIT_ABSENT, "%.300s: %s", story->id, story->absent);
 	else {

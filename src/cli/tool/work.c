@@ -28,7 +28,7 @@
 
 #define STOP_PATIENCE DW_SECONDS(10)
 #define WAIT_DEFAULT DW_SECONDS(10)
-#define TOUCH_EVERY DW_MILLISECONDS(300) /* the shortest hide time is 1 s */
+#define TOUCH_EVERY DW_MILLISECONDS(300) /* far below the shortest hide time, which is 1 s */
 #define TAKE_AGAIN DW_SECONDS(1)         /* the pause after a failure */
 
 struct consumer {
@@ -36,8 +36,8 @@ struct consumer {
 	struct jobs jobs;
 	struct job_way way;
 	dw_take_options take;
-	bool takes;       /* a take has no answer yet */
-	dw_usec take_at;  /* the steady time from which on the next take may begin */
+	bool takes;       /* a take has begun and has no answer yet */
+	dw_usec take_at;  /* the steady time before which no take may begin */
 	dw_usec touch_at; /* the steady time of the next touch */
 	bool stop, hurried, over;
 	dw_usec patient_until; /* if `stop`: the steady time until which it waits for commands */
@@ -71,7 +71,8 @@ static void work_answered(dw *d, const dw_result *results, size_t count, void *u
 			     dw_strerror(results[i].status));
 }
 
-/* answer gives the verdict to all messages of the job that the command has not answered itself. */
+/* answer answers all messages of the job that the command has not answered itself. All get the same
+ * verdict. */
 static void answer(struct consumer *consumer, const struct exec_job *job, dw_verdict verdict)
 {
 	const char *tokens[DW_TAKE_MAX];

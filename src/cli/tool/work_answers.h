@@ -1,5 +1,5 @@
 /* Reads the answers that a command of `durawheel work` writes to its descriptor 3. The command
- * writes a line for each message that should get another answer than the exit code gives:
+ * writes a line for each message whose answer does not follow from the exit code:
  * {"token":"...","verdict":"retry","in":"1m","why":"..."}. */
 #ifndef DW_CLI_WORK_ANSWERS_H
 #define DW_CLI_WORK_ANSWERS_H
