@@ -1,5 +1,5 @@
-/* Queues the deliveries of one topic while all of its commands are busy. The deliveries stay held
- * in the store. The backlog copies them with their data. */
+/* Queues the deliveries of one topic while all of its commands are busy. The timers stay claimed in
+ * the store. The backlog copies the deliveries with their data. */
 #ifndef DW_CLI_BACKLOG_H
 #define DW_CLI_BACKLOG_H
 
@@ -14,7 +14,7 @@ struct backlog_entry {
 	size_t count;
 	size_t bytes;
 	bool is_batch;
-	/* The deliveries. All that they point to lies in the same block of memory. */
+	/* The deliveries. Everything that they point to is in the same block of memory. */
 	dw_firing *firings;
 };
 
@@ -32,7 +32,7 @@ bool backlog_put(struct backlog *, const dw_firing *firings, size_t count, bool 
  * empty. */
 struct backlog_entry *backlog_take(struct backlog *);
 
-/* backlog_drop frees all entries. Their deliveries stay held in the store. */
+/* backlog_drop frees all entries. Their timers stay claimed in the store. */
 void backlog_drop(struct backlog *);
 
 #endif

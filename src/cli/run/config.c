@@ -30,7 +30,7 @@ struct draft {
 	size_t fault_count;
 	enum section section;
 	size_t section_line;
-	size_t run_line;         /* the line of [run]; 0 if the file has had none */
+	size_t run_line;         /* the line of [run]; 0 before that line was read */
 	char *values[KEY_COUNT]; /* the values in this section */
 	size_t lines[KEY_COUNT]; /* the lines of these values */
 	char topic[DW_TOPIC_MAX + 1];
@@ -43,7 +43,8 @@ static void point_at(struct draft *draft, size_t line)
 	complain_about(draft->place);
 }
 
-/* count_fault counts a fault if code says that a reader of options has found and reported one. */
+/* count_fault counts a fault if `code` is not EXIT_DONE. Then a reader of options has found and
+ * reported the fault. */
 static void count_fault(struct draft *draft, int code)
 {
 	draft->fault_count += code != EXIT_DONE;
@@ -190,7 +191,7 @@ static void read_command(struct draft *draft, struct config_topic *topic)
 		FAULT(draft, draft->lines[OPT_EXEC], "exec: %s", fault);
 }
 
-/* read_value passes one value to the function that reads this option. */
+/* read_value passes one value to the functions that read the options of commands and batches. */
 static void read_value(struct draft *draft, struct config_topic *topic, enum option_id id)
 {
 	struct options only = {0};

@@ -34,8 +34,8 @@ int config_read(const char *path, struct config *ret_config);
 void config_free(struct config *);
 
 /* config_options copies the values of [run] into the options, unless the command line gives the
- * option. `config` must outlive the options. Returns EXIT_DONE, or complains about options of a
- * single command, because each topic in the file has its own. */
+ * option. `config` must outlive the options. It refuses options about commands on the command line,
+ * because each topic in the file has its own. Returns EXIT_DONE, or complains. */
 int config_options(const struct config *, struct options *);
 
 #endif

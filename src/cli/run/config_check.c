@@ -10,11 +10,11 @@
 #include "web/http.h"
 #include "cli/session.h"
 
-/* The values, and where the file has them. */
+/* The options that are checked, and the file for messages about its lines. */
 struct checked {
 	const char *path;
 	const struct config *config;
-	struct options all; /* the options of the file and of the command line together */
+	struct options all; /* the options of the file and of the command line */
 	struct config_place place;
 	size_t fault_count;
 };
@@ -65,7 +65,7 @@ static void check_file(struct checked *checked, enum option_id id, const char *p
 			     options_name(id), path));
 }
 
-/* check_redis refuses an option that is given, and that a store in a file does not have. */
+/* check_redis refuses the option if it is given and the store is not in Redis. */
 static void check_redis(struct checked *checked, const char *store, enum option_id id)
 {
 	if (!checked->all.value[id] || (store && strstr(store, "://")))
@@ -77,7 +77,7 @@ static void check_redis(struct checked *checked, const char *store, enum option_
 				      options_name(id)));
 }
 
-/* check_peer refuses what a process that shares its store does not have. */
+/* check_peer refuses options that --peer excludes. */
 static void check_peer(struct checked *checked)
 {
 	static const struct {
@@ -106,7 +106,7 @@ static void check_store(struct checked *checked)
 
 	if (given && strncasecmp(given, scheme, strlen(scheme)) == 0)
 		check_file(checked, OPT_STORE, given + strlen(scheme));
-	/* Only Redis can be away, or be shared. */
+	/* Only a store in Redis can be unreachable or have peers. */
 	check_redis(checked, store, OPT_JOURNAL);
 	check_redis(checked, store, OPT_PEER);
 	if (checked->all.value[OPT_JOURNAL])

@@ -5,9 +5,10 @@
 
 #include "cli/run/config.h"
 
-/* config_check complains about each fault. It names the line of the file, or the option if `given`
- * has it, because `given` takes precedence. path is NULL if there is no file. If `looks`, it also
- * asks the library whether it accepts the store. Returns EXIT_DONE or EXIT_USAGE. */
+/* config_check complains about each fault. `given` has the options of the command line, which take
+ * precedence over the file. So a complaint names the option if `given` has it, and otherwise the
+ * line of the file. path is NULL if there is no file. If `looks`, it also asks the library whether
+ * it accepts the store. Returns EXIT_DONE or EXIT_USAGE. */
 int config_check(const char *path, const struct config *, const struct options *given, bool looks);
 
 /* The place of a value, for messages. It must live until complain_about(NULL). */

@@ -13,7 +13,7 @@ struct process {
 	pid_t pid;
 	pid_t parent;
 	pid_t group;
-	bool descends; /* the process descends from this one */
+	bool descends; /* true if the process descends from this process */
 };
 
 struct processes {

@@ -23,7 +23,7 @@ int jobs_open(struct jobs *jobs, jobs_over_fn over, void *user)
 	 * have no init that reaps them. */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
 		return complain(EXIT_FAILED, "cannot run commands: %s", strerror(errno));
-	/* Each start of a command would fail without it, and use up the timers' retries. */
+	/* Without this path each start of a command would fail, and use up the timers' retries. */
 	if (access(SHELL_SELF, X_OK) != 0)
 		return complain(EXIT_FAILED,
 				"cannot run commands without " SHELL_SELF ": %s: mount proc on "

@@ -34,8 +34,8 @@ struct job_item {
 	char message[DW_ID_MAX + 1]; /* for `work`: the id of the message; otherwise "" */
 };
 
-/* How to run the commands of a topic. It must live as long as its jobs run. A change applies to
- * jobs that start later. */
+/* How to run the commands of a topic. A job_way must live as long as its jobs run. A change applies
+ * to jobs that start later. */
 struct job_way {
 	char **words; /* the command and its arguments, ended by NULL */
 	int output;   /* the descriptor that becomes the stdout of the commands */
@@ -80,8 +80,8 @@ int jobs_open(struct jobs *, jobs_over_fn over, void *user);
 /* jobs_close frees memory. It does not end running jobs. */
 void jobs_close(struct jobs *);
 
-/* jobs_items allocates room for `count` deliveries with empty lines. Returns NULL if out of memory.
- * jobs_items_free frees it together with the lines. */
+/* jobs_items allocates `count` deliveries with empty lines. Returns NULL if out of memory.
+ * jobs_items_free frees the deliveries and their lines. */
 struct job_item *jobs_items(size_t count);
 void jobs_items_free(struct job_item *, size_t count);
 

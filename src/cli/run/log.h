@@ -6,10 +6,10 @@
  *
  * The other commands write "durawheel: " and the message.
  *
- * If the same warning comes again within 10 s, it is left out. The next one that is written says
- * how many were left out. A change of the store's state is always written, for example that the
- * store is unreachable, back, and unreachable again. But several handles of this process report the
- * same change, so only the first of these messages is written. */
+ * If a warning repeats within 10 s, the repetition is left out. The next time that this warning is
+ * written, it says how many were left out. A change of the store's state is always written, for
+ * example that the store is unreachable, back, and unreachable again. But several handles of this
+ * process report the same change, so only the first of these messages is written. */
 #ifndef DW_CLI_LOG_H
 #define DW_CLI_LOG_H
 
@@ -25,12 +25,12 @@ enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
 /* log_open chooses the format for the rest of the process. Call it before other threads write. */
 void log_open(enum log_form);
 
-/* When a message is left out. */
+/* Which repetitions of a message are left out. */
 enum log_repeat {
 	LOG_EACH,
-	LOG_SELDOM,  /* if the same message was written a short time ago */
-	LOG_TROUBLE, /* about a problem of the store: if it was written since the last LOG_END */
-	LOG_END      /* about the end of a problem: if it was written since the last LOG_TROUBLE */
+	LOG_SELDOM,  /* left out if the same message was written a short time ago */
+	LOG_TROUBLE, /* a problem of the store; left out if written since the last LOG_END */
+	LOG_END      /* the end of a problem; left out if written since the last LOG_TROUBLE */
 };
 
 /* log_write writes a message with one write(). The message must be printable text. Any thread may

@@ -26,8 +26,8 @@ void progress_begin(struct progress *, int fd);
  * known. */
 void progress_begin_loading(struct progress *);
 
-/* progress_draw shows that `count` lines or timers are done, and that this is `done` of `total`. It
- * draws at most ten times a second. */
+/* progress_draw shows that `count` lines or timers are done. `done` is the part of `total` that is
+ * done, in the unit of `total`. It draws at most ten times a second. */
 void progress_draw(struct progress *, uint64_t count, uint64_t done);
 
 /* progress_clear removes the line. Call it before other output, and at the end. */

@@ -13,7 +13,7 @@
 struct recipe {
 	char topic[DW_TOPIC_MAX + 1]; /* the topic; "*" stands for all topics without a recipe */
 	struct job_way own;
-	struct job_way *way;    /* `own`, or the way of the options for all topics */
+	struct job_way *way;    /* `own`, or the way of --exec for all topics */
 	dw_batch_options batch; /* `max` is 0 for single deliveries */
 	bool is_served;         /* false if the topic is not in the file any more */
 	bool has_handler;
@@ -45,9 +45,9 @@ int recipes_of_options(struct recipes *, const struct options *, struct job_way 
  * if out of memory. */
 struct recipe *recipes_copy(struct recipes *, const struct recipe *from, const char *topic);
 
-/* recipes_of_config takes the topics out of a file that was read. A topic that already had a recipe
- * keeps its running jobs and its backlog. Returns false if out of memory; then nothing has
- * changed. */
+/* recipes_of_config moves the topics of a file that was read into the recipes. A topic that already
+ * had a recipe keeps its running jobs and its backlog. Returns false if out of memory; then nothing
+ * has changed. */
 bool recipes_of_config(struct recipes *, struct config *);
 
 /* recipes_find returns the recipe with that name, or NULL. recipes_for returns the recipe that

@@ -35,7 +35,7 @@ bool relay_work(struct relay *);
 /* relay_last returns the last line, which has no NUL behind it. */
 const char *relay_last(struct relay *, size_t *ret_size);
 
-/* relay_pass_on forks a process that goes on copying what orphans of the command write. */
+/* relay_pass_on forks a process that keeps copying what orphans of the command write. */
 void relay_pass_on(struct relay *);
 
 #endif

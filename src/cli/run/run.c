@@ -48,7 +48,8 @@
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
-/* How long the owner begins before the web server's handles open. */
+/* How long the owner runs before the web server opens its handles: at least BEGIN_LEAST, and at
+ * most BEGIN_FOR. */
 #define BEGIN_LEAST DW_MILLISECONDS(50)
 #define BEGIN_FOR DW_MILLISECONDS(300)
 
@@ -243,7 +244,7 @@ static int run(struct runner *runner)
 
 /* ---- Beginning --------------------------------------------------------------------------- */
 
-/* read_topics decides what to do for which topics, by the file or by the options. Returns
+/* read_topics reads from the file or from the options which topics run serves, and how. Returns
  * EXIT_DONE, or complains. */
 static int read_topics(struct runner *runner, struct options *options)
 {
@@ -312,8 +313,9 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 	return code;
 }
 
-/* begin turns the owner of a store with several servers until it has its timers, or for a moment.
- * In a cluster it notes which masters are used, so the handles of the web server open at once. A
+/* begin runs the loop of the owner before the web server opens its handles. It returns when the
+ * owner has its timers, or after BEGIN_FOR. In a cluster the owner meanwhile records which masters
+ * are used, so that the other handles open at once. It runs for BEGIN_LEAST in any case, because a
  * peer has no timers to load before it takes its shards. */
 static void begin(dw *owner)
 {

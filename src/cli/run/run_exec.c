@@ -204,7 +204,7 @@ void run_exec_say(const struct exec_job *job, dw *d)
 
 	run_exec_why(job, text);
 	for (size_t i = 0; i < job->count; i++)
-		/* It fails if the delivery has ended meanwhile. */
+		/* dw_set_why() fails if the delivery has ended meanwhile. */
 		(void)dw_set_why(d, &job->items[i].token, text);
 }
 

@@ -11,7 +11,7 @@ struct job_way run_exec_default(void);
 
 /* run_exec_read reads --exec, --exec-output, --jobs and --timeout. The caller frees the words,
  * which are NULL without --exec. run_exec_read_how reads the same options except --exec, and
- * changes only what is given. Both return EXIT_DONE, or complain. */
+ * changes only the settings that are given. Both return EXIT_DONE, or complain. */
 int run_exec_read(const struct options *, struct job_way *ret_way);
 int run_exec_read_how(const struct options *, struct job_way *);
 
@@ -21,7 +21,8 @@ int run_exec_start(struct jobs *, struct job_way *, const dw_firing *firings, si
 		   bool is_batch);
 
 /* run_exec_start_lines starts a command that gets the lines of the items on its stdin. `input` has
- * everything else. If it returns 0, the job owns the items. Otherwise it returns an errno. */
+ * all other parameters. If the function returns 0, the job owns the items. Otherwise it returns an
+ * errno. */
 int run_exec_start_lines(struct jobs *, struct job_way *, const struct shell_input *input,
 			 struct job_item *items);
 

@@ -40,7 +40,7 @@ static size_t held(const struct runner *runner, size_t *ret_bytes)
 	       recipes_waiting(&runner->recipes, ret_bytes);
 }
 
-/* regulate pauses deliveries while there is no room for more lines or commands, and resumes them
+/* regulate pauses deliveries while no more lines or commands can be accepted, and resumes them
  * later. */
 static void regulate(struct runner *runner)
 {
@@ -103,9 +103,10 @@ static dw_verdict execute(struct runner *runner, struct job_way *way, const dw_f
 	return DW_RETRY;
 }
 
-/* judge decides whether a topic is full. Its backlog may use half of the free room. A full topic
- * becomes open again only when its backlog uses half of that. This margin matters, because the
- * claimed timers of a full topic return to the store. */
+/* judge decides whether a topic is full. The backlog of a topic may have half of the deliveries
+ * that can still be held. A full topic becomes open again only when its backlog is below half of
+ * that limit. This margin matters, because the claimed timers of a full topic return to the
+ * store. */
 static void judge(const struct runner *runner, struct recipe *recipe)
 {
 	size_t bytes, used = held(runner, &bytes) + batch_size(runner);
@@ -121,8 +122,8 @@ static void judge(const struct runner *runner, struct recipe *recipe)
 
 static int handle_all(struct runner *, bool tells);
 
-/* execute_later starts the command, or appends the deliveries to the backlog. If others wait
- * already, these must wait behind them. */
+/* execute_later starts the command, or appends the deliveries to the backlog. If the backlog is not
+ * empty, it always appends them, to keep the order. */
 static dw_verdict execute_later(struct runner *runner, struct recipe *recipe,
 				const dw_firing *firings, size_t count, bool is_batch)
 {

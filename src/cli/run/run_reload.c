@@ -19,7 +19,7 @@ static int take(struct runner *runner, struct config *config)
 static int read_file(const struct runner *runner, struct config *config, bool looks)
 {
 	int code = config_read(runner->config_path, config);
-	/* After a fault, the library would only repeat it. */
+	/* After a fault, the library would only report the same fault again. */
 	bool looks_now = looks && code == EXIT_DONE;
 	int checked = config_check(runner->config_path, config, runner->given, looks_now);
 

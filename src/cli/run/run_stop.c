@@ -57,7 +57,7 @@ void run_stop(struct runner *runner, int code)
 	service_stopping(&runner->service,
 			 runner->stop_patience + 2 * SUPERVISOR_GRACE + SESSION_PATIENCE);
 	remove_handlers(runner);
-	(void)dw_leave(runner->d); /* of an owner: it keeps all until the end */
+	(void)dw_leave(runner->d); /* an owner refuses, and keeps its shards */
 	text_span(runner->stop_patience, 2, patience);
 	if (runner->jobs.count > 0)
 		(void)complain(EXIT_DONE, "stopping: waiting for %zu running, at most %s",

@@ -16,7 +16,7 @@
 
 #define TELL_EVERY DW_SECONDS(10)
 #define TELL_STARTING_EVERY DW_SECONDS(1)
-/* After each status the manager waits this long for the next. */
+/* After each status the manager waits this long for the next status. */
 #define STARTING_PATIENCE DW_SECONDS(60)
 
 static void tell(const struct service *service, const char *words)
@@ -64,8 +64,7 @@ static int join(const char *path)
 	return fd;
 }
 
-/* watchdog_of returns the interval from WATCHDOG_USEC. WATCHDOG_PID may say that it is for another
- * process; then it returns 0. */
+/* watchdog_of returns half of WATCHDOG_USEC. It returns 0 if WATCHDOG_PID names another process. */
 static dw_usec watchdog_of(void)
 {
 	const char *text = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
@@ -88,7 +87,7 @@ void service_open(struct service *service)
 		else
 			service->watchdog = watchdog_of();
 	}
-	(void)unsetenv("NOTIFY_SOCKET"); /* these cannot fail for such names */
+	(void)unsetenv("NOTIFY_SOCKET"); /* unsetenv() cannot fail for these names */
 	(void)unsetenv("WATCHDOG_USEC");
 	(void)unsetenv("WATCHDOG_PID");
 }

@@ -13,7 +13,7 @@
 
 struct sink {
 	enum sink_kind { SINK_PLAIN, SINK_OWN, SINK_POLLED, SINK_SOCKET } kind;
-	int fd; /* poll() also reports on it that a pipe has no reader */
+	int fd; /* poll() on this descriptor also reports that a pipe has no reader */
 };
 
 void sink_open(struct sink *);

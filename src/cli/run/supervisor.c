@@ -159,7 +159,7 @@ static void tell(struct supervisor *supervisor)
 }
 
 /* prepare sets up this process. It ignores SIGPIPE, so that it survives a closed stderr. The
- * command must not ignore it. Returns 0 or an errno. */
+ * command gets the default action again. Returns 0 or an errno. */
 static int prepare(struct supervisor *supervisor)
 {
 	sigset_t signals;
