@@ -13,7 +13,7 @@
 
 #define SHARED_FOR DW_SECONDS(1)
 #define COMING_FOR DW_SECONDS(10)
-/* The longest wait for a walk; then its rows so far are shown. */
+/* The longest wait for a walk. After that, the rows are shown that the walk has found so far. */
 #define SCHEDULES_PATIENCE DW_MILLISECONDS(500)
 void asks_open(struct asks *asks, dw *d, dw *lists, dw *owner)
 {

@@ -1,9 +1,9 @@
 /* Asks the store for the web server and for `top`. Many readers cost the store no more than one.
  *
  * Readers that ask the same question within a second share one answer. Only one list is read at a
- * time. The pause before the next list is four times as long as the last one took. So lists use at
- * most a fifth of the store's time. The walk for ASK_SCHEDULES is such a list, and each of its
- * pages is followed by a pause. The answers are JSON with the keys of the command's --json. */
+ * time. The pause before the next list is four times as long as the last list took. So lists use at
+ * most a fifth of the store's time. The walk for ASK_SCHEDULES also counts as a list, and a pause
+ * follows each of its pages. The answers are JSON with the keys of the command's --json. */
 #ifndef DW_WEB_ASKS_H
 #define DW_WEB_ASKS_H
 
@@ -22,7 +22,7 @@ enum ask_kind {
 	ASK_STATUS,
 	ASK_TOPICS,
 	ASK_METRICS,
-	ASK_COMING, /* the numbers of timers that come due, of coming_object() */
+	ASK_COMING, /* the numbers of timers that come due, as coming_object() returns them */
 	ASK_SCHEDULES,
 	ASK_TIMER,
 	ASK_LETTER, /* the last dead letter of an id, in the form of ASK_DEAD */
@@ -61,14 +61,15 @@ struct ask {
 	dw_usec answered; /* the steady time of the answer */
 	unsigned users;
 	struct ask_list list;
-	bool is_due;  /* for a timer: it should have started */
+	bool is_due;  /* for a timer: its deadline has passed */
 	bool is_owed; /* the store has not answered yet, even if asks_fail() has */
 	struct asks *asks;
 };
 
-/* There is room for three asks of each connection, and for asks that the store has not answered. */
+/* The number of asks: three for each connection, and more for asks that the store has not
+ * answered. */
 #define ASKS_MAX 192
-/* If more lists waited, the last one would not be read before its request times out. */
+/* If more lists waited, the request for the last list would time out before that list is read. */
 #define LISTS_WAITING_MAX 8
 /* The largest size of the data in a list. The list ends before it exceeds this size. If a single
  * row has more data than is left, the row is shown without it. */
@@ -93,7 +94,7 @@ struct asks {
 	bool is_listing;            /* a list is being read */
 	dw_usec list_at;            /* the steady time from which on the next list may be read */
 	char away[DW_MESSAGE_SIZE]; /* why the store has failed; "" if it works */
-	/* The store has failed but has answered since, so it refuses only changes. */
+	/* True if the store has failed but has answered since. Then it refuses only changes. */
 	bool is_readable;
 	bool is_probing;        /* a question that tests the store has no answer yet */
 	dw_usec probe_at;       /* the steady time of the next such test */

@@ -14,7 +14,7 @@ void asks_fail(struct asks *asks)
 
 		if (ask->state != ASK_WAITING && ask->state != ASK_ASKED)
 			continue;
-		json_decref(ask->value); /* a timer may wait here for its end */
+		json_decref(ask->value); /* for ASK_TIMER: a timer whose end is not read yet */
 		ask->value = NULL;
 		ask->state = ASK_ANSWERED;
 		ask->status = DW_ESTORE;
@@ -24,8 +24,8 @@ void asks_fail(struct asks *asks)
 	}
 }
 
-/* share_no_failures makes failed questions be asked again. It also ends the pause before the next
- * list. */
+/* share_no_failures makes asks_put() ask failed questions again. It also ends the pause before the
+ * next list. */
 static void share_no_failures(struct asks *asks)
 {
 	asks->list_at = 0;
@@ -48,7 +48,7 @@ void asks_found(struct asks *asks, dw *d, dw *lists)
 	come_back(asks);
 }
 
-/* share_no_metrics makes the metrics be written again, because they say whether the store
+/* share_no_metrics makes asks_put() ask for the metrics again, because they say whether the store
  * answers. */
 static void share_no_metrics(struct asks *asks)
 {

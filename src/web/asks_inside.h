@@ -16,12 +16,12 @@ static inline bool asks_is_list(const struct question *question)
  * memory. If asks_fail() has already answered, it drops the value. */
 void asks_answer(struct ask *, int status, json_t *value);
 
-/* asks_doubt notes that the store has not answered a question. It counts as cut off until it
- * answers again. */
+/* asks_doubt notes that the store has not answered a question. The store counts as cut off until it
+ * answers a question again. */
 void asks_doubt(struct asks *);
 
-/* asks_keep keeps an answer for an outage. asks_note_status feeds the rates and the history with an
- * answer to ASK_STATUS, or with NULL if it failed. */
+/* asks_keep stores an answer, so that the page can show it in an outage. asks_note_status adds an
+ * answer to ASK_STATUS to the rates and the history. Its status is NULL if the question failed. */
 void asks_keep(struct ask *);
 void asks_note_status(struct asks *, const json_t *status);
 

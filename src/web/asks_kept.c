@@ -4,7 +4,7 @@
 
 #include "cli/session.h"
 
-/* How often the status is asked for if nobody looks at the page. */
+/* The interval at which the server asks for the status if nobody looks at the page. */
 #define LOOK_EVERY DW_SECONDS(15)
 
 void asks_keep(struct ask *ask)

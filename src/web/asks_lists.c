@@ -27,7 +27,7 @@ static json_t *cursor_of(const dw_cursor *next)
 }
 
 /* step_of returns the number of rows for the next step. It assumes that they are as large as the
- * rows so far. Returns 0 if the answer has no room for more data. */
+ * rows so far. Returns 0 if no more data fits in the answer. */
 static size_t step_of(const struct ask *ask)
 {
 	bool has_data = ask->asks->shows_data && !ask->question.leaves_data;

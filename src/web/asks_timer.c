@@ -19,7 +19,7 @@ static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 	(void)next;
 	if (ask->state != ASK_ANSWERED && ask->value) {
 		if (status == DW_OK)
-			/* Without memory the reason is missing. */
+			/* If out of memory, the reason is missing. */
 			(void)line_add_letter(ask->value, letter, shows_data);
 		asks_answer(ask, DW_OK, ask->value);
 		return;
@@ -44,7 +44,7 @@ static void message_told(dw *d, int status, const dw_why *found, void *user)
 
 	(void)d;
 	if (status == DW_OK && ask->state != ASK_ANSWERED)
-		/* Without memory the key is missing. */
+		/* If out of memory, the key is missing. */
 		(void)json_object_set_new(ask->value, "waiting", waiting_object(found));
 	asks_answer(ask, DW_OK, ask->value);
 }
@@ -64,7 +64,7 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 		end = line_object_of_ended(ended, ask->asks->shows_data);
 	if (timer) {
 		if (end)
-			/* Without memory the key is missing. */
+			/* If out of memory, the key is missing. */
 			(void)json_object_set_new(timer, "ended", end);
 		asks_answer(ask, DW_OK, timer);
 		return;
@@ -111,7 +111,7 @@ static void waits_told(dw *d, int status, const dw_why *found, void *user)
 
 		if (waiting && !ask->asks->shows_data && found->waits == DW_WAITS_RETRY)
 			(void)json_object_del(waiting, "detail");
-		/* Without memory a key is missing. */
+		/* If out of memory, a key is missing. */
 		(void)json_object_set_new(ask->value, "waiting", waiting);
 		if (ask->is_due)
 			(void)json_object_set_new(

@@ -11,8 +11,8 @@
 #include "durawheel/durawheel.h"
 
 struct html {
-	const struct local_zone *zone; /* of times; NULL: UTC */
-	const char *zone_argument;     /* what asks for this zone in a URL, or "" */
+	const struct local_zone *zone; /* the zone of times; NULL: UTC */
+	const char *zone_argument;     /* the argument of a URL that asks for this zone, or "" */
 	char *bytes;                   /* ends with a NUL; or NULL */
 	size_t size, room;
 	bool failed; /* out of memory, so the text is incomplete */

@@ -307,7 +307,7 @@ static int open_clients(struct http *http)
 }
 
 /* is_away returns true if the store is unreachable and the owner works with its journal. An owner
- * that may not use a shard, or whose lease is over, has a store. */
+ * that may not use a shard, or whose lease is over, can still reach its store. */
 static bool is_away(const dw *owner)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -421,8 +421,8 @@ int http_check_host(const struct options *options)
 	return guard_check_host(options);
 }
 
-/* open_asks opens the clients. If the store is unreachable, all questions get that answer until
- * open_later() has opened them. */
+/* open_asks opens the clients. If the store is unreachable, all questions fail until open_later()
+ * has opened the clients. */
 static int open_asks(struct http *http, const struct options *options)
 {
 	dw_event away = {.kind = DW_EVENT_STORE_FAILED, .message = "the store is away"};
@@ -430,7 +430,7 @@ static int open_asks(struct http *http, const struct options *options)
 	int code;
 
 	if (http->owner && options->value[OPT_JOURNAL])
-		(void)dw_turn(http->owner); /* it learns the state of the store */
+		(void)dw_turn(http->owner); /* the owner learns the state of the store */
 	has_store = !is_away(http->owner);
 	code = has_store ? open_clients(http) : EXIT_DONE;
 	asks_open(&http->asks, http->look, http->lists, http->owner);

@@ -36,8 +36,8 @@ struct arguments {
 	const char *fault;
 };
 
-/* read_number reads a number that ends at `end`, or at the end of the text if that is 0. Returns
- * false if it is invalid or larger than `most`. */
+/* read_number reads a number that must end at the character `end`. '\0' means the end of the text.
+ * Returns false if the number is invalid or larger than `most`. */
 static bool read_number(const char **text, char end, unsigned long long most,
 			unsigned long long *ret_number)
 {
@@ -175,9 +175,9 @@ static const char *read_due_before(struct arguments *reading, const char *text)
 	return keep_due(reading, text, reading->request->due_before);
 }
 
-/* find_due reads a bound when all arguments are known, because the zone may stand behind it. A
- * bound that counts from now is a whole second, so that all who look in this second share an
- * answer. Returns false if the text is no time. */
+/* find_due reads a bound of a list. It is called after all arguments were read, because the zone
+ * may stand behind the bound. A bound that is relative to now is rounded to a whole second, so that
+ * all readers within this second share an answer. Returns false if the text is no time. */
 static bool find_due(const struct http_request *request, const char *text, dw_usec *ret_due)
 {
 	bool is_local = strcasecmp(request->zone_argument, "local") == 0;

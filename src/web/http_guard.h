@@ -14,7 +14,7 @@ struct guard {
 	int listen_fd;
 	bool is_unix;
 	char path[108]; /* the path of the socket, which guard_close() removes */
-	ino_t number;   /* its inode number; another process may have replaced the file */
+	ino_t number;   /* the inode number of the socket; another process may have replaced it */
 	char host[64];  /* the address with its port, in the form of the Host header */
 	char port[8];   /* the port, like ":8990" */
 	/* The values of --allow-host; each has names separated by blanks. */
@@ -25,8 +25,8 @@ struct guard {
 	char token[GUARD_TOKEN_MAX + 2]; /* the token that requests need; "" if they need none */
 };
 
-/* guard_open reads the options and listens. guard_close stops that. Returns EXIT_DONE, or
- * complains. */
+/* guard_open reads the options and listens. It returns EXIT_DONE, or complains. guard_close stops
+ * listening. */
 int guard_open(struct guard *, const struct options *);
 void guard_close(struct guard *);
 
@@ -42,8 +42,8 @@ struct refusal {
 	const char *words;
 };
 
-/* What the guard must know about a path. A probe needs no token and may come by any Host. Other
- * sites may link to a page. */
+/* What the guard must know about a path. A probe needs no token and may have any Host. Other sites
+ * may link to a page. */
 enum path_kind { PATH_PLAIN, PATH_PROBE, PATH_PAGE };
 
 /* guard_check checks the method, the Host, the site that sends the request, and the token. */

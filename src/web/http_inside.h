@@ -40,7 +40,7 @@ struct http_request {
 	size_t skip;              /* for a page: the number of rows to leave out */
 	struct local_zone zone; /* for a page: the zone of its times, if zone_argument is not "" */
 	char zone_argument[LOCAL_NAME_SIZE];
-	/* Of a list of timers: its bounds, as they were written, or "". */
+	/* For a list of timers: the bounds as they were written, or "". */
 	char due_from[DUE_ARGUMENT_SIZE], due_before[DUE_ARGUMENT_SIZE];
 	struct ask *asks[REQUEST_ASKS];
 	size_t ask_count;
@@ -48,7 +48,7 @@ struct http_request {
 	bool is_suspended;
 };
 
-/* The reply to a request. Whoever has it must free the body. */
+/* The reply to a request. The function that gets a reply must free its body. */
 struct http_reply {
 	unsigned status;
 	const char *type; /* the content type of the body */

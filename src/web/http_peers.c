@@ -10,7 +10,7 @@
 #define REQUEST_PATIENCE DW_SECONDS(5)
 #define REPLY_PATIENCE DW_SECONDS(30)
 #define ABANDON_AFTER DW_SECONDS(1)
-#define QUIET_MIN DW_MILLISECONDS(200) /* within this time a request may be on its way */
+#define QUIET_MIN DW_MILLISECONDS(200) /* a shorter silence may be a request on its way */
 #define LOOK_EVERY DW_SECONDS(1)
 
 void peers_open(struct peers *peers)

@@ -1,8 +1,9 @@
 /* The peers of the web server: the clients with an open connection, and how much time each has
  * left.
  *
- * There are more places for connections than for requests in work, and a connection without a
- * request is closed if only few places are left. So there is always a place for a health check. */
+ * The server accepts more connections than it answers requests at a time. If only few places for
+ * connections are left, it closes a connection without a request. So there is always a place for a
+ * health check. */
 #ifndef DW_WEB_HTTP_PEERS_H
 #define DW_WEB_HTTP_PEERS_H
 
@@ -15,10 +16,11 @@ enum { PEERS_MAX = 40, PEERS_ANSWERED = 32, PEERS_KEPT = 24 };
 
 struct peer {
 	int fd;         /* the descriptor of the connection; -1 if the place is free */
-	dw_usec end_at; /* the steady time at which its time is over */
-	/* The steady time since which it has no request; DW_NEVER while it has one. */
+	dw_usec end_at; /* the steady time at which the peer's time is over */
+	/* The steady time since which the peer has no request; DW_NEVER while it has a request. */
 	dw_usec quiet_since;
-	/* Its request waits for the store; if it takes too long, the client gets a reply. */
+	/* The peer's request waits for the store. If this takes too long, the client gets a
+	 * reply. */
 	bool is_held;
 	bool is_ending;
 };

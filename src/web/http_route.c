@@ -172,8 +172,8 @@ static unsigned status_of(int status)
 	}
 }
 
-/* namespace_health returns why no timer of the namespace fires, or those of some shards do not.
- * Returns NULL if all fire. */
+/* namespace_health returns why the timers of the namespace, or of some shards, do not fire. Returns
+ * NULL if all fire. */
 static const char *namespace_health(const json_t *status, char refused[REFUSED_LINE_SIZE])
 {
 	const char *owner = json_string_value(json_object_get(status, "owner"));
@@ -273,7 +273,7 @@ static struct http_reply reply_metrics(const struct ask *ask, const struct http_
 	return reply_copy(METRICS_TYPE, json_string_value(ask->value));
 }
 
-/* show_kept makes the page show the last numbers, where it shows no list. */
+/* show_kept makes a page show the last answers of the store, except in views with a list. */
 static void show_kept(struct web_page *page, const struct kept *kept)
 {
 	if (!kept->status || (page->view != PAGE_NOW && page->view != PAGE_TOPICS))

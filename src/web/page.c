@@ -65,7 +65,7 @@ static void put_head(struct html *html, const struct web_page *page)
 
 struct banner {
 	const char *kind, *words;
-	char why[640]; /* further text behind the words; "" if there is none */
+	char why[640]; /* further text after the words; "" if there is none */
 };
 
 /* waiting returns a warning if shards are refused, or if due timers do not start, except when they
@@ -87,7 +87,7 @@ static struct banner waiting(const json_t *report, const char *refused)
 		banner.kind = "warn";
 		used += (size_t)snprintf(banner.why + used, sizeof banner.why - used,
 					 "%s %lld due wait: %s", used > 0 ? ";" : ", but",
-					 /* The room is large enough. */
+					 /* The buffer is large enough. */
 					 (long long)count, dw_describe_waits(reasons[i])->cause);
 	}
 	return banner;
@@ -116,7 +116,7 @@ static struct banner banner_of(const struct web_page *page)
 	return waiting(report, refused);
 }
 
-/* put_refused says since when each refused shard cannot be used, and why. */
+/* put_refused writes since when each refused shard cannot be used, and why. */
 static void put_refused(struct html *html, const struct web_page *page)
 {
 	const json_t *report = json_object_get(page->store, "owner_report"), *shard;
@@ -132,7 +132,7 @@ static void put_refused(struct html *html, const struct web_page *page)
 	}
 }
 
-/* put_old says of which time the numbers below are. */
+/* If the numbers below are old, put_old writes of which time they are. */
 static void put_old(struct html *html, const struct web_page *page)
 {
 	if (!page->old_since)
@@ -142,8 +142,8 @@ static void put_old(struct html *html, const struct web_page *page)
 	html_put(html, ".</strong>");
 }
 
-/* put_banner marks only the first words as a status for screen readers. The times behind them
- * change with each refresh, and would be read out each time. */
+/* put_banner marks only the first words as a status for screen readers. The times after them change
+ * with each refresh, and would be read out each time. */
 static void put_banner(struct html *html, const struct web_page *page)
 {
 	struct banner banner = banner_of(page);
@@ -189,7 +189,7 @@ static void put_banner(struct html *html, const struct web_page *page)
 	html_put(html, "</p>\n");
 }
 
-/* put_zone asks in which zone times are shown. */
+/* put_zone writes the form in which the user chooses the time zone of the page. */
 static void put_zone(struct html *html, const struct web_page *page)
 {
 	html_format(html, "<form action=\"%s\" method=\"get\" data-keep>\n", page_path(page->view));

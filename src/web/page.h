@@ -22,7 +22,7 @@ struct web_page {
 	int status;          /* the status of the store's answer */
 	const char *away;    /* why the store fails to read or to write; "" if it works */
 	const json_t *store; /* the object of `stats --json`; NULL if the store has not answered */
-	dw_usec old_since;   /* these numbers are of that time, because the store is away; or 0 */
+	dw_usec old_since;   /* if the store is away: the time of these numbers; else 0 */
 	const struct rates *rates;
 	const struct history *history;
 	int part_status;
@@ -35,8 +35,8 @@ struct web_page {
 	const char *due_from, *due_before; /* the bounds of a list, as they were written, or "" */
 	dw_cursor after;                   /* the position where the list begins */
 	size_t skip;                       /* the number of rows after that position to leave out */
-	const struct local_zone *zone;     /* of times; NULL: UTC */
-	const char *zone_argument;         /* how it was asked for, or "" */
+	const struct local_zone *zone;     /* the zone of times; NULL: UTC */
+	const char *zone_argument;         /* the zone as the user has written it, or "" */
 };
 
 /* page_path returns the path of a view, like "/" or "/topics". */
@@ -65,7 +65,7 @@ void page_rows(struct html *, const struct web_page *, const json_t *rows, page_
 json_int_t page_integer(const json_t *object, const char *key);
 const char *page_string(const json_t *object, const char *key);
 
-/* page_foot_size returns the largest size of what follows a view. */
+/* page_foot_size returns the largest size of the text that follows a view. */
 size_t page_foot_size(void);
 
 /* page_input writes a field of a form with its label. page_hidden writes a field that the user does

@@ -106,8 +106,8 @@ static void put_hint(struct html *html, const char *words, const char *command,
 	html_put(html, "</code></p>\n");
 }
 
-/* put_beginning ends the element <pre>. Of a long text it shows only the beginning, without cutting
- * a character. */
+/* put_beginning writes the text and ends the element <pre>. If the text is long, it writes only the
+ * beginning, and cuts no character. */
 static void put_beginning(struct html *html, const json_t *object, const char *text)
 {
 	size_t shown = strlen(text);
@@ -320,7 +320,7 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 	html_put(html, "</tr>\n");
 }
 
-/* put_looks says how far the list has looked if it has not looked at all timers. */
+/* If the list has not looked at all timers, put_looks writes how far it has come. */
 static void put_looks(struct html *html, const struct web_page *page)
 {
 	if (!json_is_integer(json_object_get(page->part, "looked_to")))
@@ -332,7 +332,7 @@ static void put_looks(struct html *html, const struct web_page *page)
 	html_put(html, ". Next goes on from there.</p>\n");
 }
 
-/* put_lacks says so if the list lacks what cannot be read. Returns true then. */
+/* If some shards cannot be read, put_lacks writes that their rows are missing, and returns true. */
 static bool put_lacks(struct html *html, const struct web_page *page)
 {
 	bool lacks = json_is_true(json_object_get(page->part, "lacks"));
@@ -349,7 +349,7 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 	const json_t *timers = json_object_get(page->part, "timers");
 
 	put_looks(html, page);
-	(void)put_lacks(html, page); /* what there is follows */
+	(void)put_lacks(html, page); /* the other timers follow */
 	if (json_array_size(timers) == 0) {
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
 		put_rest(html, page, 0, false);

@@ -156,7 +156,7 @@ static void put_times(struct html *html, const json_t *report, const struct time
 struct past {
 	const char *key, *title, *kind, *none;
 	enum history_kind of;
-	enum rate rates[2]; /* the second one may be the same as the first */
+	enum rate rates[2]; /* the second rate may be the same as the first */
 	const char *names[2];
 };
 
@@ -173,7 +173,7 @@ static void put_rate(struct html *html, const struct web_page *page, enum rate r
 	html_put(html, name);
 }
 
-/* put_since says from when on the minutes are known, if they are not all. */
+/* If not all minutes are known, put_since writes since when they are known. */
 static void put_since(struct html *html, const json_int_t *counts, dw_usec from)
 {
 	dw_usec i = 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The heights of bars in thousandths of the picture. A small number is still seen. */
+/* The heights of bars in thousandths of the picture. Even a small number has a visible bar. */
 enum { FULL = 1000, LEAST = 25 };
 
 static json_int_t most_of(const struct picture *picture)
@@ -23,7 +23,7 @@ static size_t unknown_of(const struct picture *picture)
 	return count;
 }
 
-/* height_of returns the height of a bar. The largest number has FULL. */
+/* height_of returns the height of a bar. The largest number has the height FULL. */
 static int height_of(json_int_t value, json_int_t most)
 {
 	int height = most > 0 ? (int)((double)value * FULL / (double)most + 0.5) : 0;
@@ -45,7 +45,8 @@ static void put_bar(struct html *html, const struct picture *picture, size_t i, 
 	html_put(html, "</title></rect>");
 }
 
-/* put_gap writes a band over the bars from i on that are not known. Returns where they end. */
+/* put_gap writes a band in place of the unknown bars from i on. Returns the index after these
+ * bars. */
 static size_t put_gap(struct html *html, const struct picture *picture, size_t i)
 {
 	size_t end = i;

@@ -23,7 +23,7 @@ struct picture {
 	size_t axis_count;
 	/* writes what bar i stands for */
 	void (*label)(struct html *, const struct picture *, size_t i);
-	dw_usec from; /* for `label` */
+	dw_usec from; /* the time of the first bar, for `label` */
 };
 
 /* picture_begin writes the title. The caller then writes a line about the picture, and picture_end
