@@ -104,7 +104,8 @@ static void show_call(const struct both *both)
 	print_message("\n");
 }
 
-/* is_ttl: the item is what is left of a time, which is not the same on both sides. */
+/* is_ttl returns true if the item is a remaining time to live, which differs between the two
+ * sides. */
 static bool is_ttl(const struct both *both, const struct reply *above, size_t item)
 {
 	if (!both->script || above->items[item].kind != REPLY_INTEGER)
@@ -116,7 +117,7 @@ static bool is_ttl(const struct both *both, const struct reply *above, size_t it
 
 static bool is_same(const struct both *, const redisReply *, const struct reply *);
 
-/* is_unordered: the answer has the order of the server's tables. */
+/* is_unordered returns true if the order of the answer depends on the server's hash tables. */
 static bool is_unordered(const struct both *both)
 {
 	static const char *const all[] = {"orphans", "purge", "queue_check", "topic_list",
@@ -132,7 +133,7 @@ static bool is_unordered(const struct both *both)
 	return false;
 }
 
-/* has_item: one of theirs is that one of ours. */
+/* has_item returns true if one item of the server's reply equals this item of ours. */
 static bool has_item(const struct both *both, const redisReply *a, const struct reply *item)
 {
 	for (size_t i = 0; i < a->elements; i++)
@@ -156,7 +157,8 @@ static bool are_same(const struct both *both, const redisReply *a, const struct 
 	return true;
 }
 
-/* is_same_error: the server says more behind the words: which script it was, or which command. */
+/* is_same_error ignores what the server adds to an error: the name of the script or of the
+ * command. */
 static bool is_same_error(const redisReply *a, const struct reply *b)
 {
 	return a->len >= b->size && memcmp(a->str, b->bytes, b->size) == 0;
@@ -234,7 +236,7 @@ struct reply *both_call(struct both *both)
 	return ours;
 }
 
-/* command asks the server only. */
+/* command sends a command to the server only. */
 static redisReply *command(struct both *both, const char *format, ...)
 {
 	va_list arguments;
@@ -322,7 +324,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* compare_ttl: it has one on both sides, or on none. */
+/* compare_ttl fails the test if only one side has a time to live for the key. */
 static void compare_ttl(struct both *both, const char *key)
 {
 	redisReply *theirs = command(both, "PTTL %s", key);
@@ -365,7 +367,8 @@ void both_compare(struct both *both)
 
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
-/* timed: the text of a script that takes the time from the key, for free(). */
+/* timed returns the text of a script that reads the time from a key instead of TIME. The caller
+ * frees it with free(). */
 static char *timed(const struct redis_script *script)
 {
 	static const char theirs[] = "call('TIME')";

@@ -1,6 +1,6 @@
-/* A redis-server and a keyspace, side by side: each call is made of both, and their replies must be
- * the same; so must be, when asked, everything that is stored. The server's scripts take the time
- * from a key, so that both have the same. */
+/* A redis-server and a keyspace, side by side. Each call goes to both, and their replies must be
+ * the same. both_compare() also compares everything that they store. The server's scripts read the
+ * time from a key, so that both sides have the same time. */
 #ifndef DW_KEYSPACE_BOTH_H
 #define DW_KEYSPACE_BOTH_H
 
@@ -17,25 +17,25 @@ enum {
 	BOTH_CLIENTS = 3,
 	BOTH_SHARDS = 2,
 	BOTH_IDS = 6,
-	BOTH_ROUNDS = 4,         /* operands of one call, at most */
-	BOTH_TTL_MS = 1000000000 /* what is to expire is deleted on both sides */
+	BOTH_ROUNDS = 4,         /* the largest number of operands in one call */
+	BOTH_TTL_MS = 1000000000 /* a key that is to expire is deleted on both sides instead */
 };
 
-/* Who calls: an owner or a client, as far as it knows itself. */
+/* A caller, which is an owner or a client, and what it knows about itself. */
 struct caller {
 	bool owner;
 	char nonce[8];
 	unsigned conn;
-	char token[96]; /* an owner's */
+	char token[96]; /* the token of an owner */
 	char era[40];
-	uint64_t number; /* the last one used */
+	uint64_t number; /* the last number that it has used */
 };
 
 struct both {
 	struct redis_server server;
 	redisContext *redis;
 	struct keyspace *keyspace;
-	char (*sha1)[41]; /* of the server's scripts, which have the key's time */
+	char (*sha1)[41]; /* the hashes of the server's scripts, which read the time from the key */
 	struct rng rng;
 	dw_usec now;
 	unsigned shard;
@@ -43,14 +43,14 @@ struct both {
 	struct caller owners[BOTH_SHARDS][BOTH_OWNERS];
 	struct caller clients[BOTH_SHARDS][BOTH_CLIENTS];
 	uint64_t calls;
-	/* The call that is being made. */
-	const char *script; /* NULL: a plain command */
+	/* The call that is being built. */
+	const char *script; /* NULL for a plain command */
 	int count;
 	const char *words[BOTH_WORDS];
 	size_t sizes[BOTH_WORDS];
 	char room[BOTH_ROOM];
 	size_t used;
-	/* What its words are made of. */
+	/* The values from which its words are made. */
 	struct caller *caller;
 	const char *id;
 	unsigned first, round, rounds;
@@ -60,39 +60,40 @@ struct both {
 	size_t value_sizes[BOTH_ROUNDS];
 };
 
-/* both_open starts the server; both_close ends it and frees all. both_twin opens the keyspace
- * only. */
+/* both_open starts the server. both_close ends the server and frees everything. both_twin opens
+ * only the keyspace. */
 void both_open(struct both *);
 void both_twin(struct both *);
 void both_close(struct both *);
 
 uint64_t both_draw(struct both *, uint64_t limit);
 
-/* The words of a call: both_begin takes the first one, both_begin_script those of EVALSHA up to its
- * keys; those of queues are of the topic "game". */
+/* These functions build the words of a call. both_begin begins with the first word.
+ * both_begin_script begins with the words of EVALSHA up to its keys. The keys of queues belong to
+ * the topic "game". */
 void both_begin(struct both *, const char *word);
 void both_begin_script(struct both *, const char *script, const char *session);
 void both_bytes(struct both *, const void *bytes, size_t size);
 void both_text(struct both *, const char *text);
 void both_number(struct both *, uint64_t number);
-void both_key(struct both *, const char *end); /* of the shard */
+void both_key(struct both *, const char *end); /* a key of the shard */
 
-/* both_words says random words as the format tells: both_words.c. */
+/* both_words adds random words as the format says (both_words.c). */
 void both_words(struct both *, const char *format);
 
-/* both_call makes the call of both; the keyspace's reply, the caller's. */
+/* both_call sends the call to both sides. Returns the keyspace's reply, which the caller frees. */
 struct reply *both_call(struct both *);
 
-/* both_refuse: both refuse commands from now on, or no more. */
+/* both_refuse makes both sides refuse commands from now on. KEYSPACE_ACCEPTS ends that. */
 void both_refuse(struct both *, enum keyspace_refusal, const char *denied);
 
-/* both_set_clock tells the server what time it is. */
+/* both_set_clock gives the server the time of the test. */
 void both_set_clock(struct both *);
 
-/* both_compare looks at every key of both. */
+/* both_compare compares every key of both sides. */
 void both_compare(struct both *);
 
-/* both_step makes a random call. */
+/* both_step sends a random call. */
 void both_step(struct both *);
 
 #endif

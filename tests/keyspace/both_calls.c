@@ -101,7 +101,8 @@ static void release(struct both *both)
 
 /* ---- Scripts by a format --------------------------------------------------------------------- */
 
-/* guarded: the caller learns whether its number was right. After a wrong one it has guessed. */
+/* guarded makes a call with the caller's next number. From the answer the caller learns whether the
+ * number was right. After a wrong number the answer contains the last right one. */
 static void guarded(struct both *both, const char *script, const char *format)
 {
 	struct caller *caller = any_caller(both, format[0] == 'o' || both_draw(both, 2));
@@ -134,8 +135,8 @@ static void of_queue(struct both *both, const char *script, const char *format)
 	reply_free(both_call(both));
 }
 
-/* A command as a client sends it, or in a script that catches its error, or does not. Now and then
- * it lacks a word. */
+/* of_command sends a command as a client, or in a script that catches its error or does not.
+ * Sometimes the command lacks a word. */
 static void of_command(struct both *both, const char *command, const char *format)
 {
 	static const char *const texts[] = {"return redis.call(unpack(ARGV))",
@@ -156,7 +157,7 @@ static void of_command(struct both *both, const char *command, const char *forma
 	reply_free(both_call(both));
 }
 
-/* refuse: the server refuses some commands for a while. */
+/* refuse makes both sides refuse some commands for a while. */
 static void refuse(struct both *both)
 {
 	static const char *const denied[] = {"HSET", "ZADD", "HDEL", "PEXPIRE", "ZREM"};

@@ -1,18 +1,16 @@
-/* The words of random calls. A letter of a format is one word or a few; (...) is repeated some
- * times; [a|b] is one of these texts:
- *
- *	#	a key of the shard, whose end the next letter is
- *	i	an id; the letters after it are about its timer. I: one that differs in each round
- *	v a	its version and attempt, as far as they are known.   y: the version, or 0
- *	F	the fence of its claim
- *	l	the version of one of its dead letters, or 0
- *	P	the flags of a put. U: score and value of the put are made, and the score is said.
+/* The words of random calls. In a format, a letter adds one word or a few, (...) is repeated, and
+ * [a|b] adds one of these texts:
+ *	#	a key of the shard; the next letter is the end of its name
+ *	i	an id, whose timer the letters after it are about. I: another id in each round
+ *	v a	the timer's version and attempt, as far as they are known.   y: the version, or 0
+ *	F	the fence of its claim.   l: the version of one of its dead letters, or 0
+ *	P	the flags of a put. U: makes score and value of the put, and adds the score.
  *		K: score and value of a claim. V: the value. x: the version for the flag 8
  *	W B	another value; the body of one.   X: its value, damaged, or with rare numbers
  *	d D	a deadline, in 8 bytes; a time near now.   8: when a handler started, or never
  *	n N	a number from 1 to 8; any byte.   q: a place by score, or none
  *	w	a text, often none.   L: score and member of a dead letter, or none
- *	o b	what every script of an owner wants first; or of a client */
+ *	o b	the first words of every script of an owner; of a client */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +42,7 @@ static const unsigned char *stored(struct both *both, size_t *ret_size)
 						     ret_size);
 }
 
-/* stored_word: a number in the value of the present id; 0: it has none. */
+/* stored_word returns a number from the stored value of the present id, or 0 without a value. */
 static uint64_t stored_word(struct both *both, size_t at, unsigned size)
 {
 	size_t have;
@@ -58,7 +56,7 @@ static uint64_t version(struct both *both)
 	return stored_word(both, 8, 8) & ((UINT64_C(1) << EXACT_BITS) - 1);
 }
 
-/* time_near: now and then just one that a script compares with, or beside it. */
+/* time_near returns a time near now, sometimes at the edge of what a script compares. */
 static uint64_t time_near(struct both *both)
 {
 	uint64_t now = (uint64_t)both->now;
@@ -81,7 +79,7 @@ static dw_usec any_due(struct both *both)
 
 	if (both_draw(both, 8) == 0)
 		return odd[both_draw(both, sizeof odd / sizeof *odd)];
-	return both->now + (dw_usec)both_draw(both, 8) * 1000000; /* equal ones, too */
+	return both->now + (dw_usec)both_draw(both, 8) * 1000000; /* often equal deadlines */
 }
 
 /* A field of the keyspace that is picked at random. */
@@ -89,7 +87,7 @@ struct pick {
 	struct both *both;
 	char key[32];
 	char name[512];
-	size_t size; /* 0: none */
+	size_t size; /* 0: no field was picked */
 	char value[32];
 };
 
@@ -164,7 +162,7 @@ static void say_score(struct both *both, bool claimed, dw_usec due)
 	both_text(both, score);
 }
 
-/* say_put: the versions grow from each timer to the next. */
+/* say_put makes the values of a put. The versions grow from each timer to the next. */
 static void say_put(struct both *both)
 {
 	bool claimed = both->caller->owner && both->flags[both->round] & 2;
@@ -213,7 +211,7 @@ static void say_body(struct both *both)
 	both_bytes(both, body, make_body(both, body));
 }
 
-/* forge writes a header that is sound and rare: counters at their ends, claims of others. */
+/* forge writes a valid but rare header: counters at their limits, claims of others. */
 static void forge(struct both *both, unsigned char *value)
 {
 	static const unsigned char counts[] = {0, 1, 254, 255};
@@ -257,7 +255,7 @@ static void say_id(struct both *both)
 	both_text(both, both->id);
 }
 
-/* next_id: before the words about it. */
+/* next_id chooses the id that the next words are about. */
 static void next_id(struct both *both)
 {
 	both->id = ids[(both->first + both->round) % BOTH_IDS];
@@ -379,7 +377,7 @@ static void say_place(struct both *both)
 
 	if (both_draw(both, 2))
 		(void)keyspace_score(both->keyspace, key_at(both, "z"), both->id,
-				     &score); /* or not */
+				     &score); /* else the drawn score stays */
 	if (both_draw(both, 3) == 0)
 		both_text(both, "");
 	else
@@ -397,7 +395,7 @@ static void say_text(struct both *both)
 	both_bytes(both, text, size);
 }
 
-/* say_guard: now and then something is wrong. */
+/* say_guard adds the words of a caller, which are sometimes wrong. */
 static void say_guard(struct both *both, bool owner)
 {
 	struct caller *caller = both->caller;
@@ -450,7 +448,7 @@ static void (*const letters[128])(struct both *) = {['i'] = say_id,
 						    ['y'] = say_version_or_none,
 						    ['F'] = say_fence};
 
-/* say_choice: at is behind the bracket. Returns what is behind the other one. */
+/* say_choice adds one of the texts between '[', behind which `at` is, and ']'. Returns the end. */
 static const char *say_choice(struct both *both, const char *at)
 {
 	const char *end = strchr(at, ']');

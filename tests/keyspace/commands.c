@@ -1,4 +1,4 @@
-/* The commands, and which of them may be run. */
+/* The table of the commands, and the check whether a command may run. */
 #include "keyspace/inside.h"
 
 #include <lauxlib.h>
@@ -58,7 +58,8 @@ bool call_key(const struct call *call, int number, enum kind kind, struct key **
 
 /* ---- What may be run ----------------------------------------------------------------------- */
 
-/* refused: the error of a command that the server does not run now; NULL: it runs. */
+/* refused returns the error of a command that the server refuses now, or NULL if the command may
+ * run. */
 static const char *refused(const struct keyspace *keyspace, const struct command *command)
 {
 	bool has_written = keyspace->script && keyspace->has_written;
@@ -83,7 +84,8 @@ static const char *refused(const struct keyspace *keyspace, const struct command
 	}
 }
 
-/* find_in looks at the first letter of a name first, because each call of a script comes here. */
+/* find_in compares the first letter of a name first, because every command of a script comes
+ * here. */
 static const struct command *find_in(const struct command *commands, struct bytes name)
 {
 	for (; commands->name; commands++)

@@ -1,4 +1,4 @@
-/* What happens to all keys at once: they are copied, set back to a copy, emptied. */
+/* Operations on all keys at once: copy them, set them back to a copy, delete them. */
 #include "keyspace/inside.h"
 
 #include <string.h>
@@ -12,11 +12,11 @@ static void copy_key(struct keyspace *to, const struct key *from)
 		const struct entry *entry = from->entries[i];
 
 		if (from->kind == KIND_SORTED)
-			(void)key_rank(to, key, entry_name(entry), entry->score); /* a new one */
+			(void)key_rank(to, key, entry_name(entry), entry->score); /* new */
 		else if (from->kind == KIND_LIST)
 			key_push(to, key, entry_value(entry));
 		else
-			(void)key_set(to, key, entry_name(entry), entry_value(entry)); /* too */
+			(void)key_set(to, key, entry_name(entry), entry_value(entry)); /* new */
 	}
 }
 

@@ -24,7 +24,7 @@
 /* A field of a hash, a member of a sorted set, an item of a list, or a string. */
 struct entry {
 	double score;
-	char *value; /* of a member NULL */
+	char *value; /* NULL for a member of a sorted set */
 	size_t value_size;
 	size_t name_size;
 	char name[];
@@ -36,15 +36,15 @@ enum kind { KIND_STRING, KIND_HASH, KIND_LIST, KIND_SORTED };
 struct key {
 	struct bytes name;
 	enum kind kind;
-	int64_t ends_ms;        /* 0: never */
-	struct entry **entries; /* by name; those of a list in its order */
-	struct entry **order;   /* of a sorted set: by score and name */
+	int64_t ends_ms;        /* the time of expiry in milliseconds; 0: never */
+	struct entry **entries; /* sorted by name; the entries of a list are in the list's order */
+	struct entry **order;   /* for a sorted set: the entries sorted by score and name */
 	size_t count, room;
 };
 
 struct keyspace {
 	struct alloc alloc;
-	struct key **keys; /* by name */
+	struct key **keys; /* sorted by name */
 	size_t key_count, key_room;
 	dw_usec now;
 	enum keyspace_refusal refusal;
@@ -52,9 +52,9 @@ struct keyspace {
 	const struct patch *patches;
 	size_t patch_count;
 	bool loaded[SCRIPT_COUNT];
-	const char *script;              /* that runs; NULL: none */
-	bool has_written;                /* the script */
-	const struct bytes *script_keys; /* that it may touch */
+	const char *script;              /* the name of the running script; NULL: none */
+	bool has_written;                /* the running script has written */
+	const struct bytes *script_keys; /* the keys that the running script may touch */
 	int script_key_count;
 	void (*watch)(void *user, const struct keyspace_command *);
 	void *watch_user;
@@ -65,29 +65,30 @@ struct keyspace {
 /* ---- keys.c ---- */
 struct bytes bytes_of(const char *text);
 bool bytes_equal(struct bytes, struct bytes);
-int bytes_compare(struct bytes, struct bytes); /* as Redis does */
+int bytes_compare(struct bytes, struct bytes); /* compares as Redis does */
 bool bytes_are(struct bytes, const char *text);
 
-/* key_find: NULL: it does not exist, or has expired. key_make makes one that does not exist; the
- * caller fills it. */
+/* key_find returns the key, or NULL if the key does not exist or has expired. key_make returns the
+ * key, and makes it if it does not exist. The caller must fill a new key. */
 struct key *key_find(struct keyspace *, struct bytes name);
 struct key *key_make(struct keyspace *, struct bytes name, enum kind);
 void key_delete(struct keyspace *, struct key *);
-void key_delete_empty(struct keyspace *, struct key *); /* if it is empty */
+void key_delete_empty(struct keyspace *, struct key *); /* deletes the key if it is empty */
 
 struct bytes entry_name(const struct entry *);
 struct bytes entry_value(const struct entry *);
-struct entry *key_entry(const struct key *, struct bytes name); /* NULL: none */
-struct bytes key_value(const struct key *, struct bytes name);  /* key NULL: none */
+struct entry *key_entry(const struct key *, struct bytes name); /* NULL: there is no such entry */
+struct bytes key_value(const struct key *, struct bytes name);  /* no bytes if key is NULL */
 
-/* key_set, key_rank: false: the entry was there, and is changed. key_push: to the end of a list. */
+/* key_set and key_rank add an entry. They return false if the entry existed and was changed.
+ * key_push appends to a list. */
 bool key_set(struct keyspace *, struct key *, struct bytes name, struct bytes value);
 bool key_rank(struct keyspace *, struct key *, struct bytes name, double score);
 void key_push(struct keyspace *, struct key *, struct bytes value);
-bool key_remove(struct keyspace *, struct key *, struct bytes name); /* false: not there */
-void key_shift(struct keyspace *, struct key *);                     /* the first of a list goes */
+bool key_remove(struct keyspace *, struct key *, struct bytes name); /* false: no such entry */
+void key_shift(struct keyspace *, struct key *);                     /* drops the first item */
 
-/* key_place: how many members stand before this score and name. */
+/* key_place returns how many members stand before this score and name. */
 size_t key_place(const struct key *, double score, struct bytes name);
 
 /* ---- number.c ---- */
@@ -96,7 +97,7 @@ bool score_of(struct bytes, double *ret_score);
 struct bytes score_text(double, char room[32]);
 
 /* ---- commands.c ---- */
-/* A call of a command. It pushes one value, as redis.call returns it. */
+/* A call of a command. The command pushes one value, which redis.call returns. */
 struct call {
 	struct keyspace *keyspace;
 	lua_State *lua;
@@ -104,24 +105,24 @@ struct call {
 	const struct bytes *words;
 };
 
-/* What a function of a command returns: false: the value is an error. */
+/* These functions push the answer of a command. They return false if the answer is an error. */
 bool answer_error(const struct call *, const char *text);
 bool answer_integer(const struct call *, double);
-bool answer_bytes(const struct call *, struct bytes); /* none: false */
+bool answer_bytes(const struct call *, struct bytes); /* no bytes become Lua's false */
 bool answer_status(const struct call *, const char *text);
 bool answer_syntax(const struct call *);
 
-/* call_key: the key of words[number]. False: it is of another kind, and the error is pushed. NULL:
- * it does not exist. */
+/* call_key finds the key words[number]. Returns false if the key has another kind, after pushing
+ * that error. *ret_key is NULL if the key does not exist. */
 bool call_key(const struct call *, int number, enum kind, struct key **ret_key);
 
-/* command_run: false: the value that it pushes is an error. */
+/* command_run runs a command and pushes its answer. Returns false if the answer is an error. */
 bool command_run(const struct call *);
 
 struct command {
 	const char *name;
 	size_t size;
-	int words; /* exactly, or at least -words */
+	int words; /* the exact number of words, or -n for at least n */
 	unsigned flags;
 	bool (*run)(const struct call *);
 };
@@ -138,12 +139,12 @@ extern const struct command plain_commands[];
 extern const struct command sorted_commands[];
 
 /* ---- interpreter.c ---- */
-/* A call of a script of ours, or of another text. */
+/* A call of one of our scripts, or of another text. */
 struct script_call {
 	enum redis_script_id script;
-	struct bytes text; /* at NULL: of ours */
+	struct bytes text; /* text.at is NULL for one of our scripts */
 	int keys;
-	int count; /* of keys and arguments */
+	int count; /* the number of keys and arguments */
 	const struct bytes *words;
 };
 
@@ -156,7 +157,7 @@ void *lua_memory(void *user, void *block, size_t old_size, size_t size);
 /* ---- structs.c ---- */
 void structs_open(lua_State *);
 
-/* room_for: of this size, or the program ends. */
+/* room_for returns a block of this size. If out of memory, it ends the program. */
 void *room_for(struct keyspace *, void *block, size_t size);
 
 #endif

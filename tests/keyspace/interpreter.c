@@ -11,7 +11,7 @@
 
 enum { WORDS_MAX = 16384, GC_PAUSE = 120 };
 
-/* The scripts with these patches, as functions in Lua's registry; 0: not compiled yet. */
+/* The scripts with these patches, as functions in Lua's registry; 0 means not compiled yet. */
 struct texts {
 	const struct patch *patches;
 	size_t count;
@@ -33,7 +33,8 @@ static int fail(lua_State *lua, const char *text)
 	return 1;
 }
 
-/* word_at: a word of a call. A number is written as Redis does it. False: it is none. */
+/* word_at reads a word of a call, and writes a number as Redis does. Returns false if the value
+ * cannot be a word. */
 static bool word_at(lua_State *lua, int at, struct bytes *ret_word)
 {
 	if (lua_type(lua, at) == LUA_TNUMBER) {
@@ -49,8 +50,8 @@ static bool word_at(lua_State *lua, int at, struct bytes *ret_word)
 	return true;
 }
 
-/* check_keys: a script touches no key that is not in its KEYS. All words of some commands are keys,
- * and of others the first one. */
+/* check_keys ends the program if a script touches a key that is not in its KEYS. For some commands
+ * all words are keys, for the others only the first word. */
 static void check_keys(const struct keyspace *keyspace, int count, const struct bytes *words)
 {
 	bool has_none = bytes_are(words[0], "TIME") || bytes_are(words[0], "PUBLISH");
@@ -70,7 +71,7 @@ static void check_keys(const struct keyspace *keyspace, int count, const struct 
 	}
 }
 
-/* run pushes what a command answers. False: it is an error. */
+/* run runs a command and pushes its answer. Returns false if the answer is an error. */
 static bool run(lua_State *lua)
 {
 	static struct bytes words[WORDS_MAX];
@@ -100,7 +101,7 @@ static int redis_call(lua_State *lua)
 
 static int redis_pcall(lua_State *lua)
 {
-	(void)run(lua); /* the value says it */
+	(void)run(lua); /* the pushed value contains the error */
 	return 1;
 }
 
@@ -124,7 +125,7 @@ static int redis_status_reply(lua_State *lua)
 	return single(lua, "ok");
 }
 
-/* protected_call: pcall; of an error of a command it returns the text. */
+/* protected_call is Lua's pcall. For a failed command it returns the text of the error. */
 static int protected_call(lua_State *lua)
 {
 	int is_done;
@@ -193,7 +194,7 @@ static lua_State *interpreter(void)
 	lua_pop(lua, 1);
 	lua_register(lua, "pcall", protected_call);
 	protect_globals(lua);
-	(void)lua_gc(lua, LUA_GCSETPAUSE, GC_PAUSE); /* it returns the one before */
+	(void)lua_gc(lua, LUA_GCSETPAUSE, GC_PAUSE); /* it returns the earlier setting */
 	return lua;
 }
 
@@ -254,7 +255,8 @@ static void say_bytes(struct reply *root, struct reply *reply, enum reply_kind k
 		abort();
 }
 
-/* say_field: the table has this field, and is an error or a status. */
+/* say_field converts a table with this field, which is an error or a status. Returns false if the
+ * table has no such field. */
 static bool say_field(lua_State *lua, struct reply *root, struct reply *reply, const char *field,
 		      enum reply_kind kind)
 {
@@ -300,7 +302,7 @@ static void say_table(lua_State *lua, struct reply *root, struct reply *reply)
 	}
 }
 
-/* say_value: the value on top of the stack, as EVAL answers it. */
+/* say_value converts the value on top of the stack to a reply of EVAL. */
 static void say_value(lua_State *lua, struct reply *root, struct reply *reply)
 {
 	size_t size;
@@ -327,7 +329,7 @@ static void say_value(lua_State *lua, struct reply *root, struct reply *reply)
 	}
 }
 
-/* say_failure: what the script has raised. */
+/* say_failure converts the error that a script has raised to a reply. */
 static void say_failure(lua_State *lua, struct reply *reply)
 {
 	if (!lua_istable(lua, -1)) {
@@ -352,8 +354,8 @@ static void set_words(lua_State *lua, const char *name, int count, const struct 
 	lua_rawset(lua, LUA_GLOBALSINDEX);
 }
 
-/* push_function: of the script, or of a text that is none of ours. False: what it pushes is an
- * error. */
+/* push_function pushes the function of a script, or of a text that is none of our scripts. Returns
+ * false if it pushes an error instead. */
 static bool push_function(lua_State *lua, const struct keyspace *keyspace,
 			  const struct script_call *call)
 {
@@ -394,7 +396,7 @@ void interpreter_command(struct keyspace *keyspace, struct reply *reply, int cou
 {
 	lua_State *lua = interpreter();
 
-	(void)command_run(&(struct call){keyspace, lua, count, words}); /* the value says it */
+	(void)command_run(&(struct call){keyspace, lua, count, words}); /* errors are pushed too */
 	say_value(lua, reply, reply);
 	lua_pop(lua, 1);
 }

@@ -1,5 +1,5 @@
-/* Keys, and the entries in them. Both stand in arrays that are sorted: a keyspace of a test has
- * some thousand entries at most, and moving pointers takes less time than a tree takes in code. */
+/* Keys and their entries. Both are in sorted arrays. A keyspace of a test has some thousand entries
+ * at most, so moving pointers is fast enough, and a tree would need more code. */
 #include "keyspace/inside.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ struct bytes entry_value(const struct entry *entry)
 	return (struct bytes){entry->value, entry->value_size};
 }
 
-/* place_of: where the entry is, or would be. */
+/* place_of returns the index of the entry, or the index at which the entry would be inserted. */
 static size_t place_of(const struct key *key, struct bytes name)
 {
 	size_t low = 0;
@@ -198,7 +198,7 @@ bool key_rank(struct keyspace *keyspace, struct key *key, struct bytes name, dou
 		others--;
 	}
 	entry->score = score;
-	key->count = others; /* key_place() looks at the others */
+	key->count = others; /* key_place() must see only the other entries */
 	put_at(key->order, others, key_place(key, score, name), entry);
 	key->count = others + 1;
 	return is_new;
@@ -246,7 +246,8 @@ static size_t place_of_key(const struct keyspace *keyspace, struct bytes name)
 	return low;
 }
 
-/* is_over: Redis ends a key in the first millisecond behind its time. */
+/* is_over returns true if the key has expired. Redis deletes a key in the first millisecond after
+ * its time. */
 static bool is_over(const struct keyspace *keyspace, const struct key *key)
 {
 	return key->ends_ms != 0 && keyspace->now / 1000 > key->ends_ms;

@@ -73,7 +73,7 @@ void keyspace_load(struct keyspace *keyspace)
 
 /* ---- Scripts ------------------------------------------------------------------------------- */
 
-/* number_of: the script that has this hash; SCRIPT_COUNT: none of ours. */
+/* number_of returns the script with this hash, or SCRIPT_COUNT if none of our scripts has it. */
 static enum redis_script_id number_of(const char *sha1, size_t size)
 {
 	int i = 0;
@@ -128,7 +128,7 @@ static void fail(const struct request *request, const char *text)
 	say(request, REPLY_ERROR, bytes_of(text));
 }
 
-/* call_script: text at NULL: the script of that number. */
+/* call_script calls the given text, or the script `number` if text.at is NULL. */
 static void call_script(const struct request *request, enum redis_script_id number,
 			struct bytes text)
 {
@@ -156,7 +156,7 @@ static void evalsha(const struct request *request)
 		call_script(request, number, (struct bytes){NULL, 0});
 }
 
-/* eval: a script of ours is there from now on. */
+/* eval runs a text. If the text is one of our scripts, EVALSHA finds that script from now on. */
 static void eval(const struct request *request)
 {
 	enum redis_script_id number = number_of_text(request->words[1]);
@@ -244,7 +244,7 @@ void keyspace_dump(struct keyspace *keyspace, void (*fn)(void *user, const struc
 		const struct key *key = key_find(keyspace, keyspace->keys[i]->name);
 
 		if (!key)
-			continue; /* it was over, and is deleted */
+			continue; /* the key had expired and is deleted */
 		dump_key(key, fn, user);
 		i++;
 	}

@@ -1,5 +1,5 @@
-/* The memory of Lua, which makes and drops thousands of small tables and functions: blocks of one
- * size are a list, and are never given back. */
+/* The memory of Lua, which makes and drops thousands of small tables and functions. Free blocks of
+ * one size form a list and are reused, but never freed. */
 #include "keyspace/inside.h"
 
 #include <stdlib.h>

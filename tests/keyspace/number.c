@@ -1,4 +1,4 @@
-/* Numbers in words, as Redis reads and writes them. */
+/* Converts numbers in words as Redis does. */
 #include "keyspace/inside.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* integer_of takes only the text that Redis would write. */
+/* integer_of accepts only a text that Redis itself would write. */
 bool integer_of(struct bytes bytes, int64_t *ret_integer)
 {
 	char text[24];
@@ -24,7 +24,8 @@ bool integer_of(struct bytes bytes, int64_t *ret_integer)
 	return errno == 0 && strcmp(text, again) == 0;
 }
 
-/* digits_of: a whole number of at most 18 digits, which most scores are, is read faster. */
+/* digits_of reads a whole number of at most 18 digits, which most scores are. It is faster than
+ * strtod(). */
 static bool digits_of(struct bytes bytes, double *ret_number)
 {
 	bool is_negative = bytes.size > 0 && bytes.at[0] == '-';
@@ -57,7 +58,8 @@ bool score_of(struct bytes bytes, double *ret_score)
 	return end == text + bytes.size && !isnan(*ret_score);
 }
 
-/* is_whole: %.17g writes all of its digits, and nothing else. An integer is written faster. */
+/* is_whole returns true if %.17g would write the number as a plain integer. Writing an integer is
+ * faster. */
 static bool is_whole(double number)
 {
 	return number > -1e16 && number < 1e16 && number == (double)(int64_t)number &&

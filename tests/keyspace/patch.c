@@ -25,7 +25,7 @@ static char *text_of(enum redis_script_id id, size_t *ret_size)
 	return text;
 }
 
-/* place_in: NULL: the text does not have the words. */
+/* place_in returns where the text has the words that the patch replaces, or NULL. */
 static char *place_in(char *text, const struct patch *patch)
 {
 	char *at = strstr(text, patch->find);
@@ -35,7 +35,7 @@ static char *place_in(char *text, const struct patch *patch)
 	return at;
 }
 
-/* replaced: the text with the patch at this place. It frees the text. */
+/* replaced returns the text with the patch applied at this place. It frees the old text. */
 static char *replaced(char *text, size_t *size, const char *at, const struct patch *patch)
 {
 	size_t before = (size_t)(at - text);

@@ -1,6 +1,6 @@
-/* A mistake that a simulation plants in the text of a script. It must fit: the program ends, with
- * the reason, if a script does not have the words that are replaced exactly once. So no planted
- * mistake is lost when a script changes. */
+/* A mistake that a simulation plants in the text of a script. The text that is replaced must occur
+ * exactly once in the script. Otherwise the program ends with a message. So a changed script cannot
+ * silently lose a planted mistake. */
 #ifndef DW_KEYSPACE_PATCH_H
 #define DW_KEYSPACE_PATCH_H
 
@@ -9,16 +9,16 @@
 #include "store/redis/wire/script.h"
 
 struct patch {
-	const char *script; /* the name of its file; NULL: each script that has these words */
+	const char *script; /* the name of the script's file; NULL: each script that has the text */
 	const char *find;
 	const char *replace;
 };
 
-/* patch_text writes the script's text with the patches that are for it, for free(). NULL: none of
- * them is. */
+/* patch_text returns the script's text with its patches applied, to be freed with free(). Returns
+ * NULL if no patch is for this script. */
 char *patch_text(enum redis_script_id, const struct patch *, size_t count, size_t *ret_size);
 
-/* patch_check: each patch is for a script. */
+/* patch_check ends the program if a patch is for no script. */
 void patch_check(const struct patch *, size_t count);
 
 #endif

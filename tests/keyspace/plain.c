@@ -9,7 +9,7 @@
 
 static const struct bytes nameless = {"", 0};
 
-/* array_of: an array that items are added to. */
+/* begin_array pushes an array to which items are added. */
 static void begin_array(const struct call *call, size_t count)
 {
 	lua_createtable(call->lua, (int)count, 0);
@@ -17,7 +17,7 @@ static void begin_array(const struct call *call, size_t count)
 
 static void add_bytes(const struct call *call, struct bytes bytes, size_t number)
 {
-	(void)answer_bytes(call, bytes); /* it always pushes */
+	(void)answer_bytes(call, bytes); /* it always pushes a value */
 	lua_rawseti(call->lua, -2, (int)number);
 }
 
@@ -88,7 +88,7 @@ static bool run_get(const struct call *call)
 	return call_key(call, 1, KIND_STRING, &key) && answer_bytes(call, key_value(key, nameless));
 }
 
-/* run_set: with PX and milliseconds, or without an end. */
+/* run_set takes PX with milliseconds, or no time of expiry. */
 static bool run_set(const struct call *call)
 {
 	struct keyspace *keyspace = call->keyspace;
@@ -104,7 +104,7 @@ static bool run_set(const struct call *call)
 	if (key && key->kind != KIND_STRING)
 		key_delete(keyspace, key);
 	key = key_make(keyspace, call->words[1], KIND_STRING);
-	(void)key_set(keyspace, key, nameless, call->words[2]); /* new or not */
+	(void)key_set(keyspace, key, nameless, call->words[2]); /* the entry may be new or not */
 	key->ends_ms = ttl > 0 ? keyspace->now / 1000 + ttl : 0;
 	return answer_status(call, "OK");
 }
@@ -150,7 +150,7 @@ static bool run_hset(const struct call *call)
 	return answer_integer(call, count);
 }
 
-/* remove_all: the fields or members that are named. */
+/* remove_all removes the fields or members that the words name. */
 static bool remove_all(const struct call *call, enum kind kind)
 {
 	struct key *key;
@@ -233,7 +233,8 @@ static bool run_llen(const struct call *call)
 	return answer_count(call, KIND_LIST);
 }
 
-/* push_entries: name and value of each entry whose name matches; of a sorted set its score. */
+/* push_entries pushes name and value of each entry whose name matches. For a sorted set it pushes
+ * the score. */
 static void push_entries(const struct call *call, const struct key *key, const char *pattern)
 {
 	size_t at = 0;
@@ -261,7 +262,7 @@ static bool run_hgetall(const struct call *call)
 	return true;
 }
 
-/* scan returns everything at one time, as Redis does of what is small. */
+/* scan returns everything at once, as Redis does for small keys. */
 static bool scan(const struct call *call, enum kind kind)
 {
 	const char *pattern = NULL;
@@ -311,7 +312,7 @@ static bool run_hincrby(const struct call *call)
 	size = snprintf(text, sizeof text, "%" PRId64, number + step);
 	key = key_make(keyspace, call->words[1], KIND_HASH);
 	(void)key_set(keyspace, key, call->words[2],
-		      (struct bytes){text, (size_t)size}); /* or not */
+		      (struct bytes){text, (size_t)size}); /* the field may be new or not */
 	return answer_integer(call, (double)(number + step));
 }
 

@@ -11,7 +11,7 @@ static const struct bytes nothing = {NULL, 0};
 
 static void add_bytes(const struct call *call, struct bytes bytes, int number)
 {
-	(void)answer_bytes(call, bytes); /* it always pushes */
+	(void)answer_bytes(call, bytes); /* it always pushes a value */
 	lua_rawseti(call->lua, -2, number);
 }
 
@@ -26,7 +26,7 @@ static struct bytes score_or_nothing(const struct key *key, struct bytes name, c
 
 struct zadd {
 	bool nx, xx, ch;
-	int at; /* of the first score */
+	int at; /* the index of the first score */
 };
 
 static bool read_zadd(const struct call *call, struct zadd *zadd)
@@ -53,14 +53,14 @@ static bool read_zadd(const struct call *call, struct zadd *zadd)
 	return true;
 }
 
-/* add: 1: the answer counts the member. */
+/* add adds or changes a member. Returns 1 if the answer of ZADD counts the member, else 0. */
 static int add(const struct call *call, struct key *key, const struct zadd *zadd, int at)
 {
 	struct bytes name = call->words[at + 1];
 	const struct entry *entry = key_entry(key, name);
 	double score = 0;
 
-	(void)score_of(call->words[at], &score); /* it was read before */
+	(void)score_of(call->words[at], &score); /* it was checked before */
 	if (entry ? zadd->nx || entry->score == score : zadd->xx)
 		return 0;
 	return key_rank(call->keyspace, key, name, score) || zadd->ch;
@@ -135,11 +135,12 @@ static bool run_zrevrank(const struct call *call)
 struct range {
 	enum { BY_PLACE, BY_SCORE, BY_NAME } by;
 	bool reverse, has_scores;
-	int64_t offset, limit; /* limit < 0: none */
+	int64_t offset, limit; /* a negative limit means no limit */
 	size_t from, to;
 };
 
-/* count_below: the members whose score is less, or also those that have it. */
+/* count_below returns the number of members with a lower score. `inclusive` also counts those with
+ * this score. */
 static size_t count_below(const struct key *key, double score, bool inclusive)
 {
 	size_t low = 0;
@@ -157,8 +158,8 @@ static size_t count_below(const struct key *key, double score, bool inclusive)
 	return low;
 }
 
-/* count_before: the members whose name is less, or also the one that has it. All scores are the
- * same. */
+/* count_before returns the number of members with a lower name. `inclusive` also counts the member
+ * with this name. All scores must be equal. */
 static size_t count_before(const struct key *key, struct bytes name, bool inclusive)
 {
 	size_t low = 0;
@@ -176,8 +177,8 @@ static size_t count_before(const struct key *key, struct bytes name, bool inclus
 	return low;
 }
 
-/* place_of_score: the first place of a range that begins so, or the place behind one that ends
- * so. */
+/* place_of_score finds the first index of a range that begins with this bound, or the index after a
+ * range that ends with it. Returns false if the bound is invalid. */
 static bool place_of_score(const struct key *key, struct bytes bound, bool ends, size_t *ret_place)
 {
 	bool open = bound.size > 0 && bound.at[0] == '(';
@@ -282,7 +283,7 @@ static bool answer_range(const struct call *call, struct range range)
 {
 	struct key *key;
 
-	/* A bound that is none is found before the key is looked at. */
+	/* An invalid bound is an error even if the key does not exist. */
 	if (!read_options(call, &range) || !read_bounds(call, NULL, &range) ||
 	    !call_key(call, 1, KIND_SORTED, &key) || !read_bounds(call, key, &range))
 		return false;

@@ -168,7 +168,7 @@ void keyspace_store_turn(struct keyspace_store *twin)
 	twin->store->type->turn(twin->store, twin->now);
 }
 
-/* take_answers: whether op is answered. */
+/* take_answers collects answers. Returns true if op is answered. */
 static bool take_answers(struct keyspace_store *twin, const dw_op *op)
 {
 	dw_store *store = twin->store;

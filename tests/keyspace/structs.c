@@ -1,5 +1,5 @@
-/* struct.pack, struct.unpack and bit.*, as Redis gives them to scripts: integers without padding
- * only, which is what our scripts use. */
+/* struct.pack, struct.unpack and bit.*, as Redis provides them to scripts. Only integers without
+ * padding are supported, because our scripts use nothing else. */
 #include "keyspace/inside.h"
 
 #include <lauxlib.h>
@@ -12,7 +12,8 @@ struct format {
 	bool is_big;
 };
 
-/* next_size: the bytes of the next integer; 0: the format ends. *ret_signed: it may be negative. */
+/* next_size returns the number of bytes of the next integer, or 0 at the end of the format.
+ * *ret_signed tells whether the integer may be negative. */
 static size_t next_size(lua_State *lua, struct format *format, bool *ret_signed)
 {
 	size_t size = 4;
