@@ -93,7 +93,7 @@ static void turn(struct ask *ask)
 		ask->store->type->turn(ask->store, read_steady(NULL));
 }
 
-/* sleep_until_turn waits until such a store has work, at most a tenth of a second. */
+/* sleep_until_turn waits until a store without a thread has work, at most 100 ms. */
 static void sleep_until_turn(struct ask *ask)
 {
 	const dw_store_class *type = ask->store->type;

@@ -13,7 +13,7 @@
 
 #define DAY 86400L
 
-/* struct signing: a certificate that is made, and who signs it. */
+/* A certificate that is being made, and its issuer. */
 struct signing {
 	X509 *certificate;
 	EVP_PKEY *key;
@@ -36,7 +36,7 @@ static FILE *open_as(const struct certificates *certificates, const char *name, 
 	(void)snprintf(file, sizeof file, "%s.%s", name, end);
 	(void)certificates_file(certificates, file, path);
 	if (mode[0] == 'w')
-		(void)unlink(path); /* it is replaced */
+		(void)unlink(path); /* the file is replaced */
 	stream = fopen(path, mode);
 	assert_non_null(stream);
 	if (mode[0] == 'w')
@@ -121,7 +121,7 @@ static void fill_in(struct certificates *certificates, const struct certificate 
 	assert_true(X509_sign(certificate, signing->issuer_key, EVP_sha256()) > 0);
 }
 
-/* certificates_sign: without an authority it signs itself, and is one. */
+/* certificates_sign makes a self-signed authority if `wanted` names no authority. */
 void certificates_sign(struct certificates *certificates, const struct certificate *wanted)
 {
 	struct signing signing = {X509_new(), EVP_EC_gen("P-256"), NULL, NULL};

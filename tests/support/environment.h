@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* environment_parse reads the whole text as a number, decimal or 0x... False: the text is not a
- * number. */
+/* environment_parse reads the whole text as a decimal number or as 0x... Returns false if the text
+ * is not a number. */
 static inline bool environment_parse(const char *text, uint64_t *ret_number)
 {
 	bool hexadecimal = strncmp(text, "0x", 2) == 0;
@@ -29,8 +29,8 @@ static inline bool environment_parse(const char *text, uint64_t *ret_number)
 	return errno == 0;
 }
 
-/* environment_number: the value of the variable, or `usual` if it is not set. A value that is not a
- * number ends the program, because a series with a wrong seed proves nothing. */
+/* environment_number returns the value of the variable, or `usual` if it is not set. A value that
+ * is not a number ends the program, because a test with a wrong seed proves nothing. */
 static inline uint64_t environment_number(const char *name, uint64_t usual)
 {
 	const char *text = getenv(name);
@@ -43,7 +43,7 @@ static inline uint64_t environment_number(const char *name, uint64_t usual)
 	return number;
 }
 
-/* environment_scaled: the scaled amount, at least 1. */
+/* environment_scaled returns the scaled amount, which is at least 1. */
 static inline uint64_t environment_scaled(uint64_t amount)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -53,8 +53,8 @@ static inline uint64_t environment_scaled(uint64_t amount)
 	return scaled ? scaled : 1;
 }
 
-/* environment_step: the step of an exhaustive loop: 1 if the scale is at least whole_from, and
- * larger if it is much smaller. */
+/* environment_step returns the step of an exhaustive loop. It is 1 if the scale is at least
+ * whole_from, and larger if the scale is much smaller. */
 static inline uint64_t environment_step(uint64_t whole_from)
 {
 	uint64_t step = whole_from / environment_scaled(100);

@@ -59,13 +59,13 @@ static int send_all(int fd, const char *text, size_t chunk)
 		ssize_t sent = send(fd, text + at, count, MSG_NOSIGNAL);
 
 		if (sent <= 0)
-			return 0; /* the peer has hung up, as it may */
+			return 0; /* the peer may hang up at any time */
 		at += (size_t)sent;
 	}
 	return 1;
 }
 
-/* stall waits for the peer's end without reading. */
+/* stall waits without reading until the peer hangs up or the test calls fake_server_go(). */
 static void stall(struct fake_server *server, int fd)
 {
 	struct pollfd fds[] = {{.fd = server->go[0], .events = POLLIN},
@@ -116,7 +116,7 @@ static void *run(void *arg)
 	for (const struct fake_step *step = server->steps; step->kind != FAKE_END; step++)
 		fd = play(server, step, fd);
 	if (fd >= 0)
-		(void)close(fd); /* the same */
+		(void)close(fd); /* nothing is lost */
 	(void)close(server->listener);
 	return NULL;
 }

@@ -14,9 +14,9 @@
 enum fake_kind {
 	FAKE_END,
 	FAKE_ACCEPT, /* wait for a connection */
-	FAKE_EXPECT, /* read until `text` has come, and all bytes that are there by then */
-	FAKE_SEND,   /* send text, in chunks of `number` bytes if that is not 0 */
-	FAKE_REPEAT, /* send text again and again until the peer hangs up */
+	FAKE_EXPECT, /* read until `text` has arrived, and all bytes that are there at that time */
+	FAKE_SEND,   /* send `text`, in chunks of `number` bytes if `number` is not 0 */
+	FAKE_REPEAT, /* send `text` repeatedly until the peer hangs up */
 	FAKE_STALL,  /* wait for fake_server_go(), or until the peer hangs up */
 	FAKE_CLOSE,
 	FAKE_RESET /* close with unread bytes: ECONNRESET, on TCP by SO_LINGER */
@@ -42,9 +42,9 @@ struct fake_step {
 struct fake_server {
 	char folder[TEMP_SIZE];
 	char path[TEMP_SIZE];
-	unsigned port; /* port of 127.0.0.1; 0: the unix socket */
+	unsigned port; /* the port on 127.0.0.1; 0: a unix socket */
 	int listener;
-	int go[2]; /* a pipe */
+	int go[2]; /* a pipe for fake_server_go() */
 	const struct fake_step *steps;
 	pthread_t thread;
 	atomic_int accepted;

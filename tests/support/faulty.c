@@ -15,11 +15,11 @@ struct faulty_file {
 	sqlite3_file base;
 	sqlite3_file *real;
 	sqlite3_int64 size; /* the bytes written so far */
-	bool counts;        /* it is the database or its log */
+	bool counts;        /* true for the database and its log */
 	bool is_log;
 };
 
-/* The process has one, like the VFS. */
+/* The state of the VFS, of which the process has one. */
 static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
@@ -27,8 +27,8 @@ static struct {
 	sqlite3_vfs *real;
 	sqlite3_io_methods methods;
 	enum faulty_call call;
-	int in;   /* calls until it fails, 0: not armed */
-	int more; /* failures after the first */
+	int in;   /* the number of calls until a call fails; 0: not armed */
+	int more; /* the number of failures after the first */
 	bool done;
 	bool reached;
 	const char *reserve; /* NULL: no limit */
@@ -52,7 +52,7 @@ static sqlite3_file *real_of(sqlite3_file *file)
 	return faulty_of(file)->real;
 }
 
-/* strikes: must this call fail? */
+/* strikes returns true if this call must fail. */
 static bool strikes(sqlite3_file *file, enum faulty_call call)
 {
 	bool struck = false;
@@ -81,7 +81,7 @@ static bool is_done(void)
 	return done;
 }
 
-/* has_space counts the growth of the file. */
+/* has_space counts the growth of the file. It returns false if the growth exceeds the limit. */
 static bool has_space(struct faulty_file *file, sqlite3_int64 end)
 {
 	struct stat status;
@@ -106,7 +106,7 @@ static bool has_space(struct faulty_file *file, sqlite3_int64 end)
 	return fits;
 }
 
-/* note_write: each write to the database is a copy from its log. */
+/* note_write records a write. Each write to the database copies a page from its log. */
 static void note_write(const struct faulty_file *file)
 {
 	pthread_mutex_lock(&faulty.mutex);

@@ -171,7 +171,7 @@ void harness_free(struct harness *harness)
 	engine_begin_close(harness->engine);
 	harness_turn(harness);
 	(void)harness->store->type->stop(harness->store,
-					 0); /* a memory store has nothing under way */
+					 0); /* a memory store has no operation under way */
 	engine_abandon(harness->engine);
 	harness->store->type->free(harness->store);
 	engine_free(harness->engine);

@@ -39,25 +39,26 @@ struct harness {
 	size_t result_count;
 
 	size_t allocations;
-	size_t fail_at; /* 0: no allocation fails */
+	size_t fail_at; /* the number of the allocation that fails; 0: none fails */
 	int fail_always;
-	size_t blocks; /* blocks not freed yet */
+	size_t blocks; /* the number of blocks that are not freed yet */
 };
 
 struct harness *harness_new(void);
-/* harness_new_with: set may change the engine's options before the engine is made. */
+/* harness_new_with makes a harness. `set` may change the engine's options before the engine is
+ * made. */
 struct harness *harness_new_with(void (*set)(struct engine_env *));
-/* harness_make: the same, but the store is not attached to the engine yet. */
+/* harness_make does the same, but does not attach the store to the engine yet. */
 struct harness *harness_make(void (*set)(struct engine_env *));
 void harness_free(struct harness *);
-/* harness_restart: the engine ends as by a kill, and another one, with the handler, loads the
+/* harness_restart ends the engine as a kill would. Another engine with the handler then loads the
  * store. */
 void harness_restart(struct harness *);
 struct alloc harness_alloc(struct harness *);
 
 /* harness_turn turns until the engine has nothing to do at this moment. */
 void harness_turn(struct harness *);
-/* harness_pass lets time pass, and turns whenever the engine has asked for it. */
+/* harness_pass lets time pass. It turns the engine whenever the engine has asked for a turn. */
 void harness_pass(struct harness *, dw_usec duration);
 /* harness_jump lets time pass in one step, as after a suspend, and then turns. */
 void harness_jump(struct harness *, dw_usec duration);
@@ -67,7 +68,7 @@ int harness_cancel(struct harness *, const char *id);
 /* harness_settle settles a held start with DW_DONE. */
 int harness_settle(struct harness *, size_t start);
 dw_stats harness_stats(const struct harness *);
-/* harness_result: the last answer for id; its status is INT_MAX if there is none. */
+/* harness_result returns the last answer for id. Its status is INT_MAX if there is none. */
 dw_result harness_result(const struct harness *, const char *id);
 size_t harness_starts_of(const struct harness *, const char *id);
 size_t harness_events_of(const struct harness *, dw_event_kind);

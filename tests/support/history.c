@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLS_MAX 256 /* the calls for one timer */
+#define CALLS_MAX 256 /* the largest number of calls for one timer */
 
-/* A call and its answer. NULL: the outcome is unknown. */
+/* A call and its answer. If `answered` is NULL, the outcome is unknown. */
 struct call {
 	const struct history_event *sent;
 	const struct history_event *answered;
@@ -31,7 +31,7 @@ static void *grow(void *block, size_t *capacity, size_t size)
 	*capacity = *capacity ? *capacity * 2 : 64;
 	block = realloc(block, *capacity * size);
 	if (!block)
-		abort(); /* no memory, no test */
+		abort(); /* a test cannot continue without memory */
 	return block;
 }
 
@@ -40,7 +40,7 @@ struct history *history_new(void)
 	struct history *history = calloc(1, sizeof *history);
 
 	if (!history)
-		abort(); /* the same */
+		abort(); /* a test cannot continue without memory */
 	return history;
 }
 
@@ -112,7 +112,7 @@ size_t history_replaced(struct history *history, dw_usec from, dw_usec until)
 	return history_replaced_in(history, HISTORY_ALL, from, until);
 }
 
-/* faults_between: the number of faults of the timer that touch this time. */
+/* faults_between returns the number of faults of the timer that overlap this time. */
 static size_t faults_between(const struct history *history, size_t number, dw_usec from,
 			     dw_usec until)
 {
@@ -149,7 +149,7 @@ static void tell(struct life *life, enum history_broken broken, const char *form
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* cut */
+	(void)vsnprintf(line + size, sizeof line - (size_t)size, format, arguments); /* or cut */
 	va_end(arguments);
 	life->broken++;
 	if (life->say)
@@ -198,14 +198,15 @@ static bool has_status(const struct call *call, enum history_kind kind, int stat
 	return call->sent->kind == kind && call->answered && call->answered->status == status;
 }
 
-/* is_wish: a call that sets a deadline, and that may have been done. */
+/* is_wish returns true for a call that sets a deadline and may have been carried out. */
 static bool is_wish(const struct call *call)
 {
 	return call->sent->kind != HISTORY_CANCEL &&
 	       (is_unknown(call) || call->answered->status == DW_OK);
 }
 
-/* is_replaced: a server of the timer was replaced in this time: what it did then may be lost. */
+/* is_replaced returns true if a server of the timer was replaced in this time. What that server did
+ * may be lost. */
 static bool is_replaced(const struct history *history, size_t number, dw_usec from, dw_usec until)
 {
 	for (size_t i = 0; i < history->replaced_count; i++)
@@ -215,8 +216,9 @@ static bool is_replaced(const struct history *history, size_t number, dw_usec fr
 	return false;
 }
 
-/* was_repeated: the start belongs to the call, which was made again at another server; or the first
- * owner of the shard is lost, and the next one gave the clients' writes other numbers. */
+/* was_repeated returns true if the start may belong to the call although their generations differ.
+ * Either the call was repeated at another server, or the first owner of the shard is lost, and the
+ * next owner gave the clients' writes other numbers. */
 static bool was_repeated(const struct life *life, const struct call *call,
 			 const struct history_event *start)
 {
@@ -226,9 +228,9 @@ static bool was_repeated(const struct life *life, const struct call *call,
 	       is_replaced(life->history, start->number, INT64_MIN, start->at);
 }
 
-/* find_wish: the put or move that a start belongs to, or NULL. A put whose answer was lost may be
- * confirmed without its generation, if its timer no longer exists. A process with a journal that
- * gives a timer back may make a later generation with the same deadline. */
+/* find_wish returns the put or move that a start belongs to, or NULL. A put whose answer was lost
+ * may be confirmed without its generation, if its timer no longer exists. A process with a journal
+ * that returns a timer to the store may make a later generation with the same deadline. */
 static const struct call *find_wish(const struct life *life, const struct history_event *start)
 {
 	for (size_t i = 0; i < life->call_count; i++) {
@@ -255,28 +257,31 @@ static const struct call *find_put(const struct life *life)
 
 /* ---- One start ----------------------------------------------------------------------------- */
 
-/* was_known: the wish was confirmed before the call was made, so the call is about it. */
+/* was_known returns true if the wish was confirmed before the call was made. Then the call is about
+ * the timer of that wish. */
 static bool was_known(const struct call *wish, const struct call *call)
 {
 	return !is_unknown(wish) && wish->answered->at <= call->sent->at;
 }
 
-/* came_after: must the start have followed a confirmation at this time? Without a fault in between
- * it must have: after a start, a timer is settled, or cancels and moves are refused. */
+/* came_after returns true if the start certainly followed a confirmation at this time. Without a
+ * fault in between it did: after a start the timer is settled, or cancels and moves are refused. */
 static bool came_after(const struct life *life, const struct history_event *start, dw_usec at)
 {
 	return start->at > at || faults_between(life->history, start->number, start->at, at) == 0;
 }
 
-/* is_hidden: the put was in the journal of its process, and another process has made the call. */
+/* is_hidden returns true if the put was in the journal of its process and another process made the
+ * call. */
 static bool is_hidden(const struct call *wish, const struct call *call)
 {
 	return wish->answered && wish->answered->status == DW_OK &&
 	       wish->answered->generation == 0 && wish->sent->process != call->sent->process;
 }
 
-/* has_doubt: a process had cancelled the timer before, and knows no more, or had started it. Then
- * its journal says what it has done, and another owner may know nothing of that. */
+/* has_doubt returns true if the timer was started before the call, or was cancelled with an unknown
+ * outcome. The journal of that process knows what it has done, but another owner may know nothing
+ * of it. */
 static bool has_doubt(const struct life *life, const struct call *call)
 {
 	if (!life->history->has_journals)
@@ -319,8 +324,8 @@ static void check_settled(struct life *life, const struct history_event *start)
 			     start->at - event->at, start->attempt);
 }
 
-/* has_unknown_move: a move that its journal has may be done while another journal has the attempts
- * of the generation before. */
+/* has_unknown_move returns true if a move has an unknown outcome. The journal that has the move may
+ * carry it out while another journal has the attempts of the earlier generation. */
 static bool has_unknown_move(const struct life *life)
 {
 	if (!life->history->has_journals)
@@ -331,8 +336,8 @@ static bool has_unknown_move(const struct life *life)
 	return false;
 }
 
-/* was_put_again: a server was replaced while the put had no answer. The next one may have got the
- * timer from its last owner, and once more from the caller. */
+/* was_put_again returns true if a server was replaced while the put had no answer. The next server
+ * may then have got the timer twice: from its last owner, and from the caller again. */
 static bool was_put_again(const struct life *life, const struct history_event *start,
 			  const struct history_event *before)
 {
@@ -407,7 +412,7 @@ static void check_starts(struct life *life)
 
 /* ---- The end of one ------------------------------------------------------------------------ */
 
-/* last_confirmed: the confirmed put or move with the highest generation. */
+/* last_confirmed returns the confirmed put or move with the highest generation. */
 static const struct call *last_confirmed(const struct life *life)
 {
 	const struct call *last = NULL;
@@ -422,8 +427,8 @@ static const struct call *last_confirmed(const struct life *life)
 	return last;
 }
 
-/* may_have_cancelled: is the cancel confirmed, or may it be done? A client that has lost the answer
- * to a cancel repeats it, and gets the answer that there is no such timer. */
+/* may_have_cancelled returns true if the cancel is confirmed or may have been carried out. A client
+ * that has lost the answer to a cancel repeats it, and learns that there is no such timer. */
 static bool may_have_cancelled(const struct life *life, const struct call *call)
 {
 	if (call->sent->kind != HISTORY_CANCEL)
@@ -472,7 +477,7 @@ static int by_number(const void *a, const void *b)
 	return (int)one->kind - (int)other->kind;
 }
 
-/* next_life: the events of the first timer from `from` on. */
+/* next_life returns the events of the first timer from index `from` on. */
 static struct life next_life(const struct history *history, size_t from)
 {
 	struct life life = {.history = history, .events = &history->events[from]};
@@ -529,12 +534,12 @@ void history_show(const struct history *history, size_t number)
 			     "generation %" PRIu64 "  attempt %" PRIu32 "\n",
 			     (double)(event->at - began) / 1e3, event->process, names[event->kind],
 			     event->status, event->due ? (double)(event->due - began) / 1e3 : 0.0,
-			     event->generation, event->attempt); /* only for people */
+			     event->generation, event->attempt); /* for people */
 	}
 	for (size_t i = 0; i < history->fault_count; i++)
 		(void)printf("      fault from %.3f to %.3f ms\n",
 			     (double)(history->faults[i].from - began) / 1e3,
-			     (double)(history->faults[i].until - began) / 1e3); /* the same */
+			     (double)(history->faults[i].until - began) / 1e3); /* see above */
 }
 
 /* ---- Figures -------------------------------------------------------------------------------- */

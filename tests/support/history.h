@@ -1,8 +1,8 @@
-/* The history of a run, and the promises that it breaks. The history has every call to the store
+/* The history of a test, and the promises that it breaks. The history has every call to the store
  * with its caller and answer, every start and settle, and the times of faults.
  *
  * Timers are numbers. All times are those of one wall clock. The events of one process must be
- * added in their order; events of different processes may be added in any order. A call without an
+ * added in their order. Events of different processes may be added in any order. A call without an
  * answer has an unknown outcome, because its process was killed. A timer is put once. It may be
  * moved and cancelled often. No handler asks for a retry. */
 #ifndef DW_TESTS_HISTORY_H
@@ -17,26 +17,27 @@ enum history_kind {
 	HISTORY_PUT,
 	HISTORY_MOVE,
 	HISTORY_CANCEL,
-	HISTORY_PUT_ANSWERED, /* answers in the order of the calls above */
+	HISTORY_PUT_ANSWERED, /* the answers, in the order of the calls above */
 	HISTORY_MOVE_ANSWERED,
 	HISTORY_CANCEL_ANSWERED,
 	HISTORY_START,
-	HISTORY_SETTLED, /* confirmed */
+	HISTORY_SETTLED, /* the settlement was confirmed */
 	HISTORY_KINDS
 };
 
 struct history_event {
 	enum history_kind kind;
-	unsigned process; /* every life of a process has a number of its own */
+	unsigned process; /* each life of a process has its own number */
 	size_t number;    /* the timer's number */
 	dw_usec at;
 	dw_usec due;         /* set for a put, a move and a start */
 	uint64_t digest;     /* put, start: the digest of id, topic and data */
-	uint64_t generation; /* start, settled, and put or move answered with DW_OK; 0: it is in the
-			      * journal of its process, and others see it later */
-	uint32_t attempt;    /* start */
+	uint64_t generation; /* for a start, a settlement, and a put or move answered with DW_OK. 0:
+			      * the timer is in the journal of its process, and others see it
+			      * later */
+	uint32_t attempt;    /* for a start */
 	int status;          /* the status of an answer */
-	bool is_safe;        /* an answer, settled: all servers have it, whichever is used next */
+	bool is_safe;        /* an answer or a settlement is on all servers that may be used next */
 };
 
 /* The broken promises, with their numbers. */
@@ -58,7 +59,7 @@ enum history_broken {
 
 struct history;
 
-/* Called once for each broken promise. line describes the timer and the fault. */
+/* This is called once for each broken promise. `line` describes the timer and the fault. */
 typedef void (*history_say_fn)(void *user, enum history_broken, size_t number, const char *line);
 
 /* history_show prints all events of a timer, one on each line. Call history_check() first, which
@@ -69,47 +70,51 @@ struct history *history_new(void);
 void history_free(struct history *);
 void history_add(struct history *, const struct history_event *);
 
-/* history_fault: a kill, a pause, or an unreachable server. A timer under way during a fault may
- * start once more. */
+/* history_fault adds a fault: a kill, a pause, or an unreachable server. A timer under way during a
+ * fault may start once more. */
 void history_fault(struct history *, dw_usec from, dw_usec until);
 
-/* history_divide: timers belong to parts, of which a fault may concern some: bit n is part n. */
+/* history_divide says to which part each timer belongs. history_fault_in adds a fault of some
+ * parts: bit n is part n. */
 #define HISTORY_ALL UINT64_MAX
 void history_divide(struct history *, unsigned (*part_of)(size_t number));
 void history_fault_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 
-/* history_replaced: the server was replaced by one that may lack what it confirmed in this time, so
- * what a confirmation did then is unknown, unless it is safe. Call it when all events are added.
- * Returns how many confirmations that are. */
+/* history_replaced says that the server was replaced by a server which may lack what the first one
+ * confirmed in this time. The effect of such a confirmation is unknown, unless it is safe. Call it
+ * when all events are added. Returns the number of these confirmations. */
 size_t history_replaced(struct history *, dw_usec from, dw_usec until);
 size_t history_replaced_in(struct history *, uint64_t parts, dw_usec from, dw_usec until);
 
-/* history_journals: the processes have journals, so that an owner may not know yet what another
- * process was told. */
+/* history_journals says that the processes have journals. An owner may then not know yet what
+ * another process was told. */
 void history_journals(struct history *);
 
-/* history_check: the number of broken promises. Call it at the end, when the store is empty. */
+/* history_check returns the number of broken promises. Call it at the end, when the store is
+ * empty. */
 size_t history_check(struct history *, history_say_fn, void *user);
 
-/* history_count: the number of events of a kind. */
+/* history_count returns the number of events of a kind. */
 size_t history_count(const struct history *, enum history_kind);
-/* history_answers: the number of answers of this kind with this status. */
+/* history_answers returns the number of answers of this kind with this status. */
 size_t history_answers(const struct history *, enum history_kind, int status);
-/* history_repeats: the number of starts of timers that had started before. */
+/* history_repeats returns the number of starts of timers that had started before. */
 size_t history_repeats(struct history *);
-/* history_slowest: the longest time from a call to its answer. */
+/* history_slowest returns the longest time from a call to its answer. */
 dw_usec history_slowest(struct history *);
-/* history_latest: how late the latest starts were: the latest but for this share of all, in
- * thousandths. */
+/* history_latest returns how late the latest starts were, without the latest `thousandths` of all
+ * starts. */
 dw_usec history_latest(const struct history *, unsigned thousandths);
-/* history_first_start: the first start at or after this moment; DW_NEVER if there is none. */
+/* history_first_start returns the time of the first start at or after `after`, or DW_NEVER if there
+ * is none. */
 dw_usec history_first_start(const struct history *, dw_usec after);
-/* The same of some parts: the timers that were due in a time, and the first start of one. */
+/* The same for some parts. history_latest_in looks only at timers that were due from `from` to
+ * `until`. */
 dw_usec history_latest_in(const struct history *, uint64_t parts, dw_usec from, dw_usec until,
 			  unsigned thousandths);
 dw_usec history_first_start_in(const struct history *, uint64_t parts, dw_usec after);
-/* history_changes: how often a part's timers were started by another process than the one before,
- * over all parts. */
+/* history_changes returns how often, over all parts, a timer of a part was started by another
+ * process than the timer before it. */
 size_t history_changes(struct history *);
 
 const char *history_broken_name(enum history_broken);

@@ -19,7 +19,7 @@ struct history {
 	struct fault *faults;
 	size_t fault_count;
 	size_t fault_capacity;
-	struct fault *replaced; /* as history_replaced_in() was told */
+	struct fault *replaced; /* the faults that history_replaced_in() has added */
 	size_t replaced_count;
 	size_t replaced_capacity;
 	size_t counts[HISTORY_KINDS];
@@ -27,7 +27,8 @@ struct history {
 	unsigned (*part_of)(size_t number); /* NULL: all timers are in part 0 */
 };
 
-/* history_part returns the part of a timer; history_is_in, whether it is one of these parts. */
+/* history_part returns the part of a timer. history_is_in returns true if the timer is in one of
+ * these parts. */
 unsigned history_part(const struct history *, size_t number);
 bool history_is_in(const struct history *, uint64_t parts, size_t number);
 

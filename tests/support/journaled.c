@@ -43,7 +43,7 @@ static dw_verdict fired(dw *d, const dw_firing *firing, void *user)
 	known->starts++;
 	known->attempt = firing->attempt;
 	if (program->retry_in > 0)
-		(void)dw_retry_in(d, program->retry_in); /* in a handler */
+		(void)dw_retry_in(d, program->retry_in); /* this is called in a handler */
 	known->token = *firing->token;
 	return program->verdict;
 }
@@ -119,7 +119,7 @@ void turn_seconds(struct program *program, double seconds)
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
-/* turn_until: *counter is at least so much; a test that hangs is ended by its runner. */
+/* turn_until turns until *counter is at least `least`. The test runner ends a test that hangs. */
 void turn_until(struct program *program, const int *counter, int least)
 {
 	while (*counter < least)

@@ -40,7 +40,7 @@ static bool is_owners(const dw_op *op)
 	       op->flags & (DW_OP_CLAIMED | DW_OP_WITHDRAWN);
 }
 
-/* leave_out takes the rows of other shards out of an answer. row_count still tells whether this was
+/* leave_out removes the rows of other shards from an answer. row_count still shows whether this was
  * the last page. */
 static void leave_out(struct leased *leased, dw_op *op)
 {
@@ -67,7 +67,7 @@ static void note_scan(struct leased *leased, const dw_op *op)
 		leased->scanned |= op_covers_shard(op, i) ? 1u << i : 0;
 }
 
-/* pull takes the answers of the inner store, without that of `get`, if it is not NULL. */
+/* pull takes the answers of the inner store, except the answer to `get`, which may be NULL. */
 static void pull(struct leased *leased, const dw_op *get)
 {
 	dw_store *inner = leased->harness->store;
@@ -89,7 +89,7 @@ static void pull(struct leased *leased, const dw_op *get)
 	}
 }
 
-/* answer_done answers a put as done before, with the timer that is stored now. */
+/* answer_done answers that a put was carried out before, with the timer that is stored now. */
 static void answer_done(struct leased *leased, dw_op *put)
 {
 	struct alloc alloc = harness_alloc(leased->harness);
@@ -116,7 +116,8 @@ static void own(struct leased *leased, dw_op *op)
 	leased_say(leased, op, DW_OK);
 }
 
-/* refuses answers an operation on a shard that is refused, or is another's. */
+/* refuses answers an operation whose shard is refused or belongs to another process. Otherwise it
+ * returns false. */
 static bool refuses(struct leased *leased, dw_op *op)
 {
 	const struct leased_shard *its = op->id && leased->type.shards
@@ -132,7 +133,7 @@ static bool refuses(struct leased *leased, dw_op *op)
 	return true;
 }
 
-/* answer_members: one peer, which has the first and the last shard. */
+/* answer_members answers with one peer, which has the first and the last shard. */
 static void answer_members(struct leased *leased, dw_op *op)
 {
 	struct alloc alloc = harness_alloc(leased->harness);

@@ -1,5 +1,5 @@
-/* A store in front of a harness's store, with the properties of a store on a network: a lease, a
- * turn of its own, ownership that it can lose, and answers that come late or never. */
+/* A store in front of a harness's store, which behaves like a store on a network. It has a lease
+ * and a turn of its own, it can lose its ownership, and its answers may come late or never. */
 #ifndef DW_TESTS_LEASED_H
 #define DW_TESTS_LEASED_H
 
@@ -17,12 +17,12 @@
 /* One shard of a store that has several. */
 struct leased_shard {
 	dw_usec lease;
-	bool refused; /* the server refuses what is asked of it */
-	bool foreign; /* another process has it */
+	bool refused; /* the server refuses all operations on the shard */
+	bool foreign; /* another process owns the shard */
 };
 
 struct leased {
-	dw_store store; /* must be first: the public view */
+	dw_store store; /* the public view; must be first */
 	struct harness *harness;
 	dw_usec lease; /* the steady time at which the lease ends */
 	dw_usec due;   /* the steady time of the next turn */
@@ -32,20 +32,20 @@ struct leased {
 	bool fenced; /* another process owns the store */
 	bool is_free;
 	bool newer;  /* the store has timers of a newer version */
-	int trouble; /* DW_OK: none */
-	int failing; /* the status with which all operations but scans fail; DW_OK: they do not */
+	int trouble; /* the status that trouble() returns; DW_OK: none */
+	int failing; /* the status with which operations except scans fail, or DW_OK */
 	bool keeps;  /* operations are not answered, except scans */
-	int unknown; /* puts to carry out and to answer with DW_EUNKNOWN */
-	bool knows;  /* a repeated put is answered as done before */
-	int asked[DW_OP_MEND + 1]; /* operations submitted, by kind */
-	unsigned flags;            /* flags of the last put */
+	int unknown; /* the number of puts that are carried out and answered with DW_EUNKNOWN */
+	bool knows;  /* a repeated put is answered as carried out before */
+	int asked[DW_OP_MEND + 1]; /* the number of submitted operations of each kind */
+	unsigned flags;            /* the flags of the last put */
 	struct op_queue answers;
 	struct op_queue kept;
 	dw_op *parked; /* the INBOX operation that waits */
 	dw_store_class type;
 	struct leased_shard shards[LEASED_SHARDS];
-	unsigned surplus; /* how many shards a peer should give */
-	bool leaves;      /* it should give all */
+	unsigned surplus; /* the number of shards that a peer should give away */
+	bool leaves;      /* a peer should give all shards away */
 	dw_sharing sharing;
 	int gives;        /* the status with which a GIVE is answered */
 	unsigned scanned; /* a bit for each shard that the last SCAN was about */
@@ -53,43 +53,45 @@ struct leased {
 	size_t news_count;
 };
 
-/* leased_new makes a harness. leased_free() frees it. leased_begin makes one with a handler for
- * topic t that has loaded all timers. leased_end frees it and checks the engine before. */
+/* leased_new makes a harness, and leased_free frees it. leased_begin also adds a handler for topic
+ * t, and waits until all timers are loaded. leased_end checks the engine and frees the harness. */
 struct harness *leased_new(struct leased *, void (*set)(struct engine_env *));
 void leased_free(struct leased *);
 struct harness *leased_begin(struct leased *);
 void leased_end(struct leased *);
 
-/* leased_keep_topics: from now on the store keeps topics. The engine reads their settings then. */
+/* leased_keep_topics makes the store keep topics from now on. The engine then reads their
+ * settings. */
 void leased_keep_topics(struct leased *);
 
-/* leased_begin_divided is leased_begin on a store of LEASED_SHARDS shards. The first letter of an
- * id says which one it is in: "a" is in shard 0. Their leases hold. */
+/* leased_begin_divided does the same on a store of LEASED_SHARDS shards. The first letter of an id
+ * selects its shard: "a" is in shard 0. All leases are valid. */
 struct harness *leased_begin_divided(struct leased *);
 
-/* leased_begin_peer is the same for a peer. */
+/* leased_begin_peer does the same for a peer. */
 struct harness *leased_begin_peer(struct leased *);
 
-/* leased_refuse: from now on the server refuses what is asked of the shard. leased_tell_shard tells
- * the engine the state of a shard; with DW_SHARD_OWNED and DW_SHARD_FOREIGN it is so from now on.
- * The next turn takes the news. */
+/* leased_refuse makes the server refuse all operations on the shard from now on. leased_tell_shard
+ * tells the engine the state of a shard. DW_SHARD_OWNED and DW_SHARD_FOREIGN also change who owns
+ * the shard. The next turn takes the news. */
 void leased_refuse(struct leased *, unsigned shard);
 void leased_tell_shard(struct leased *, unsigned shard, dw_shard_state);
 
-/* leased_fence: another process takes over the store. leased_fenced: the engine also notices. */
+/* leased_fence lets another process take over the store. leased_fenced does so, too, and lets the
+ * engine notice. */
 void leased_fence(struct leased *);
 void leased_fenced(struct leased *);
 
 /* leased_say answers an operation that was kept. leased_tell answers the INBOX with a client's
- * change of a timer of topic t, or its end. The next turn takes the answers. */
+ * change of a timer of topic t, or with its end. The next turn takes the answers. */
 void leased_say(struct leased *, dw_op *, int status);
 void leased_tell(struct leased *, const char *id, dw_head, bool gone);
 
-/* leased_speak carries out the kept operations. */
+/* leased_speak carries out the operations that were kept. */
 void leased_speak(struct leased *);
 
-/* leased_put_each puts a timer of each shard: "a" to "d". leased_given returns how many shards
- * another process has. leased_want_fewer lets the store say that so many shards should be given,
+/* leased_put_each puts a timer in each shard: "a" to "d". leased_given returns how many shards
+ * another process owns. leased_want_fewer makes the store ask that `surplus` shards be given away,
  * and lets time pass. */
 void leased_put_each(struct leased *, dw_usec delay);
 unsigned leased_given(const struct leased *);

@@ -103,7 +103,7 @@ static sqlite3 *open_file(const char *path)
 	return handle;
 }
 
-/* insert: both tables begin with these columns. */
+/* insert adds a row. Both tables begin with these columns. */
 static void insert(sqlite3 *handle, const char *sql, const dw_head *head, const void *body,
 		   size_t size)
 {

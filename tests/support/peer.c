@@ -82,7 +82,7 @@ static bool welcome_one(struct peer *peer)
 	return true;
 }
 
-/* is_woken: would the link's descriptor wake the loop? */
+/* is_woken returns true if the link's descriptor would wake the loop. */
 static bool is_woken(const struct peer *peer)
 {
 	struct pollfd ready = {.fd = link_descriptor(peer->linked.link), .events = POLLIN};
@@ -129,7 +129,7 @@ static void send_all(struct peer *peer, const char *bytes, size_t size)
 		ssize_t sent = send(peer->fd, bytes + at, size - at, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent < 0 && errno != EAGAIN)
-			return; /* the link has hung up, as it may */
+			return; /* the link may hang up at any time */
 		if (sent < 0)
 			link_work(peer->linked.link, peer->now);
 		at += sent > 0 ? (size_t)sent : 0;

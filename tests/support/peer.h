@@ -1,5 +1,5 @@
 /* A server in the test's own thread, in step with a link. The test moves the clock of both. So
- * minutes of the link take the test no time, and the load of the machine changes nothing. */
+ * minutes of the link cost the test no time, and a loaded machine changes nothing. */
 #ifndef DW_TESTS_PEER_H
 #define DW_TESTS_PEER_H
 
@@ -12,13 +12,13 @@ struct peer {
 	char folder[TEMP_SIZE];
 	char path[TEMP_SIZE];
 	int listener;
-	int fd; /* the last connection; -1: none */
+	int fd; /* the last connection; -1 if there is none */
 	/* The text that every new connection gets at once, and whether the peer then closes it. */
 	const char *greets;
 	bool hangs_up;
 	unsigned dials;
-	dw_usec dialled;    /* time of the last connection */
-	char seen[1 << 16]; /* the bytes that the link has sent on it, as a string */
+	dw_usec dialled;    /* the time of the last connection */
+	char seen[1 << 16]; /* the bytes that the link has sent on this connection, as a string */
 	size_t seen_size;
 };
 
@@ -34,7 +34,7 @@ void peer_away(struct peer *, dw_usec span);
 void peer_say(struct peer *, const char *text);
 void peer_fill(struct peer *, size_t size); /* sends size times the letter x */
 
-/* peer_saw: how often the link has sent this word. */
+/* peer_saw returns how often the link has sent this word. */
 unsigned peer_saw(struct peer *, const char *word);
 bool peer_is_up(const struct peer *);
 

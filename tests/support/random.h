@@ -13,7 +13,8 @@ static inline uint64_t random_next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-/* random_below: a number in [0, limit). limit must not be 0. No test can see the bias. */
+/* random_below returns a number in [0, limit). limit must not be 0. The bias is too small for a
+ * test to notice. */
 static inline uint64_t random_below(uint64_t *state, uint64_t limit)
 {
 	return random_next(state) % limit;

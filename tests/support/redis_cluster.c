@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRIES 6000 /* of 10 ms: much more than a loaded machine needs */
+#define TRIES 6000 /* the number of tries, every 10 ms: much more than a loaded machine needs */
 
 static void give_up(const char *what)
 {
@@ -85,7 +85,7 @@ unsigned redis_cluster_owner(unsigned slot)
 	return master;
 }
 
-/* await waits until the node's answer has the words so often. */
+/* await waits until the node's answer contains the words at least `count` times. */
 static void await(const struct redis_server *server, const char *command, const char *words,
 		  unsigned count)
 {

@@ -10,42 +10,42 @@ enum { CLUSTER_MASTERS = 3, CLUSTER_NODES = 6, CLUSTER_SLOTS = 16384 };
 struct redis_cluster {
 	struct redis_server servers[CLUSTER_NODES]; /* server i + 3 is the replica of server i */
 	char ids[CLUSTER_NODES][48];
-	char ports[CLUSTER_NODES][8]; /* of the bus */
+	char ports[CLUSTER_NODES][8]; /* the ports of the cluster bus */
 	const char *options[CLUSTER_NODES][12];
 	char url[128]; /* names the first two masters */
 };
 
-/* redis_cluster_start starts everything, and waits until all nodes agree. A node is away for them
- * after 1 s. */
+/* redis_cluster_start starts everything, and waits until all nodes agree. The nodes consider a node
+ * as failed after 1 s. */
 void redis_cluster_start(struct redis_cluster *);
 
-/* A slot on its way to another master. */
+/* The migration of a slot to another master. */
 struct redis_cluster_move {
 	unsigned slot, from, to;
 };
 
 /* redis_cluster_move moves all keys of the slot to another master, and then the slot. The other
- * three are its parts. _some moves a few keys, and returns how many were there. _end waits until
- * the two masters agree. */
+ * three functions are its steps. _some moves a few keys, and returns how many keys the slot had.
+ * _end waits until the two masters agree. */
 void redis_cluster_move(const struct redis_cluster *, unsigned slot, unsigned from, unsigned to);
 void redis_cluster_move_begin(const struct redis_cluster *, const struct redis_cluster_move *);
 size_t redis_cluster_move_some(const struct redis_cluster *, const struct redis_cluster_move *);
 void redis_cluster_move_end(const struct redis_cluster *, const struct redis_cluster_move *);
 
-/* redis_cluster_fail_over makes a replica the master while the master lives. redis_cluster_take
- * does so without asking anybody. */
+/* redis_cluster_fail_over makes a replica the master while the old master lives. redis_cluster_take
+ * does so without the agreement of other nodes. */
 void redis_cluster_fail_over(const struct redis_cluster *, unsigned replica);
 void redis_cluster_take(const struct redis_cluster *, unsigned replica);
 
-/* redis_cluster_master returns which node has the slot, as a node that runs says; CLUSTER_NODES:
- * nobody knows. It leaves out what the node `except` says. */
+/* redis_cluster_master returns which node has the slot, according to a running node other than
+ * `except`. It returns CLUSTER_NODES if no node knows. */
 unsigned redis_cluster_master(const struct redis_cluster *, unsigned slot, unsigned except);
 
-/* redis_cluster_owner returns which of the masters has the slot at first. */
+/* redis_cluster_owner returns which master has the slot at the start. */
 unsigned redis_cluster_owner(unsigned slot);
 
-/* redis_cluster_tell sends a command to every node. redis_cluster_refusals counts what the nodes
- * have refused a user (ACL LOG). */
+/* redis_cluster_tell sends a command to every node. redis_cluster_refusals counts the commands that
+ * the nodes have refused to a user (ACL LOG). */
 void redis_cluster_tell(const struct redis_cluster *, const char *command);
 size_t redis_cluster_refusals(const struct redis_cluster *);
 

@@ -40,8 +40,8 @@ static void fail(const struct redis_server *server, const char *what)
 	abort();
 }
 
-/* free_port: a port that was free a moment ago. If another process takes it meanwhile, the caller
- * tries another one. */
+/* free_port returns a port that was free a moment ago. If another process takes it meanwhile, the
+ * caller tries another port. */
 static unsigned free_port(const struct redis_server *server)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -86,13 +86,14 @@ static void exec_server(const struct redis_server *server)
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* the server dies with the test */
 	execvp(words[0], (char *const *)(uintptr_t)words);
-	/* Debian's redis-tools has it under another name, and is no service of the system. */
+	/* Debian's package redis-tools has the server under another name, and starts no service. */
 	if (strcmp(words[0], "redis-server") == 0)
 		execvp("redis-check-rdb", (char *const *)(uintptr_t)words);
 	_exit(127);
 }
 
-/* answers: does the server answer commands? An answer that demands a login counts too. */
+/* answers returns true if the server answers commands. An answer that demands a login counts,
+ * too. */
 static bool answers(const struct redis_server *server)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -113,7 +114,7 @@ static bool answers(const struct redis_server *server)
 			strncmp(reply, "-NOPERM", 7) == 0);
 }
 
-/* try_start: false if the server ended before it answered. */
+/* try_start starts the server. It returns false if the server ends before it answers. */
 static bool try_start(struct redis_server *server)
 {
 	const struct timespec moment = {.tv_nsec = 5 * 1000 * 1000};

@@ -11,7 +11,7 @@
 
 #include "support/cmocka.h"
 
-#define LOOK 2 /* ms: so often it looks whether somebody has cut it */
+#define LOOK 2 /* ms: how often the thread checks whether the relay was cut */
 
 static struct sockaddr_un address_of(const char *path)
 {
@@ -26,7 +26,7 @@ static void drop(int pair[RELAY_WAYS])
 {
 	for (int way = 0; way < RELAY_WAYS; way++) {
 		if (pair[way] >= 0)
-			(void)close(pair[way]); /* the peer sees it */
+			(void)close(pair[way]); /* the peer notices */
 		pair[way] = -1;
 	}
 }
@@ -50,12 +50,12 @@ static struct sockaddr_in address_at(unsigned port)
 				    .sin_port = htons((uint16_t)port)};
 }
 
-/* send_at_once: each piece is a packet. */
+/* send_at_once turns off Nagle's algorithm, so that each piece is a packet. */
 static void send_at_once(int fd)
 {
 	int on = 1;
 
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a unix socket does */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* not for a unix socket */
 }
 
 static int dial_port(unsigned port)
@@ -75,7 +75,7 @@ static void let_in(struct relay *relay)
 	int pair[RELAY_WAYS] = {accept4(relay->listener, NULL, NULL, SOCK_CLOEXEC), -1};
 
 	if (pair[RELAY_REQUESTS] < 0)
-		return; /* it has gone again */
+		return; /* the client has gone */
 	if (!atomic_load(&relay->cut))
 		pair[RELAY_REPLIES] =
 		    relay->server ? dial(relay->server) : dial_port(relay->server_port);
@@ -112,7 +112,7 @@ static bool is_poisoned(struct relay *relay, const char *bytes, size_t size)
 	return true;
 }
 
-/* carry: false: the connection is over. */
+/* carry passes bytes on. Returns false if the connection is over. */
 static bool carry(struct relay *relay, int pair[RELAY_WAYS], enum relay_way way)
 {
 	char bytes[65536];
@@ -128,7 +128,7 @@ static bool carry(struct relay *relay, int pair[RELAY_WAYS], enum relay_way way)
 	if (way == RELAY_REQUESTS && is_poisoned(relay, bytes, (size_t)size))
 		return false;
 	if (left >= 0 && size > left) {
-		(void)pass_on(pair[!way], bytes, (size_t)left); /* it is cut anyway */
+		(void)pass_on(pair[!way], bytes, (size_t)left); /* the connection is cut anyway */
 		atomic_store(&relay->left[way], -1);
 		atomic_store(&relay->cut, 1);
 		return false;
@@ -177,7 +177,7 @@ static void prepare(struct relay *relay, int family)
 	memset(relay, 0, sizeof *relay);
 	memset(relay->pairs, -1, sizeof relay->pairs);
 	relay_open(relay);
-	/* Whoever connects may be gone when it is accepted: the thread must not wait for more. */
+	/* A client may be gone before it is accepted. The thread must not wait for the next one. */
 	relay->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_true(relay->listener >= 0);
 }

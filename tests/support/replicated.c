@@ -83,7 +83,8 @@ static bool shows(struct replicated *r, unsigned number, const char *text)
 	return does;
 }
 
-/* is_behind: the master counts a replica only after its first word, up to a second later. */
+/* is_behind returns true if the replica is not in use yet. The master counts a replica only after
+ * the replica's first report, up to a second later. */
 static bool is_behind(struct replicated *r, unsigned number)
 {
 	return !shows(r, number, "master_link_status:up") || !shows(r, r->master, "state=online");

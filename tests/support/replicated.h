@@ -15,16 +15,16 @@ enum { REPLICATED_SERVERS = 3 };
 struct replicated {
 	struct redis_server servers[REPLICATED_SERVERS];
 	unsigned master;          /* the number of the server in use */
-	struct relay to_master;   /* the way of the handle */
-	struct relay replication; /* the way of the replica */
+	struct relay to_master;   /* between the handle and the master */
+	struct relay replication; /* between the replica and the master */
 	dw *d;
-	unsigned late, back;           /* events */
-	char message[DW_MESSAGE_SIZE]; /* of the last of these */
-	unsigned held;                 /* deliveries */
-	dw_token token;                /* of the last one */
+	unsigned late, back;           /* the numbers of these events */
+	char message[DW_MESSAGE_SIZE]; /* the message of the last of these events */
+	unsigned held;                 /* the number of held deliveries */
+	dw_token token;                /* the token of the last delivery */
 };
 
-/* What became of a call. */
+/* The answer to a call. */
 struct replicated_answer {
 	unsigned count;
 	int status;
@@ -32,12 +32,12 @@ struct replicated_answer {
 };
 
 /* replicated_open starts a server and its replica, and opens the handle of the namespace "r" by
- * replicated_handle. An owner holds all deliveries. replicated_close ends all of it. */
+ * replicated_handle. An owner holds all deliveries. replicated_close ends everything. */
 void replicated_open(struct replicated *, dw_role);
 void replicated_handle(struct replicated *, dw_role);
 void replicated_close(struct replicated *);
 
-/* replicated_url writes the URL of the handle, with these options behind `?`. */
+/* replicated_url writes the URL of the handle, with these options after the `?`. */
 void replicated_url(const struct replicated *, const char *options, char *ret_url, size_t size);
 
 void replicated_turn(struct replicated *);
@@ -46,19 +46,19 @@ void replicated_done(dw *, const dw_result *, void *answer);
 /* replicated_await turns until the call is answered. */
 void replicated_await(struct replicated *, const struct replicated_answer *);
 
-/* replicated_put puts a timer; the answer comes later. */
+/* replicated_put puts a timer, and does not wait for the answer. */
 void replicated_put(struct replicated *, const char *id, dw_usec delay, struct replicated_answer *);
 
-/* replicated_follow makes the server of that number a replica of the master, and waits until it
- * has all. replicated_lag cuts the replicas off. */
+/* replicated_follow makes the server with this number a replica of the master, and waits until the
+ * replica has all data. replicated_lag cuts the replicas off. */
 void replicated_follow(struct replicated *, unsigned number);
 void replicated_lag(struct replicated *);
 
-/* replicated_fail_over kills the master and puts the server of that number in its place. */
+/* replicated_fail_over kills the master, and makes the server with this number the master. */
 void replicated_fail_over(struct replicated *, unsigned number);
 
-/* replicated_command sends a command to the server of that number, and returns the reply as a
- * number, or 0. */
+/* replicated_command sends a command to the server with this number. Returns the reply as a number,
+ * or 0. */
 long long replicated_command(struct replicated *, unsigned number, const char *command);
 
 #endif

@@ -11,7 +11,7 @@ struct seen {
 	int answers;
 	int status;
 	dw_level level;
-	int stop_at; /* call dw_stop() at this start */
+	int stop_at; /* the start at which it calls dw_stop() */
 	dw_verdict verdict;
 	uint32_t attempt;
 	char data[64];
@@ -27,11 +27,11 @@ void on_done(dw *, const dw_result *, void *user);
  * open. */
 dw *open_store(const char *url, dw_role role);
 
-/* known_timers: how many timers the owner knows that are not settled. */
+/* known_timers returns how many timers the owner knows that are not settled. */
 uint64_t known_timers(const dw *);
 
-/* refused: dw_open() must return status, put the word into its message and leave its output
- * alone. */
+/* refused checks that dw_open() returns this status, puts the word into its message and leaves its
+ * output alone. */
 void refused(const dw_options *, int status, const char *word);
 
 #endif

@@ -36,7 +36,7 @@ static void rest(void)
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000 * 1000};
 
-	(void)nanosleep(&moment, NULL); /* the callers wait as long as it takes */
+	(void)nanosleep(&moment, NULL); /* the callers try again */
 }
 
 static const char *field(const redisReply *fields, const char *name)

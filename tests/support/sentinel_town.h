@@ -15,20 +15,21 @@ struct sentinel_town {
 };
 
 /* sentinel_town_start starts everything, and waits until all Sentinels know each other and the
- * replicas. A master is down for them after 1.5 s without an answer. */
+ * replicas. The Sentinels consider a master as down after 1.5 s without an answer. */
 void sentinel_town_start(struct sentinel_town *, unsigned replicas);
 
 /* sentinel_town_master returns the number of the server that a majority of the Sentinels names. */
 unsigned sentinel_town_master(const struct sentinel_town *);
 
-/* sentinel_town_named: the same, but it returns the number of servers if there is no majority. */
+/* sentinel_town_named does the same, but returns the number of servers if there is no majority. */
 unsigned sentinel_town_named(const struct sentinel_town *);
 
-/* sentinel_town_await waits until a majority names another server than this one, and returns its
- * number. */
+/* sentinel_town_await waits until a majority names another server than `last`. Returns the number
+ * of that server. */
 unsigned sentinel_town_await(const struct sentinel_town *, unsigned last);
 
-/* sentinel_town_cut keeps the Sentinels away from a server, which goes on for all others. */
+/* sentinel_town_cut makes a server refuse the Sentinels. It still serves all other clients.
+ * sentinel_town_mend ends this. */
 void sentinel_town_cut(const struct sentinel_town *, unsigned number);
 void sentinel_town_mend(const struct sentinel_town *, unsigned number);
 

@@ -110,7 +110,7 @@ void setter_drop(struct setter *t, const char *topic)
 {
 	bool is_late = false;
 
-	do { /* as above; the topic may be gone then */
+	do { /* likewise; the topic may be gone then */
 		assert_int_equal(dw_topic_drop(t->d, topic, setter_done, t), DW_OK);
 		setter_sync_all(t);
 		is_late = is_late || t->status == DW_EUNKNOWN;
@@ -124,7 +124,7 @@ void setter_list(struct setter *t, const char *topic)
 	setter_sync_all(t);
 }
 
-/* put: the status of a put. */
+/* setter_put puts a timer and returns the status of the answer. */
 int setter_put(struct setter *t, const char *topic, dw_usec delay)
 {
 	dw_timer timer = {.size = sizeof timer, .id = topic, .topic = topic};
@@ -144,7 +144,7 @@ void setter_check(struct setter *t)
 
 /* ---- The server ------------------------------------------------------------------------------ */
 
-/* ask: the reply as text, "" if it is nil; a number as its digits. */
+/* setter_ask writes the reply as text. A nil becomes "", and a number becomes its digits. */
 void setter_ask(struct setter *t, const char *command, char *text)
 {
 	redisReply *reply = redisCommand(t->redis, command);
@@ -157,7 +157,7 @@ void setter_ask(struct setter *t, const char *command, char *text)
 	freeReplyObject(reply);
 }
 
-/* copy_in: the settings of a topic in a shard. */
+/* setter_copy_in reads the settings of a topic in a shard. */
 void setter_copy_in(struct setter *t, unsigned shard, const char *topic, char *text)
 {
 	char command[128];
@@ -178,8 +178,8 @@ void setter_flush_all(struct setter *t)
 	setter_ask(t, "FLUSHALL", text);
 }
 
-/* has_everywhere: each shard has the same settings of the topic, and they contain this; "": none
- * has any. */
+/* setter_has_everywhere returns true if all shards have the same settings of the topic, and the
+ * settings contain `wanted`. If `wanted` is "", no shard may have settings. */
 bool setter_has_everywhere(struct setter *t, const char *topic, const char *wanted)
 {
 	char first[SETTER_TEXT_SIZE], text[SETTER_TEXT_SIZE];
@@ -200,7 +200,7 @@ void setter_await_everywhere(struct setter *t, const char *topic, const char *wa
 	assert_true(setter_has_everywhere(t, topic, wanted));
 }
 
-/* marks: in how many shards that field of META has the topic. */
+/* setter_marks returns in how many shards this field of META contains the topic. */
 int setter_marks(struct setter *t, const char *field, const char *topic)
 {
 	char command[128], text[SETTER_TEXT_SIZE];
@@ -214,7 +214,8 @@ int setter_marks(struct setter *t, const char *field, const char *topic)
 	return count;
 }
 
-/* await_renewals: the owner has heard of all changes, and has read them. */
+/* setter_await_renewals waits for four renewals. The owner has then heard of all changes and read
+ * them. */
 void setter_await_renewals(struct setter *t)
 {
 	char text[SETTER_TEXT_SIZE];
@@ -237,7 +238,7 @@ void setter_await_loss(struct setter *t)
 	assert_true(t->losses > 0);
 }
 
-/* queued: the messages in the queue of the topic. */
+/* setter_queued returns the number of messages in the queue of the topic. */
 long setter_queued(struct setter *t, const char *topic)
 {
 	char command[128], text[SETTER_TEXT_SIZE];

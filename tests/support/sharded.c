@@ -47,7 +47,7 @@ int sharded_put(struct viewer *viewer, unsigned shard, unsigned number)
 
 int sharded_outlast_lease(const struct viewer *viewer, unsigned shard)
 {
-	enum { COUNT = 30 }; /* of 100 ms each */
+	enum { COUNT = 30 }; /* timers, every 100 ms */
 	int before = viewer->starts;
 
 	for (int i = 1; i <= COUNT; i++) {

@@ -4,7 +4,7 @@
 
 #include "support/environment.h"
 
-/* count: counts an allocation. True: it must fail. */
+/* count counts an allocation. Returns true if the allocation must fail. */
 static bool count(struct shortage *shortage, const void *block, size_t size)
 {
 	bool fails;

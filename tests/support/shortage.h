@@ -8,11 +8,11 @@
 
 struct shortage {
 	pthread_mutex_t mutex;
-	size_t calls;   /* calls so far */
-	size_t fail_at; /* the call that fails; 0: none */
+	size_t calls;   /* the number of calls so far */
+	size_t fail_at; /* the number of the call that fails; 0: none */
 	bool always;    /* all later calls fail too */
 	bool failed;    /* a call has failed */
-	size_t blocks;  /* blocks not freed yet */
+	size_t blocks;  /* the number of blocks that are not freed yet */
 };
 
 #define SHORTAGE_NONE                                                                              \
@@ -20,16 +20,16 @@ struct shortage {
 		.mutex = PTHREAD_MUTEX_INITIALIZER                                                 \
 	}
 
-/* shortage_resize: user is a struct shortage. */
+/* shortage_resize is for options.resize. user is a struct shortage. */
 void *shortage_resize(void *user, void *block, size_t size);
 
-/* shortage_begin: the nth call from now fails. shortage_end: no call fails any more. */
+/* shortage_begin makes the nth call from now fail. shortage_end makes no call fail any more. */
 void shortage_begin(struct shortage *, size_t nth, bool always);
 void shortage_end(struct shortage *);
 bool shortage_failed(struct shortage *);
 
-/* shortage_step: the step of a sweep over all allocations: 1, or more if DW_TEST_SCALE is below
- * 100. */
+/* shortage_step returns the step of a sweep over all allocations. It is 1, or more if DW_TEST_SCALE
+ * is below 100. */
 size_t shortage_step(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* A folder with one SQLite store, opened by its owner and a second time. */
+/* A folder with one SQLite store, which the owner has open, and another process as well. */
 #ifndef DW_TESTS_SQLITE_FIXTURE_H
 #define DW_TESTS_SQLITE_FIXTURE_H
 
@@ -17,18 +17,18 @@ struct fixture {
 	struct ask other;
 };
 
-/* Set-up and teardown for cmocka. The set-up opens no store; the teardown closes all. */
+/* These functions are for cmocka. The set-up opens no store. The teardown closes all. */
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 
-/* fixture_try opens the store at path. Returns a status; the words are in message. */
+/* fixture_try opens the store at path. Returns a status. message then says what is wrong. */
 int fixture_try(struct fixture *, struct ask *, dw_role, const char *path);
 void fixture_open(struct fixture *, struct ask *, dw_role);
 
-/* fixture_words: message must contain these words. */
+/* fixture_words fails the test unless message contains these words. */
 void fixture_words(const struct fixture *, const char *words);
 
-/* fixture_raw runs SQL on a connection of its own, as another program would. */
+/* fixture_raw runs SQL on its own connection, as another program would. */
 void fixture_raw(const struct fixture *, const char *sql);
 
 #endif

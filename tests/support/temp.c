@@ -48,9 +48,9 @@ void temp_remove(const char *path)
 
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			(void)unlink(temp_file(name, path, entry->d_name)); /* rmdir() fails */
+			(void)unlink(temp_file(name, path, entry->d_name)); /* rmdir() tells */
 	if (folder)
-		(void)closedir(folder); /* no writes can be lost */
+		(void)closedir(folder); /* the folder was only read */
 	if (rmdir(path) != 0)
 		perror(path);
 }

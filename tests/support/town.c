@@ -61,7 +61,7 @@ const char *town_id(unsigned shard)
 	}
 }
 
-/* check_owners: one process may start timers of a shard, and no second one. */
+/* check_owners checks that at most one process may start timers of a shard. */
 static void check_owners(const struct town *town)
 {
 	dw_usec now = steady();
@@ -91,7 +91,7 @@ static void take_news(struct town_member *member)
 	}
 }
 
-/* give gives away what is too much, one shard after the other. */
+/* give gives surplus shards away, one after the other. */
 static void give(struct town *town, unsigned number)
 {
 	struct town_member *member = &town->members[number];

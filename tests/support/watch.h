@@ -16,23 +16,23 @@ struct seen {
 	int answers;
 	int failures;
 	int events;
-	int status; /* status of the last answer */
-	int posted; /* posted functions that have run */
-	int result; /* result of a thread */
+	int status; /* the status of the last answer */
+	int posted; /* the number of posted functions that have run */
+	int result; /* the result of a thread */
 	dw_token token;
 	dw_event_kind event;
 	char log[DW_MESSAGE_SIZE];
-	atomic_int no_memory; /* every allocation fails while it is set */
+	atomic_int no_memory; /* while this is set, every allocation fails */
 };
 
-/* seen_options: options for a memory store with all hooks set. Resets *seen. */
+/* seen_options returns options for a memory store with all hooks set. It resets *seen. */
 dw_options seen_options(struct seen *seen);
 void seen_open(struct seen *seen, size_t posted_max_bytes);
 
 /* seen_done counts the answer and signals changed. */
 void seen_done(dw *, const dw_result *, void *user);
 
-/* seen_stop: a function for dw_post(). */
+/* seen_stop is a function for dw_post(). */
 void seen_stop(dw *, void *arg);
 
 /* seen_put puts a timer that is never due. */

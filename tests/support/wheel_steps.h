@@ -15,14 +15,14 @@
 #define SECOND INT64_C(1000000)
 #define DAY (86400 * SECOND)
 
-/* struct memory: an allocator that counts its blocks, and fails from the `left`-th request on. */
+/* An allocator that counts its blocks, and fails from the `left`-th request on. */
 struct memory {
 	size_t left;
 	size_t blocks;
 	size_t bytes;
 };
 
-/* union memory_head: stands before each block and holds its size. */
+/* This stands before each block and holds its size. */
 union memory_head {
 	size_t size;
 	max_align_t align;
@@ -68,7 +68,7 @@ static inline dw_wheel_handle add(dw_wheel *wheel, int64_t deadline)
 	return handle;
 }
 
-/* expect: exactly this timer comes out next. */
+/* expect checks that exactly this timer comes out next. */
 static inline void expect(dw_wheel *wheel, int64_t now, dw_wheel_handle handle)
 {
 	dw_wheel_due due = {0, 0};

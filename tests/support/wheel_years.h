@@ -1,4 +1,4 @@
-/* wheel_years.h: brings a wheel at once to a state that takes years: after four thousand million
+/* wheel_years.h: brings a wheel at once to a state that normally takes years, after four billion
  * adds and moves. */
 #ifndef SUPPORT_WHEEL_YEARS_H
 #define SUPPORT_WHEEL_YEARS_H
@@ -21,15 +21,15 @@ static inline void wheel_years_pass(dw_wheel *wheel, uint32_t generations)
 	wheel->sweep.began += generations;
 }
 
-/* wheel_years_age sweeps so many blocks. Timers older than the last `old` generations become elders
- * when the sweep meets them. The wheel must have room for elders. */
+/* wheel_years_age sweeps `blocks` blocks. Timers older than the last `old` generations become
+ * elders when the sweep meets them. The wheel must have space for elders. */
 static inline void wheel_years_age(dw_wheel *wheel, uint32_t old, unsigned blocks)
 {
 	wheel->names.old = old;
 	wheel_sweep_some(wheel, blocks);
 }
 
-/* wheel_years_elders: the number of elders. */
+/* wheel_years_elders returns the number of elders. */
 static inline size_t wheel_years_elders(const dw_wheel *wheel)
 {
 	size_t count = 0;

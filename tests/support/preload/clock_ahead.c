@@ -1,5 +1,6 @@
-/* A library to preload into a server. It sets the server's wall clock DW_CLOCK_AHEAD_S seconds
- * ahead, or as many as the file DW_CLOCK_AHEAD_FILE says, which another process may change. */
+/* A library to preload into a server. It sets the server's wall clock ahead by DW_CLOCK_AHEAD_S
+ * seconds, or by the microseconds in the file DW_CLOCK_AHEAD_FILE, which another process may
+ * change. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-static _Atomic int64_t *shared; /* microseconds */
+static _Atomic int64_t *shared; /* the microseconds in the file */
 
 __attribute__((constructor)) static void begin(void)
 {

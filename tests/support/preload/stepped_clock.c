@@ -1,7 +1,7 @@
 /* A library to preload into a process. It controls the wall clock of the process: a shared file
- * (struct stepped of faults/stepped.h) says how far it is ahead of the kernel's. A step looks as
- * the kernel would show it. A timerfd of CLOCK_REALTIME moves along. One with
- * TFD_TIMER_CANCEL_ON_SET becomes readable and returns ECANCELED. */
+ * (struct stepped of faults/stepped.h) contains how far this clock is ahead of the kernel's clock.
+ * A step has the same effects as in the kernel. A timerfd of CLOCK_REALTIME moves along. With
+ * TFD_TIMER_CANCEL_ON_SET it becomes readable and returns ECANCELED. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,14 @@ struct timer {
 	bool absolute;
 	bool cancels;
 	bool cancelled;
-	struct itimerspec spec; /* on the process's clock */
+	struct itimerspec spec; /* in the time of the process's clock */
 };
 
 static struct stepped *stepped;
 static struct timer timers[FDS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Each is found at its first call, which may come before any constructor. */
+/* The real function is found at its first call, which may come before any constructor. */
 #define REAL(name, type, ...)                                                                      \
 	static type (*real)(__VA_ARGS__);                                                          \
 	if (!real)                                                                                 \
@@ -71,7 +71,8 @@ static int set_real(int fd, int flags, const struct itimerspec *spec, struct iti
 	return real(fd, flags, spec, before);
 }
 
-/* arm, under the mutex: a time of long ago is due at once, and zero would disarm. */
+/* arm arms the real timerfd. Call it under the mutex. A time in the past is due at once, because a
+ * time of zero would disarm the timerfd. */
 static int arm(int fd)
 {
 	struct itimerspec spec = timers[fd].spec;
@@ -142,7 +143,7 @@ int close(int fd)
 	return real(fd);
 }
 
-/* step, under the mutex: what the kernel does when the clock was set. */
+/* step does what the kernel does when the clock is set. Call it under the mutex. */
 static void step(int fd)
 {
 	struct timer *timer = &timers[fd];
