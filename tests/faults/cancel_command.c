@@ -15,9 +15,9 @@
 enum { TIMERS = 300, TIMERS_LONG = 2100, AT_A_TIME = PROCESS_POLL_MAX - 1, ROUNDS = 5 };
 
 #define FIRST (DW_SECONDS(1) * faults_slowness())
-#define EACH (DW_MILLISECONDS(6) * faults_slowness()) /* from one deadline to the next */
+#define EACH (DW_MILLISECONDS(6) * faults_slowness()) /* the time from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
-#define AHEAD (DW_MILLISECONDS(5) * faults_slowness()) /* from start to cancel */
+#define AHEAD (DW_MILLISECONDS(5) * faults_slowness()) /* from the start to the cancel */
 
 /* The time at which a command must start. */
 struct moment {
@@ -32,7 +32,7 @@ struct race {
 	size_t next;
 	struct client clients[AT_A_TIME];
 	dw_usec began[AT_A_TIME];
-	size_t near; /* commands that ran within AROUND of the deadline */
+	size_t near; /* the number of commands that ran within AROUND of the deadline */
 	size_t counts[CANCEL_GONE + 1];
 };
 
@@ -61,7 +61,7 @@ static void choose(struct race *race, dw_usec shift)
 	qsort(race->moments, ledger->count, sizeof *race->moments, by_time);
 }
 
-/* free_client: a client that runs no command, or AT_A_TIME. */
+/* free_client returns the index of a client that runs no command, or AT_A_TIME. */
 static size_t free_client(const struct race *race)
 {
 	size_t i = 0;

@@ -16,7 +16,7 @@
 enum { TIMERS = 2500, TIMERS_LONG = 25000, EARLIER = 5 /* one in EARLIER timers */, TRIES = 4 };
 
 #define FIRST (DW_SECONDS(2) * faults_slowness())
-#define EACH DW_MILLISECONDS(1) /* from one deadline to the next */
+#define EACH DW_MILLISECONDS(1) /* the time from one deadline to the next */
 #define AROUND DW_MILLISECONDS(20)
 #define AHEAD DW_MILLISECONDS(300)
 
@@ -46,7 +46,7 @@ static void answered(dw *d, const dw_result *result, void *user)
 		_exit(EXIT_FAILURE);
 }
 
-/* wait_until turns until a time has come, and once more. */
+/* wait_until waits for an event, at most until the moment, and turns once. */
 static int wait_until(dw *d, dw_usec moment)
 {
 	struct pollfd ready = {.fd = dw_fd(d), .events = POLLIN};
@@ -122,7 +122,8 @@ static enum cancel cancel_of(int status)
 				     : CANCEL_ASKED;
 }
 
-/* read_answers: call it when the owner's firings are in the ledger. */
+/* read_answers reads the answers of the cancels. Call it when the owner's firings are in the
+ * ledger. */
 static void read_answers(struct ledger *ledger, struct process *process, size_t *counts)
 {
 	size_t size, number;
@@ -150,8 +151,8 @@ static void read_answers(struct ledger *ledger, struct process *process, size_t 
 	}
 }
 
-/* has_raced: did cancels come on both sides of the claim? With few timers all may be on one
- * side. */
+/* has_raced returns true if some cancels came before the claim and some after it. With few timers
+ * all may be on one side, so then it always returns true. */
 static bool has_raced(const struct faults *faults, const size_t *counts)
 {
 	(void)printf("    cancels: %zu done, %zu late, %zu gone\n", counts[CANCEL_DONE],
@@ -160,7 +161,8 @@ static bool has_raced(const struct faults *faults, const size_t *counts)
 	       (counts[CANCEL_DONE] > 0 && counts[CANCEL_LATE] + counts[CANCEL_GONE] > 0);
 }
 
-/* race_after: the first deadline is `first` after the beginning. */
+/* race_after runs a race whose first deadline is `first` after its beginning. Returns the result of
+ * has_raced(). */
 static bool race_after(struct faults *faults, dw_usec first)
 {
 	size_t counts[CANCEL_GONE + 1] = {0};
@@ -190,7 +192,7 @@ static bool race_after(struct faults *faults, dw_usec first)
 	return has_raced(faults, counts);
 }
 
-/* cancel_deadline: if the machine was too busy for a race, the race is repeated with more time. */
+/* If the machine was too busy for a race, cancel_deadline repeats the race with more time. */
 void cancel_deadline(struct faults *faults)
 {
 	dw_usec first = FIRST;

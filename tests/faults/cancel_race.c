@@ -11,7 +11,7 @@
 enum { TIMERS = 6000, TIMERS_LONG = 60000, TRIES = 5 };
 
 #define FIRST (DW_MILLISECONDS(300) * faults_slowness())
-#define EACH 500 /* us from one deadline to the next */
+#define EACH 500 /* the time in us from one deadline to the next */
 #define AHEAD (DW_MILLISECONDS(80) * faults_slowness())
 
 /* The timers are numbered by deadline. `next` is the first whose deadline has not passed. */
@@ -55,8 +55,8 @@ static void run_race(struct race *race)
 	owner_finish(&race->owner, &race->ledger);
 }
 
-/* has_raced: did cancels come on both sides of the claim? With few timers all may be on one
- * side. */
+/* has_raced returns true if some cancels came before the claim and some after it. With few timers
+ * all may be on one side, so then it only requires a cancel. */
 static bool has_raced(const struct faults *faults, const struct ledger *ledger)
 {
 	size_t cancels[CANCEL_GONE + 1] = {0};
@@ -72,7 +72,8 @@ static bool has_raced(const struct faults *faults, const struct ledger *ledger)
 	return cancels[CANCEL_DONE] + late > 0;
 }
 
-/* race_after: the first deadline is `first` ahead. The time of the import is added to *taken. */
+/* race_after runs a race whose first deadline is `first` ahead. It adds the time of the import to
+ * *taken. */
 static bool race_after(struct faults *faults, dw_usec first, dw_usec *taken)
 {
 	struct race race = {.client = {.process = PROCESS_NONE}};

@@ -28,7 +28,7 @@ static FILE *open_file(struct client *client, const char *name)
 static void close_file(FILE *file)
 {
 	if (fclose(file) != 0)
-		abort(); /* the same */
+		abort(); /* likewise */
 }
 
 /* ---- Import and add ------------------------------------------------------------------------ */
@@ -115,7 +115,7 @@ void client_cancel(struct client *client)
 	char(*ids)[DW_ID_MAX + 1] = calloc(client->count, sizeof *ids);
 
 	if (!ids)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	for (size_t i = 0; i < client->count; i++) {
 		payload_id(client->ids[i], ids[i]);
 		argv[5 + i] = ids[i];
@@ -125,8 +125,8 @@ void client_cancel(struct client *client)
 	free(ids);
 }
 
-/* answer_of: the outcome of an id's cancel, from the command's stderr. No line means that it was
- * cancelled. */
+/* answer_of reads the outcome of an id's cancel from the command's stderr. No line means that the
+ * timer was cancelled. */
 static enum cancel answer_of(struct client *client, size_t number)
 {
 	static const char *const words[] = {": no such timer\n",
@@ -199,7 +199,7 @@ void client_wait(struct client *client)
 	if (!process_wait(&client->process))
 		faults_fail(client->ledger->faults, "a command beside the owner hangs");
 	process_kill(&client->process);
-	(void)client_has_ended(client); /* it has */
+	(void)client_has_ended(client); /* the process has ended */
 }
 
 void client_free(struct client *client)

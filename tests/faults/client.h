@@ -1,5 +1,5 @@
-/* The commands that run beside the owner: import, add, cancel. The ledger gets the requests of a
- * command before it begins, and its confirmations when it has ended. */
+/* The commands that run beside the owner: import, add and cancel. The requests of a command are in
+ * the ledger before the command begins, and its confirmations after the command has ended. */
 #ifndef DW_TESTS_FAULTS_CLIENT_H
 #define DW_TESTS_FAULTS_CLIENT_H
 
@@ -11,20 +11,21 @@ struct client {
 	struct ledger *ledger;
 	struct process process;
 	enum client_kind { CLIENT_NONE, CLIENT_IMPORT, CLIENT_ADD, CLIENT_CANCEL } kind;
-	size_t ids[CLIENT_IDS_MAX]; /* add: the timer; import: the first timer */
+	size_t ids[CLIENT_IDS_MAX]; /* for an add the timer, for an import the first timer */
 	size_t count;
 	char file[TEMP_SIZE]; /* the file that an import reads */
 };
 
-/* client_import starts an import of count timers from first on. The ledger has their deadlines. */
+/* client_import starts an import of `count` timers, beginning with number `first`. The ledger has
+ * their deadlines. */
 void client_import(struct client *, size_t first, size_t count);
 void client_add(struct client *, size_t number);
 
-/* client_cancel starts a cancel of the first count of ids. */
+/* client_cancel starts a cancel of the first `count` timers in ids. */
 void client_cancel(struct client *);
 
-/* client_has_ended: call it after process_poll(). If it returns true, the answers are in the
- * ledger, and the client can start the next command. */
+/* client_has_ended returns true if the command has ended. The answers are then in the ledger, and
+ * the client can start the next command. Call it after process_poll(). */
 bool client_has_ended(struct client *);
 
 /* client_wait waits until the command has ended. */

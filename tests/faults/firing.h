@@ -1,5 +1,5 @@
-/* Writes the line that `durawheel run` would write when a timer starts, for programs of a test. So
- * the ledger can read both. */
+/* Writes the line that `durawheel run` would write when a timer starts. With it the ledger can also
+ * read the output of a program of the test. */
 #ifndef DW_TESTS_FAULTS_FIRING_H
 #define DW_TESTS_FAULTS_FIRING_H
 

@@ -23,7 +23,7 @@ struct program {
 	struct ledger *ledger;
 	pid_t owner; /* the only process that may fire */
 	bool closes; /* the child closes at once */
-	size_t left; /* timers still to be settled */
+	size_t left; /* the number of timers still to be settled */
 };
 
 /* ---- The program --------------------------------------------------------------------------- */
@@ -42,7 +42,8 @@ static dw_verdict fire(dw *d, const dw_firing *firing, void *user)
 	return DW_DONE;
 }
 
-/* try_all runs in the child: it reports the result of each call that needs the handle. */
+/* try_all runs in the child. It reports each call that needs the handle and does not return
+ * DW_EFORK. */
 static void try_all(dw *d, struct program *program)
 {
 	dw_token token = {.id = "x"};
@@ -78,8 +79,8 @@ static void child(dw *d, struct program *program)
 					      "the child turns\n"); /* the test reads it */
 	}
 	status = dw_close(d, DW_SECONDS(1));
-	(void)dprintf(STDERR_FILENO, "child closed %d\n", status); /* the same */
-	(void)poll(&end, 1, -1); /* until the test closes the pipe */
+	(void)dprintf(STDERR_FILENO, "child closed %d\n", status); /* the test reads it */
+	(void)poll(&end, 1, -1); /* waits until the test closes the pipe */
 	_exit(EXIT_SUCCESS);
 }
 
@@ -148,14 +149,15 @@ static void check_owned(struct ledger *ledger)
 	process_free(&second);
 }
 
-/* let_child_close: the child of a dead owner closes its handle while there is a new owner. */
+/* let_child_close lets the child of a dead owner close its handle while another process owns the
+ * store. */
 static void let_child_close(struct process *process, struct ledger *ledger)
 {
 	static const char expected[] = "child runs\nchild closed 0\n";
 	struct process owner;
 
 	owner_start(&owner, ledger, false);
-	(void)owner_wait_running(&owner, ledger->faults); /* has complained */
+	(void)owner_wait_running(&owner, ledger->faults); /* it complains itself */
 	process_close_in(process);
 	if (!process_wait_closed(process))
 		faults_fail(ledger->faults, "the child does not end");
@@ -174,10 +176,10 @@ void fork_outlives(struct faults *faults)
 	start(&process, &program);
 	if (!process_wait_text(&process, "child runs\n"))
 		faults_fail(faults, "no child: %s", stream_text(&process.err));
-	(void)owner_wait_starts(&process, &ledger, ledger.count / 4); /* has complained */
+	(void)owner_wait_starts(&process, &ledger, ledger.count / 4); /* it complains itself */
 	process_kill(&process);
 	ledger_end_life(&ledger, &process);
-	owner_run_until_idle(&ledger); /* it would be refused if the child had a lock */
+	owner_run_until_idle(&ledger); /* the owner would be refused if the child held a lock */
 	ledger_check(&ledger, 2);
 	client_check_empty(faults);
 	let_child_close(&process, &ledger);
@@ -197,7 +199,7 @@ void fork_closes(struct faults *faults)
 		faults_fail(faults, "no child: %s", stream_text(&process.err));
 	if (process.pid != 0) {
 		check_owned(&ledger);
-		ledger.life--; /* the refused owner had no life */
+		ledger.life--; /* the refused owner does not count as a life */
 	}
 	owner_await(&process, &ledger);
 	check_child(faults, &process, "child closed 0\n");

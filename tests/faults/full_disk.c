@@ -40,7 +40,7 @@ static void wrong(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vdprintf(STDERR_FILENO, format, arguments); /* the test looks at it */
+	(void)vdprintf(STDERR_FILENO, format, arguments); /* the test reads it */
 	va_end(arguments);
 	_exit(EXIT_FAILURE);
 }
@@ -73,7 +73,7 @@ static void answered(dw *d, const dw_result *result, void *user)
 	program->status = result->status;
 }
 
-/* turn_for waits at most patience_ms, and turns once. */
+/* turn_for waits at most patience_ms for an event, and turns once. */
 static void turn_for(struct program *program, int patience_ms)
 {
 	struct pollfd ready = {.fd = dw_fd(program->d), .events = POLLIN};
@@ -136,7 +136,7 @@ static void limit_files(const struct program *program, bool limited)
 		wrong("no limit\n");
 }
 
-/* fill puts timers until one is refused. Returns the number of that one. */
+/* fill puts timers until a put is refused. Returns the number of the refused timer. */
 static size_t fill(struct program *program)
 {
 	size_t number = KEPT + DUE;
@@ -146,7 +146,7 @@ static size_t fill(struct program *program)
 		status = put(program, number);
 		if (status != DW_OK)
 			break;
-		(void)dprintf(STDERR_FILENO, "stored %zu\n", number); /* the test looks */
+		(void)dprintf(STDERR_FILENO, "stored %zu\n", number); /* the test reads it */
 	}
 	if (status != DW_EFULL || !program->said)
 		wrong("a put on a full disk: %s, %s\n", dw_strerror(status),
@@ -154,7 +154,7 @@ static size_t fill(struct program *program)
 	return number;
 }
 
-/* go_on does everything but adding timers. */
+/* go_on does everything except adding timers. */
 static void go_on(struct program *program, size_t refused)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -185,7 +185,7 @@ static void recover(struct program *program, size_t number)
 	}
 	if (status != DW_OK)
 		wrong("no recovery: %s\n", dw_strerror(status));
-	(void)dprintf(STDERR_FILENO, "stored %zu\n", number); /* the test looks */
+	(void)dprintf(STDERR_FILENO, "stored %zu\n", number); /* the test reads it */
 }
 
 static int program_body(void *user)
@@ -215,8 +215,8 @@ static int program_body(void *user)
 
 /* ---- The test ------------------------------------------------------------------------------ */
 
-/* expect notes the expected starts: stored timers are due in an hour, or fire while the disk is
- * full. */
+/* expect writes the expected starts into the ledger. Stored timers are due in an hour, or fire
+ * while the disk is full. */
 static void expect(struct ledger *ledger)
 {
 	dw_usec now = faults_now();
@@ -273,7 +273,7 @@ void full_disk(struct faults *faults)
 		faults_fail(faults, "the program: exit %d", process.code);
 	ledger_end_life(&ledger, &process);
 	client_list(&ledger);
-	(void)printf("    %zu puts until the disk was full\n", stored); /* to be read */
+	(void)printf("    %zu puts until the disk was full\n", stored); /* for people */
 	process_free(&process);
 	ledger_free(&ledger);
 }

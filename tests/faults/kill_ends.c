@@ -1,5 +1,5 @@
-/* The owner of timers that keep their ends is killed again and again. After each kill an id has its
- * timer, or its end, and never both: the end is stored in the step that ends the timer. */
+/* The owner of timers that keep their ends is killed repeatedly. After each kill an id has its
+ * timer or its end, and never both, because the step that ends the timer also stores its end. */
 #include "faults/faults.h"
 #include "faults/process.h"
 
@@ -14,10 +14,10 @@ enum { TIMERS = 2000, KILLS = 25, KILLS_LONG = 200, ID_SIZE = 16 };
 #define LIFE_MAX (DW_MILLISECONDS(250) * faults_slowness())
 #define PATIENCE (DW_SECONDS(30) * faults_slowness())
 
-/* What the store has of an id. */
+/* What the store has for an id. */
 struct found {
 	bool timer, ended;
-	int failed; /* a status that means neither */
+	int failed; /* an unexpected status of a call */
 };
 
 static void import_timers(struct faults *faults)
@@ -42,7 +42,7 @@ static void import_timers(struct faults *faults)
 	process_free(&import);
 }
 
-/* live runs an owner, and kills it. */
+/* live runs an owner for the given time, and kills it. */
 static void live(struct faults *faults, dw_usec span)
 {
 	const char *const argv[] = {faults->command, "run", "--store", faults->store, NULL};
@@ -129,7 +129,7 @@ void kill_ends(struct faults *faults)
 	live(faults, DW_MILLISECONDS(SPREAD_MS) + 4 * LIFE_MAX);
 	if (look_at_all(faults, kills + 1) != TIMERS)
 		faults_fail(faults, "some timers have not ended");
-	(void)printf("    %u kills, %d of them among ends\n", kills, in_between); /* to be read */
-	if (in_between == 0 && kills >= KILLS) /* with few kills on a slow machine none may be */
+	(void)printf("    %u kills, %d of them among ends\n", kills, in_between); /* for people */
+	if (in_between == 0 && kills >= KILLS) /* few kills may all miss the ends */
 		faults_fail(faults, "no kill was in the middle");
 }

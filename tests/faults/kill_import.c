@@ -32,7 +32,8 @@ static void set_due(struct ledger *ledger, dw_usec due)
 		ledger->entries[i].due = due;
 }
 
-/* import_round: was the import killed before its end? */
+/* import_round imports twice, and kills the first import. Returns true if it was killed before its
+ * end. */
 static bool import_round(struct client *client, size_t first, size_t count)
 {
 	struct faults *faults = client->ledger->faults;
@@ -62,7 +63,7 @@ void kill_import(struct faults *faults)
 	owner_run_until_idle(&ledger);
 	ledger_check(&ledger, 1);
 	client_check_empty(faults);
-	(void)printf("    %zu of %zu imports were killed\n", killed, rounds); /* to be read */
+	(void)printf("    %zu of %zu imports were killed\n", killed, rounds); /* for people */
 	if (killed == 0 && faults->percent == 100)
 		faults_fail(faults, "no import was killed: no test");
 	ledger_free(&ledger);
@@ -166,12 +167,12 @@ void kill_put(struct faults *faults)
 		process_kill(&process);
 		confirmed += confirm(&ledger, &process);
 		if (confirmed == 0)
-			within += KILL_WITHIN; /* the machine is slow today */
+			within += KILL_WITHIN; /* the machine is slow now */
 		process_free(&process);
 	}
-	if (confirmed > 0) /* else the program may have been killed before it made the store */
+	if (confirmed > 0) /* otherwise the program may have been killed before it made the store */
 		client_list(&ledger);
-	(void)printf("    %zu puts were confirmed\n", confirmed); /* to be read */
+	(void)printf("    %zu puts were confirmed\n", confirmed); /* for people */
 	if (confirmed == 0 && faults->percent == 100)
 		faults_fail(faults, "no put was confirmed: no test");
 	ledger_free(&ledger);

@@ -1,5 +1,5 @@
-/* The owner of recurring timers is killed again and again. Each occurrence must have been
- * delivered, or be counted as missed by the next one, and none may come twice within a life. */
+/* The owner of recurring timers is killed repeatedly. Each occurrence must be delivered, or be
+ * counted as missed by the next delivery. No occurrence may be delivered twice within a life. */
 #include "faults/faults.h"
 #include "faults/process.h"
 
@@ -14,13 +14,13 @@ enum { RULES = 50, KILLS = 40, KILLS_LONG = 300 };
 #define PERIOD (DW_MILLISECONDS(100) * faults_slowness())
 #define LIFE_MAX (DW_MILLISECONDS(400) * faults_slowness())
 
-/* A rule, and the last occurrence of it that a line has told of. */
+/* A rule, and its last occurrence that a line reported. */
 struct told {
-	dw_usec occurrence; /* 0: none yet */
+	dw_usec occurrence; /* 0: there was none yet */
 	unsigned life;
-	int64_t missed_before; /* what the line said */
+	int64_t missed_before; /* the missed count of that line */
 	size_t starts, repeats;
-	uint64_t missed; /* of all lines */
+	uint64_t missed; /* the sum of all lines */
 };
 
 struct kill_rules {
@@ -29,7 +29,7 @@ struct kill_rules {
 	struct told rules[RULES];
 };
 
-/* write_rules writes the file of an import. Every second rule does not deliver what is late. */
+/* write_rules writes the file of an import. Every second rule does not deliver late occurrences. */
 static void write_rules(const char *path)
 {
 	FILE *file = fopen(path, "w");
@@ -65,9 +65,9 @@ static void import_rules(struct faults *faults)
 	process_free(&import);
 }
 
-/* follows: the occurrence comes after the one before, and those between are missed. One whose
- * verdict was not stored when the owner was killed counts as missed, too, with those that were
- * missed before it. */
+/* follows returns true if `missed` is the number of occurrences between this one and the last one.
+ * If the owner was killed before it stored the verdict of the last one, the last one also counts as
+ * missed, together with those that it counted itself. */
 static bool follows(const struct kill_rules *test, const struct told *told, dw_usec occurrence,
 		    int64_t missed)
 {
@@ -77,7 +77,7 @@ static bool follows(const struct kill_rules *test, const struct told *told, dw_u
 	return missed == between || (missed == between + again && told->life != test->life);
 }
 
-/* take_start notes a line, and checks it. */
+/* take_start checks and stores a line. */
 static void take_start(struct kill_rules *test, struct told *told, int number, dw_usec occurrence,
 		       int64_t missed)
 {
@@ -109,7 +109,7 @@ static void take_line(struct kill_rules *test, const char *line, size_t size)
 	if (json_unpack(object, "{s:s, s:I, s:I}", "id", &id, "occurrence", &occurrence, "missed",
 			&missed) != 0)
 		faults_fail(test->faults, "not a line: %.200s", line);
-	number = (int)strtol(id, NULL, 10); /* our own */
+	number = (int)strtol(id, NULL, 10); /* the id is a number, as we wrote it */
 	if (occurrence > 0 && number >= 0 && number < RULES)
 		take_start(test, &test->rules[number], number, occurrence, missed);
 	json_decref(object);
@@ -124,7 +124,7 @@ static void take_lines(struct kill_rules *test, struct process *owner)
 		take_line(test, line, size);
 }
 
-/* live runs one owner, and kills it. */
+/* live runs one owner for the given time, and kills it. */
 static void live(struct kill_rules *test, dw_usec span)
 {
 	const char *const argv[] = {test->faults->command, "run", "--store", test->faults->store,
@@ -160,7 +160,7 @@ static void check_rules(const struct kill_rules *test, dw_usec since)
 			faults_fail(test->faults, "rule %d has left occurrences out", i);
 	}
 	(void)printf("    %u lives: %zu starts, %zu repeated, %" PRIu64 " missed\n", test->life,
-		     starts, repeats, missed); /* only to be read */
+		     starts, repeats, missed); /* only for people */
 }
 
 void kill_rules(struct faults *faults)

@@ -1,5 +1,5 @@
-/* The owner is killed again and again under load, at moments from before its first system call to
- * long after its recovery. Other processes add and cancel timers meanwhile. */
+/* The owner is killed repeatedly under load, at moments from before its first system call to long
+ * after its recovery. Other processes add and cancel timers meanwhile. */
 #include "faults/client.h"
 #include "faults/owner.h"
 
@@ -19,9 +19,9 @@ struct kill_run {
 	struct client client;
 	struct process owner;
 	size_t fresh; /* the next timer to be added */
-	dw_usec span; /* span of the deadlines */
-	dw_usec next; /* when the next command may start */
-	int slowness; /* factor by which the owners live longer */
+	dw_usec span; /* the time over which the deadlines are spread */
+	dw_usec next; /* the time at which the next command may start */
+	int slowness; /* the factor by which owners live longer */
 	size_t cancels[CANCEL_GONE + 1];
 };
 
@@ -33,8 +33,8 @@ static void wish(struct kill_run *test, size_t first, size_t count, dw_usec span
 		test->ledger.entries[i].due = now + faults_between(test->faults, 0, span);
 }
 
-/* may_cancel: three of ten timers may be cancelled. Half of the time it must be a timer that is
- * about to start and has not started. */
+/* may_cancel returns true if a timer may be cancelled. These are three of ten timers. With
+ * only_near the timer must also have a deadline near now. */
 static bool may_cancel(const struct kill_run *test, size_t number, bool only_near)
 {
 	const struct entry *entry = &test->ledger.entries[number];
@@ -113,8 +113,8 @@ static void live(struct kill_run *test)
 	owner_kill(&test->owner, &test->ledger);
 }
 
-/* count_cancels: false if there were too few cancels, because they take more time on a busy
- * machine. */
+/* count_cancels returns false if there were too few cancels. On a busy machine they take more
+ * time. */
 static bool count_cancels(struct kill_run *test)
 {
 	for (size_t i = 0; i < test->ledger.count; i++)
@@ -148,7 +148,7 @@ static bool round_of(struct faults *faults, unsigned kills, int slowness)
 		     "%zu late, %zu gone\n",
 		     kills, test.ledger.starts, test.ledger.repeats, test.ledger.cut,
 		     test.cancels[CANCEL_DONE], test.cancels[CANCEL_LATE],
-		     test.cancels[CANCEL_GONE]); /* only to be read */
+		     test.cancels[CANCEL_GONE]); /* only for people */
 	client_free(&test.client);
 	ledger_free(&test.ledger);
 	return enough;

@@ -11,9 +11,9 @@
 struct seen {
 	const char *id;
 	const char *topic;
-	const char *state; /* list only */
+	const char *state; /* only in a line of `list` */
 	json_int_t due;
-	json_int_t fired; /* run only */
+	json_int_t fired; /* only in a line of `run` */
 	json_int_t attempt;
 	const char *text;
 	size_t text_size;
@@ -27,7 +27,7 @@ void ledger_init(struct ledger *ret_ledger, struct faults *faults, size_t count)
 				      .entries = calloc(count, sizeof *ret_ledger->entries),
 				      .count = count};
 	if (!ret_ledger->entries)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 }
 
 void ledger_free(struct ledger *ledger)
@@ -63,7 +63,8 @@ static bool has_data(const struct ledger *ledger, size_t number, const struct se
 	return same;
 }
 
-/* entry_of: the timer of a line, if the line has its stored values. */
+/* entry_of returns the timer of a line, or NULL. It fails the test if the line differs from the
+ * stored timer. */
 static struct entry *entry_of(struct ledger *ledger, const struct seen *seen)
 {
 	size_t number = payload_number(seen->id);
@@ -143,7 +144,8 @@ static void take_listed(struct ledger *ledger, const struct seen *seen)
 	entry->listed = true;
 }
 
-/* take_line: a line must have "data" or "data_base64", all other keys, and no more. */
+/* take_line reads a line, which must have "data" or "data_base64", all other keys, and no more
+ * keys. */
 static void take_line(struct ledger *ledger, const char *line, size_t size, bool is_list)
 {
 	struct seen seen = {0};
@@ -194,7 +196,7 @@ void ledger_list(struct ledger *ledger, struct process *list)
 		take_line(ledger, line, size, true);
 }
 
-/* take_cut: a line without its end may still have a whole id. */
+/* take_cut reads a line without its end, which may still have a whole id. */
 static void take_cut(struct ledger *ledger, const char *line)
 {
 	static const char begin[] = "{\"id\":\"";

@@ -7,8 +7,8 @@
 
 enum { LINES = 20000, LINES_LONG = 200000, SPAN_S = 5, SPAN_LONG_S = 60, STEPS = 12 };
 
-/* wish: half of the timers share a few deadlines, the others have any. Some deadlines have passed
- * when the import is read. */
+/* wish sets the deadlines. Half of the timers share a few deadlines, the others have random ones.
+ * Some deadlines have passed when the import is read. */
 static void wish(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;
@@ -56,7 +56,7 @@ void order_killed(struct faults *faults)
 	import(&ledger, faults);
 	middle = (size_t)rng_below(&faults->rng, ledger.count / 2) + ledger.count / 4;
 	owner_start(&owner, &ledger, false);
-	(void)owner_wait_starts(&owner, &ledger, middle); /* has complained */
+	(void)owner_wait_starts(&owner, &ledger, middle); /* it complains itself */
 	owner_kill(&owner, &ledger);
 	owner_run_until_idle(&ledger);
 	ledger_check(&ledger, 2);

@@ -33,7 +33,7 @@ void owner_await(struct process *owner, struct ledger *ledger)
 
 		process_poll(&owner, 1, until);
 		ledger_read(ledger, owner);
-		if (ledger->starts > starts) /* however many starts there are */
+		if (ledger->starts > starts) /* each start extends the time */
 			until = faults_now() + FAULTS_PATIENCE;
 	}
 	if (owner->pid != 0)
@@ -64,7 +64,7 @@ bool owner_wait_starts(struct process *owner, struct ledger *ledger, size_t star
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
 
-	ledger_read(ledger, owner); /* what it has written already */
+	ledger_read(ledger, owner); /* what the owner has written before */
 	while (ledger->starts < starts && owner->pid != 0 && faults_now() < until) {
 		process_poll(&owner, 1, until);
 		ledger_read(ledger, owner);

@@ -17,8 +17,8 @@ void owner_finish(struct process *owner, struct ledger *);
 /* owner_run_until_idle runs an owner with --until-idle to its end. */
 void owner_run_until_idle(struct ledger *);
 
-/* owner_wait_starts waits until the ledger has this number of starts. False: the owner has ended,
- * or hangs. */
+/* owner_wait_starts waits until the ledger has this number of starts. Returns false if the owner
+ * has ended or hangs; the test has then failed. */
 bool owner_wait_starts(struct process *owner, struct ledger *, size_t starts);
 
 /* owner_wait_running waits until the owner has loaded the stored timers. */

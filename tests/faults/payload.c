@@ -112,7 +112,7 @@ void payload_line(FILE *file, uint64_t seed, size_t number, dw_usec due)
 		free(encoded);
 	}
 	if (json_dumpf(object, file, JSON_COMPACT) != 0)
-		abort();         /* no memory, no test */
+		abort();         /* out of memory */
 	(void)fputc('\n', file); /* the caller checks */
 	json_decref(object);
 }

@@ -92,7 +92,7 @@ static void stream_free(struct stream *stream)
 
 /* ---- Starting ------------------------------------------------------------------------------ */
 
-/* become runs in the child between fork and body. */
+/* become sets up the child between fork() and its body. */
 static void become(const int in[2], const int out[2], const int err[2], pid_t parent)
 {
 	must(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "prctl");
@@ -116,7 +116,7 @@ void process_fork(struct process *ret_process, int (*body)(void *user), void *us
 
 	must(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0,
 	     "pipe");
-	(void)fflush(stdout); /* else the child would print it too */
+	(void)fflush(stdout); /* otherwise the child would print it, too */
 	process.pid = fork();
 	must(process.pid >= 0, "fork");
 	if (process.pid == 0) {

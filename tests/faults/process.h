@@ -17,18 +17,18 @@ struct stream {
 	char *bytes;
 	size_t size;
 	size_t capacity;
-	size_t taken; /* bytes taken by stream_line() */
+	size_t taken; /* the number of bytes that stream_line() has returned */
 };
 
 struct process {
-	pid_t pid; /* 0: there is no process, or it has ended */
+	pid_t pid; /* 0: the process has ended, or there is none */
 	int pidfd;
 	int in; /* the stdin of the process, or -1 */
 	struct stream out;
 	struct stream err;
 	bool stalled;  /* its stdout is not read */
 	int code;      /* its exit code, or 128 + the signal that ended it */
-	dw_usec ended; /* wall-clock time at which its end was noticed */
+	dw_usec ended; /* the wall-clock time at which the end was noticed */
 };
 
 #define PROCESS_NONE                                                                               \
@@ -36,11 +36,11 @@ struct process {
 		.pidfd = -1, .in = -1, .out = {.fd = -1}, .err = {.fd = -1 }                       \
 	}
 
-/* process_fork starts a process that calls body(user). The result is its exit code. process->in is
- * a pipe to its standard input. */
+/* process_fork starts a process that calls body(user). The result of body is the exit code.
+ * process->in is a pipe to its standard input. */
 void process_fork(struct process *ret_process, int (*body)(void *user), void *user);
 
-/* process_start starts a command: argv ends with NULL. */
+/* process_start starts the command argv, which ends with NULL. */
 void process_start(struct process *ret_process, const char *const *argv);
 
 /* process_poll waits until one of the processes has written something or ended, at most until the
@@ -49,14 +49,15 @@ void process_start(struct process *ret_process, const char *const *argv);
 enum { PROCESS_POLL_MAX = 12 };
 void process_poll(struct process **, size_t count, dw_usec until);
 
-/* process_wait waits until the process has ended. False: FAULTS_PATIENCE was too short. */
+/* process_wait waits until the process has ended. Returns false after FAULTS_PATIENCE. */
 bool process_wait(struct process *);
 
-/* process_wait_text waits until its stderr has a text, it has ended, or the patience is over. */
+/* process_wait_text waits until the process's stderr has the text, the process has ended, or
+ * FAULTS_PATIENCE is over. Returns true if the stderr has the text. */
 bool process_wait_text(struct process *, const char *text);
 
-/* process_wait_closed waits until no process has its stdout and stderr open. A child that it left
- * may still have them. */
+/* process_wait_closed waits until no process has the other ends of its stdout and stderr open. A
+ * child of the process may keep them open. */
 bool process_wait_closed(struct process *);
 
 /* process_signal sends a signal, unless the process has ended. */
@@ -71,10 +72,10 @@ void process_close_in(struct process *);
 /* process_free kills the process if it still runs. PROCESS_NONE is allowed. */
 void process_free(struct process *);
 
-/* stream_line: the next whole line, or NULL. A NUL replaces its newline. */
+/* stream_line returns the next whole line, or NULL. A NUL replaces its newline. */
 char *stream_line(struct stream *, size_t *ret_size);
 
-/* stream_text: the whole stream as a string. */
+/* stream_text returns the whole stream as a string. */
 const char *stream_text(struct stream *);
 
 #endif

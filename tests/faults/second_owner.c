@@ -1,5 +1,5 @@
-/* A store has one owner. A second one is refused at once with a message, even if both start at the
- * same moment. The death of the owner frees the store at once. */
+/* A store has one owner. A second owner is refused at once with a message, even if both start at
+ * the same moment. The death of the owner frees the store at once. */
 #include "faults/owner.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void check_refused(struct ledger *ledger)
 	process_free(&second);
 }
 
-/* race starts two owners at once. One runs, the other one is refused. */
+/* race starts two owners at once. One runs, and the other is refused. */
 static void race(struct ledger *ledger)
 {
 	struct faults *faults = ledger->faults;
@@ -46,7 +46,7 @@ static void race(struct ledger *ledger)
 		process_poll(both, 2, until);
 	refused = owners[0].pid == 0 ? 0 : 1;
 	check_words(faults, &owners[refused]);
-	(void)owner_wait_running(&owners[1 - refused], faults); /* has complained */
+	(void)owner_wait_running(&owners[1 - refused], faults); /* it complains itself */
 	process_free(&owners[0]);
 	process_free(&owners[1]);
 }

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* All zero at the start. The test sets ahead_us, increments steps and wakes the process; the
- * process sets seen. */
+/* All fields are zero at the start. The test sets ahead_us, increments steps and wakes the process.
+ * The process sets seen. */
 struct stepped {
 	_Atomic int64_t ahead_us; /* how far the process's wall clock is ahead */
 	_Atomic uint32_t steps;

@@ -12,7 +12,8 @@ enum { TIMERS = 3000, TIMERS_LONG = 50000, ENDS = 6, ENDS_LONG = 40 };
 #define STOPPED_LONG DW_SECONDS(8)
 #define END_WITHIN (DW_MILLISECONDS(400) * faults_slowness())
 
-/* wish: half of the timers share a few deadlines, so that many are claimed ahead at a time. */
+/* wish sets the deadlines. Half of the timers share a few deadlines, so that many are claimed at a
+ * time. */
 static void wish(struct ledger *ledger, struct faults *faults)
 {
 	dw_usec now = faults_now();
@@ -44,8 +45,9 @@ static void pass(struct process *owner, struct ledger *ledger, dw_usec duration)
 	}
 }
 
-/* stop_continue: another process adds half of the timers while the owner runs. On a busy machine
- * the owner may have become idle and ended before; then another owner fires them. */
+/* stop_continue stops the owner for a while. Another process adds half of the timers while the
+ * owner runs. On a busy machine the owner may have become idle and ended before that. Then another
+ * owner fires them. */
 void stop_continue(struct faults *faults)
 {
 	struct ledger ledger;
@@ -70,7 +72,7 @@ void stop_continue(struct faults *faults)
 	ledger_free(&ledger);
 }
 
-/* check_given_back: after a normal end no timer is claimed. */
+/* check_given_back checks that no timer is claimed after a normal end. */
 static void check_given_back(struct faults *faults)
 {
 	const char *argv[] = {faults->command, "stats", "--json", "--store", faults->store, NULL};

@@ -27,7 +27,7 @@ struct actor {
 	size_t next;
 	dw_token held[HELD_MAX];
 	size_t held_count;
-	dw_usec longest; /* turn */
+	dw_usec longest; /* the longest turn */
 	bool closing;
 };
 
@@ -44,7 +44,7 @@ static void tell(enum history_kind kind, size_t number, const struct history_eve
 		_exit(EXIT_FAILURE);
 }
 
-/* Of the only actor of this process. */
+/* The value for the only actor of this process. */
 static bool is_replicated;
 
 static bool is_promised(const dw_result *result)
@@ -192,7 +192,7 @@ static void choose(struct actor *actor)
 
 	actor->moments = calloc(2 * plan->count + 1, sizeof *actor->moments);
 	if (!actor->moments)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct plan_item *item = &plan->items[i];
 
@@ -206,7 +206,7 @@ static void choose(struct actor *actor)
 	qsort(actor->moments, actor->moment_count, sizeof *actor->moments, by_time);
 }
 
-/* do_due does the parts that are due. Returns the time of the next one. */
+/* do_due does the operations that are due. Returns the time of the next one. */
 static dw_usec do_due(struct actor *actor)
 {
 	for (int i = 0; actor->next < actor->moment_count && i < 256; i++) {
@@ -258,8 +258,8 @@ static void live(struct actor *actor)
 	}
 }
 
-/* open_store tries until the store opens: the server may be away, or the death of the previous
- * owner not yet known. */
+/* open_store tries until the store opens. The server may be away, or the death of the previous
+ * owner may not be known yet. */
 static int open_store(struct actor *actor)
 {
 	const struct actor_task *task = actor->task;
@@ -281,7 +281,7 @@ static int open_store(struct actor *actor)
 		if (status != DW_OK && dprintf(STDOUT_FILENO, "n %s\n", message) < 0)
 			return EXIT_FAILURE;
 		if (status != DW_OK)
-			(void)poll(NULL, 0, 20); /* and again */
+			(void)poll(NULL, 0, 20); /* the loop tries again */
 	} while (status != DW_OK && faults_now() < until);
 	if (status != DW_OK)
 		(void)fprintf(stderr, "%s\n", message);

@@ -8,19 +8,19 @@
 
 struct actor_task {
 	const char *url;
-	bool is_replicated; /* a confirmation without the replicas counts as none */
-	const char *name;   /* name of the namespace */
+	bool is_replicated; /* a confirmation without the replicas counts as an unknown outcome */
+	const char *name;   /* the name of the namespace */
 	const struct plan *plan;
-	unsigned hand; /* its part of the plan */
+	unsigned hand; /* its number in the plan */
 	dw_role role;
 	dw_usec lease;       /* 0: the usual lease */
-	const char *journal; /* NULL: none */
+	const char *journal; /* NULL: it has no journal */
 	dw_outage outage;
 };
 
-/* The lines on stdout: "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST" is an event of
- * history.h, "o KIND COUNT" a dw_event_kind, "s US" the longest turn so far, "n TEXT" a note for
- * people. */
+/* The lines on stdout are: "e KIND NUMBER AT DUE GENERATION ATTEMPT STATUS DIGEST" for an event of
+ * history.h, "o KIND COUNT" for a dw_event_kind, "s US" for the longest turn so far, and "n TEXT"
+ * for a note that people read. */
 int actor_main(void *task);
 
 #endif

@@ -39,7 +39,7 @@ void admin_do(const struct redis_server *server, const char *format, ...)
 	va_end(arguments);
 	if (!reply || reply->type == REDIS_REPLY_ERROR) {
 		(void)fprintf(stderr, "%s: %s\n", format, reply ? reply->str : "no answer");
-		abort(); /* the test could not test anything */
+		abort(); /* the test cannot continue */
 	}
 	freeReplyObject(reply);
 }

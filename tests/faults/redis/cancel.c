@@ -1,6 +1,6 @@
 /* Cancels at the deadline. Two other processes cancel each timer within 20 ms of its deadline,
- * before or after, while the owner fires them. One of five they cancel earlier, because the owner
- * claims earlier if the server's answers take longer: up to a second before the deadline. If a
+ * before or after, while the owner fires them. They cancel one timer of five earlier, because the
+ * owner claims earlier if the server answers slowly: up to a second before the deadline. If a
  * cancel is confirmed, the timer never starts. If it is refused, the timer starts. */
 #include "faults/redis/redis_faults.h"
 #include "faults/redis/run.h"
@@ -13,8 +13,8 @@ enum { TIMERS = 300, TIMERS_LONG = 5000, TRIES = 4 };
 #define AROUND DW_MILLISECONDS(20)
 #define AHEAD DW_MILLISECONDS(300)
 
-/* has_raced: did cancels come on both sides of the claim? On a busy machine all may be on one
- * side. */
+/* has_raced returns true if some cancels came before the claim and some after it. On a busy machine
+ * all may be on one side. */
 static bool has_raced(const struct run *run)
 {
 	const struct history *history = run->history;
@@ -46,14 +46,14 @@ static bool race(struct faults *faults, dw_usec ahead)
 	run_start(&run, PLAN_CLIENT, DW_CLIENT);
 	run_start(&run, PLAN_THIRD, DW_CLIENT);
 	run_drain(&run);
-	run_end(&run); /* the last starts may not have been read before */
+	run_end(&run); /* this also reads the last starts */
 	raced = has_raced(&run);
 	run_close(&run);
 	return raced;
 }
 
-/* cancel_at_deadline: on a busy machine one of the two may always come first. Then more time is
- * between the first cancels and the deadline. */
+/* On a busy machine all cancels may be on one side of the claim. cancel_at_deadline then repeats
+ * the race with more time between the first cancels and the deadline. */
 void cancel_at_deadline(struct faults *faults)
 {
 	dw_usec ahead = AHEAD;

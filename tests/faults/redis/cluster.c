@@ -1,5 +1,5 @@
-/* A Redis Cluster under load: a master that dies, or is replaced in peace, and slots that move
- * between masters. Only what is in the shards concerned waits, and what the new master confirms is
+/* A Redis Cluster under load: a master dies, or is replaced without a fault, and slots move between
+ * masters. Only timers of the affected shards wait. Everything that the new master confirms is
  * true. */
 #include "faults/redis/redis_faults.h"
 
@@ -15,25 +15,25 @@ enum {
 	ROUNDS_LONG = 12,
 	TIMERS_A_ROUND = 3000,
 	TIMERS_LONG = 16000,
-	MOVES = 4, /* shards that move in a round */
-	P99 = 10   /* thousandths */
+	MOVES = 4, /* the number of shards that move in a round */
+	P99 = 10   /* the share in thousandths */
 };
 
 #define ROUND (DW_SECONDS(14) * faults_slowness())
-/* A store that nobody has used yet is opened when a majority has named its nodes for long enough,
- * and then the peers share it. */
+/* A new store opens only after a majority has named its nodes for NAMED_FOR, and for a handle that
+ * is no owner NAMED_OTHERS later. Then the peers share the shards. */
 #define OPENING (NAMED_FOR + NAMED_OTHERS + DW_SECONDS(4) * faults_slowness())
 #define LEASE DW_SECONDS(2)
-#define LAG DW_SECONDS(1) /* a replica is behind its master for less than this */
+#define LAG DW_SECONDS(1) /* a replica is behind its master by less than this */
 
 enum fault { KILLED, ASLEEP, ASKED, TAKEN };
 
 struct change {
-	uint64_t shards; /* that had to wait */
+	uint64_t shards; /* the shards that had to wait */
 	dw_usec from;
-	dw_usec named; /* another node has the slots */
-	dw_usec until; /* nobody uses the last one any more */
-	bool is_lossy; /* what the last one confirmed may be lost */
+	dw_usec named; /* the time at which another node had the slots */
+	dw_usec until; /* the time from which nobody uses the last node */
+	bool is_lossy; /* confirmations of the last node may be lost */
 };
 
 static size_t rounds(struct faults *faults)
@@ -41,8 +41,8 @@ static size_t rounds(struct faults *faults)
 	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
 }
 
-/* begin starts a peer, a client and another peer: the client and the first peer put, cancel and
- * move. */
+/* begin starts a peer, a client and another peer. The client and the first peer put, cancel and
+ * move timers. */
 static void begin(struct run *run, struct faults *faults, struct redis_cluster *cluster)
 {
 	size_t count = rounds(faults);
@@ -58,10 +58,10 @@ static void begin(struct run *run, struct faults *faults, struct redis_cluster *
 	run->lease = LEASE;
 	plan_mixed(&run->plan, faults, &size);
 	run_start(run, PLAN_OWNER, DW_PEER);
-	(void)run_wait_ready(run, PLAN_OWNER); /* has complained */
+	(void)run_wait_ready(run, PLAN_OWNER); /* it complains itself */
 	run_start(run, PLAN_CLIENT, DW_CLIENT);
 	run_start(run, PLAN_THIRD, DW_PEER);
-	(void)run_wait_ready(run, PLAN_THIRD); /* has complained */
+	(void)run_wait_ready(run, PLAN_THIRD); /* it complains itself */
 	run_pump(run, opened + DW_SECONDS(1));
 }
 
@@ -76,7 +76,7 @@ static uint64_t shards_of(const struct redis_cluster *cluster, unsigned node)
 	return shards;
 }
 
-/* replica_of returns the other one of two nodes, which take turns. */
+/* replica_of returns the other node of the pair. Master and replica take turns. */
 static unsigned replica_of(unsigned node)
 {
 	return (node + CLUSTER_MASTERS) % CLUSTER_NODES;
@@ -90,7 +90,7 @@ static unsigned choose(struct run *run)
 	return redis_cluster_master(run->cluster, run_slot(shard), CLUSTER_NODES);
 }
 
-/* await_replica waits until the replica has what its master has. */
+/* await_replica waits until the replica has all data of its master. */
 static void await_replica(struct run *run, unsigned replica)
 {
 	redisReply *reply = NULL;
@@ -153,8 +153,8 @@ static struct change fail_over(struct run *run, enum fault fault)
 	return change;
 }
 
-/* show says how late the timers of the other shards were, and when the first of those concerned
- * started. */
+/* show prints how late the timers of the other shards were, and when the first timer of the
+ * affected shards started. */
 static void show(struct run *run, const struct change *change, size_t unknown)
 {
 	dw_usec first =
@@ -170,16 +170,17 @@ static void show(struct run *run, const struct change *change, size_t unknown)
 			 1e3,
 		     (double)history_latest_in(run->history, ~change->shards, change->from,
 					       change->until + DW_SECONDS(2), 0) /
-			 1e3); /* only to be read */
+			 1e3); /* only for people */
 }
 
-/* check_owners: if two had a shard at a time, its timers would be started by them in turns. */
+/* check_owners fails the test if two peers had a shard at the same time. They would start its
+ * timers in turns, so the shard would change its owner more often than it was gained. */
 static void check_owners(struct run *run)
 {
 	size_t changes = history_changes(run->history);
 
 	(void)printf("    %zu shards gained; %zu times another peer started the next timer\n",
-		     run->gained, changes); /* only to be read */
+		     run->gained, changes); /* only for people */
 	if (changes > run->gained)
 		faults_fail(run->faults,
 			    "shards changed their owner %zu times, but %zu were gained", changes,
@@ -236,7 +237,7 @@ void cluster_taken(struct faults *faults)
 	fail_over_by(faults, TAKEN);
 }
 
-/* move_slot moves a slot with its keys, a few at a time. Meanwhile its shard waits. */
+/* move_slot moves a slot with its keys, a few keys at a time. The slot's shard waits meanwhile. */
 static struct change move_slot(struct run *run, unsigned shard)
 {
 	unsigned slot = run_slot(shard);
@@ -264,11 +265,11 @@ static void show_move(const struct run *run, const struct change *change)
 	    (double)history_latest_in(run->history, ~change->shards, change->from, until, P99) /
 		1e3,
 	    (double)history_latest_in(run->history, ~change->shards, change->from, until, 0) /
-		1e3); /* only to be read */
+		1e3); /* only for people */
 }
 
-/* cluster_moves: slots move there and back. No server fails, so nothing gets lost, and nothing
- * starts twice. */
+/* cluster_moves moves slots between masters. No server fails, so nothing is lost and nothing starts
+ * twice. */
 void cluster_moves(struct faults *faults)
 {
 	struct change changes[ROUNDS_LONG * MOVES];

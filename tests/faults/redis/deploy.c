@@ -1,5 +1,5 @@
-/* Replicas of a service are replaced one after the other, under load. One may not use all shards,
- * and one stands still for longer than its lease. The usual lease is 5 s. */
+/* Replicas of a service are replaced one after the other, under load. In other tests a replica may
+ * not use all shards, or stands still for longer than its lease. The usual lease is 5 s. */
 #include "faults/redis/redis_faults.h"
 
 #include <signal.h>
@@ -7,13 +7,13 @@
 #include "faults/redis/admin.h"
 #include "faults/redis/replicas.h"
 
-enum { REPLICAS = 10, A_SECOND = 700 }; /* and REPLICA_BEATS occurrences */
+enum { REPLICAS = 10, A_SECOND = 700 }; /* replicas, and timers a second beside REPLICA_BEATS */
 
-/* As long as one member lives, no shard is without an owner for longer than this: the lease or the
+/* While one member lives, no shard may be without an owner for longer than this: the lease or the
  * heartbeat, and 8 s. */
 #define FREE_MAX (DW_SECONDS(5 + 8) * faults_slowness())
 
-/* deploy: the new replica starts when the old one has ended. Nobody is killed, so nothing is lost
+/* deploy starts each new replica when the old one has ended. Nobody is killed, so nothing is lost
  * or started again. */
 void deploy(struct faults *faults)
 {
@@ -28,15 +28,16 @@ void deploy(struct faults *faults)
 		replicas_pass(&replicas, faults_between(faults, DW_SECONDS(1), DW_SECONDS(4)));
 		replicas_stop(&replicas, number);
 		replicas_start(&replicas, number, NULL);
-		(void)replicas_wait_ready(&replicas, number); /* has complained */
+		(void)replicas_wait_ready(&replicas, number); /* it complains itself */
 	}
 	if (replicas.moves < count)
 		faults_fail(faults, "only %zu moves in %zu replacements", replicas.moves, count);
 	replicas_finish(&replicas, FREE_MAX);
 }
 
-/* replica_refused: the rights of one replica cover the shards 0 to 9, and those of the other one
- * only shard 0. They take no more than they can, and the healthy ones take the others. */
+/* replica_refused starts two replicas with fewer rights: one may use the shards 0 to 9, the other
+ * only shard 0. They take no more shards than they may use, and the healthy replicas take the
+ * others. */
 void replica_refused(struct faults *faults)
 {
 	struct replicas replicas;
@@ -48,18 +49,18 @@ void replica_refused(struct faults *faults)
 		 "ACL SETUSER reader on >word +@all &* %%R~* %%RW~{" REPLICAS_NAME ":00}*");
 	replicas_start(&replicas, 2, "narrow");
 	replicas_start(&replicas, 3, "reader");
-	(void)replicas_wait_ready(&replicas, 2); /* has complained */
+	(void)replicas_wait_ready(&replicas, 2); /* it complains itself */
 	(void)replicas_wait_ready(&replicas, 3);
 	replicas_pass(&replicas, DW_SECONDS(9));
-	replicas_stop(&replicas, 0); /* the other healthy one must have what is left */
+	replicas_stop(&replicas, 0); /* the other healthy replica must take the rest */
 	replicas_pass(&replicas, DW_SECONDS(6));
-	replicas_stop(&replicas, 2); /* these two may not write the messages of due timers */
+	replicas_stop(&replicas, 2); /* these two may not write messages */
 	replicas_stop(&replicas, 3);
 	replicas_finish(&replicas, FREE_MAX);
 }
 
-/* replica_stalled: what the replica had started before it stood still starts again at another one,
- * because its verdicts come too late. */
+/* replica_stalled makes a replica stand still. Timers that it had started before start again at
+ * another replica, because its verdicts come too late. */
 void replica_stalled(struct faults *faults)
 {
 	size_t count = faults_amount(faults, 1, 10);
@@ -79,7 +80,7 @@ void replica_stalled(struct faults *faults)
 static void start(struct replicas *replicas, unsigned number)
 {
 	replicas_start(replicas, number, NULL);
-	(void)replicas_wait_ready(replicas, number); /* has complained */
+	(void)replicas_wait_ready(replicas, number); /* it complains itself */
 }
 
 static void kill_one(struct replicas *replicas, unsigned number)
@@ -92,7 +93,7 @@ static void kill_one(struct replicas *replicas, unsigned number)
 	replicas_fault(replicas, from - DW_SECONDS(3), faults_now());
 }
 
-/* halt_one: for less than its lease, or for longer. */
+/* halt_one stops a replica for less than its lease, or for longer. */
 static void halt_one(struct replicas *replicas, unsigned number)
 {
 	dw_usec from = faults_now();
@@ -110,7 +111,7 @@ static void replace_one(struct replicas *replicas, unsigned number)
 	start(replicas, number);
 }
 
-/* replicas_disturbed: at random one of three is killed, stands still, or is replaced. */
+/* replicas_disturbed kills, halts or replaces one of three replicas at random. */
 void replicas_disturbed(struct faults *faults)
 {
 	static void (*const kinds[])(struct replicas *, unsigned) = {kill_one, halt_one,
@@ -128,6 +129,6 @@ void replicas_disturbed(struct faults *faults)
 		replicas_pass(&replicas, faults_between(faults, 0, DW_SECONDS(4)));
 	}
 	(void)printf("    %zu killed, %zu stood still, %zu replaced\n", counts[0], counts[1],
-		     counts[2]); /* only to be read */
+		     counts[2]); /* only for people */
 	replicas_finish(&replicas, FREE_MAX);
 }

@@ -23,17 +23,17 @@ static void check_answered_in_time(struct run *run)
 		faults_fail(run->faults, "a call was answered after %.1f s", (double)slowest / 1e6);
 }
 
-/* tell_resumption prints how soon firing has resumed. The history checks that everything fires. */
+/* tell_resumption prints how soon firing has resumed. The history checks that all timers fire. */
 static void tell_resumption(const struct run *run, dw_usec since)
 {
 	dw_usec first = history_first_start(run->history, since);
 
 	if (first != DW_NEVER)
 		(void)printf("    the first start came %.0f ms after the end of it\n",
-			     (double)(first - since) / 1e3); /* only to be read */
+			     (double)(first - since) / 1e3); /* only for people */
 }
 
-/* await_puts waits until a quarter of the puts is stored. */
+/* await_puts waits until a quarter of the puts is confirmed. */
 static void await_puts(struct run *run)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;
@@ -212,8 +212,8 @@ static void flush_all(struct run *run)
 	admin_do(&run->server, "FLUSHALL");
 }
 
-/* swap moves the key aside and puts another list in its place, or undoes this. It does both at one
- * moment, or another client could write in between. */
+/* swap moves the key aside and puts another list in its place, or undoes this. A script does both
+ * steps, so that no other client can write in between. */
 static void swap(struct run *run, const char *key, bool foreign)
 {
 	static const char script[] =
@@ -227,7 +227,7 @@ static void swap(struct run *run, const char *key, bool foreign)
 				  foreign ? 1 : 0));
 }
 
-/* spoil gives a key another type for a while. */
+/* spoil gives a key another type for 150 ms. */
 static void spoil(struct run *run, const char *key)
 {
 	swap(run, key, true);
@@ -280,8 +280,8 @@ static void sweep(struct run *run)
 	admin_do(&run->server, "ZREM {" RUN_NAME ":05}:z nowhere lost damaged low high between");
 }
 
-/* check_flagged: the owner may have moved the damaged timer to the dead letters before the
- * check. */
+/* check_flagged runs `durawheel check`, which must report the damage. The owner may have moved the
+ * damaged timer to the dead letters before. */
 static void check_flagged(struct run *run)
 {
 	const char *argv[] = {
@@ -298,8 +298,8 @@ static void check_flagged(struct run *run)
 	process_free(&check);
 }
 
-/* strew_garbage: foreign data meets a running owner, then an owner that starts and reads
- * everything. */
+/* strew_garbage puts foreign data into a shard while an owner runs. Then it starts another owner,
+ * which reads everything. */
 static void strew_garbage(struct run *run)
 {
 	strew(run);
@@ -316,7 +316,7 @@ static void strew_garbage(struct run *run)
 	sweep(run);
 }
 
-/* struct full: the events that must happen on a full server. */
+/* The events that must happen on a full server. */
 struct full {
 	bool refused, settled, cancelled;
 };
@@ -332,8 +332,8 @@ static struct full look_full(const struct run *run, size_t settled, size_t cance
 	};
 }
 
-/* fill_memory: on a full server puts are refused; stored timers are cancelled, fire and are
- * settled. */
+/* fill_memory makes the server full. Puts are then refused. Stored timers are cancelled, fire and
+ * are settled. */
 static void fill_memory(struct run *run)
 {
 	dw_usec until = faults_now() + FAULTS_PATIENCE;

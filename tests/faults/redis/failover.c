@@ -1,6 +1,6 @@
-/* Failovers: Sentinels replace the master, which is dead, stands still for a while, or goes on
- * without them. What it confirmed last may be lost with it; nothing else is, and what the new
- * master confirms is true. */
+/* Failovers: the Sentinels replace the master. It is dead, stands still for a while, or continues
+ * without them. What it confirmed last may be lost with it. Nothing else is lost, and everything
+ * that the new master confirms is true. */
 #include "faults/redis/redis_faults.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@ enum { ROUNDS = 1, ROUNDS_LONG = 17, TIMERS_A_ROUND = 1500, TIMERS_LONG = 15000 
 
 enum fault { KILLED, ASLEEP, CUT_OFF };
 
-/* The round: the fault, the failover of the Sentinels, and firing goes on. */
+/* The time for the fault, the failover of the Sentinels, and the return to firing. */
 #define ROUND (DW_SECONDS(20) * faults_slowness())
 #define LEASE DW_SECONDS(2)
 
@@ -23,8 +23,8 @@ enum fault { KILLED, ASLEEP, CUT_OFF };
 
 struct failover {
 	dw_usec from;
-	dw_usec named; /* the Sentinels name another server */
-	dw_usec until; /* nobody uses the last server any more */
+	dw_usec named; /* the time at which the Sentinels named another server */
+	dw_usec until; /* the time from which nobody uses the last server */
 };
 
 static size_t rounds(struct faults *faults)
@@ -32,7 +32,8 @@ static size_t rounds(struct faults *faults)
 	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
 }
 
-/* begin: with `is_replicated` each change is confirmed when all replicas have it. */
+/* begin starts the servers and the actors. With `is_replicated` each change is confirmed only when
+ * all replicas have it. */
 static void begin(struct run *run, struct faults *faults, struct sentinel_town *town,
 		  bool is_replicated)
 {
@@ -51,9 +52,9 @@ static void begin(struct run *run, struct faults *faults, struct sentinel_town *
 	plan_mixed(&run->plan, faults, &size);
 	run_start(run, PLAN_OWNER, DW_OWNER);
 	run_start(run, PLAN_CLIENT, DW_CLIENT);
-	(void)run_wait_ready(run, PLAN_OWNER); /* has complained */
+	(void)run_wait_ready(run, PLAN_OWNER); /* it complains itself */
 	run_start(run, PLAN_THIRD, DW_STANDBY);
-	(void)run_wait_ready(run, PLAN_THIRD); /* has complained */
+	(void)run_wait_ready(run, PLAN_THIRD); /* it complains itself */
 }
 
 static void disturb(struct sentinel_town *town, unsigned master, enum fault fault)
@@ -66,7 +67,7 @@ static void disturb(struct sentinel_town *town, unsigned master, enum fault faul
 		sentinel_town_cut(town, master);
 }
 
-/* mend lets the last master come back. The Sentinels make a replica of it. */
+/* mend lets the last master return. The Sentinels make it a replica. */
 static void mend(struct sentinel_town *town, unsigned master, enum fault fault)
 {
 	if (fault == KILLED)
@@ -102,7 +103,8 @@ static struct failover fail_over(struct run *run, enum fault fault)
 	return over;
 }
 
-/* take_back: what the last server confirmed may be lost, unless the replicas had it. */
+/* take_back tells the history which confirmations of the last server may be lost. With
+ * `is_replicated` there are none. Returns their number. */
 static size_t take_back(struct run *run, const struct failover *over)
 {
 	if (run->is_replicated)
@@ -133,7 +135,7 @@ static void fail_over_by(struct faults *faults, enum fault fault, bool is_replic
 		    (double)(history_first_start(run.history, over[i].until - DW_SECONDS(1)) -
 			     over[i].named) /
 			1e6,
-		    unknown); /* only to be read */
+		    unknown); /* only for people */
 	}
 	run_close(&run);
 }

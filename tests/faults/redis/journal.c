@@ -1,6 +1,6 @@
-/* Owner and client have a journal. The server is killed and stays away for some time; meanwhile,
- * and while it gets back what the journals took, their processes are killed, too, and started again
- * at once. */
+/* Owner and client have a journal. The server is killed and stays away for some time. Meanwhile,
+ * and while the server gets the operations in the journals, their processes are killed, too, and
+ * restarted at once. */
 #include "faults/redis/redis_faults.h"
 #include "faults/redis/run.h"
 
@@ -8,9 +8,9 @@ enum { OUTAGES = 3, OUTAGES_LONG = 20, TIMERS_AN_OUTAGE = 300 };
 
 #define SHORTEST (DW_MILLISECONDS(500) * faults_slowness())
 #define LONGEST (DW_MILLISECONDS(4000) * faults_slowness())
-#define REPLAY (DW_MILLISECONDS(200) * faults_slowness()) /* about so long it takes */
+#define REPLAY (DW_MILLISECONDS(200) * faults_slowness()) /* about the time of a replay */
 
-/* restart: each kill is a fault of its own, besides the outage. */
+/* restart kills an actor and starts it again. Each kill is its own fault, besides the outage. */
 static void restart(struct run *run, unsigned hand)
 {
 	history_fault(run->history, faults_now(), faults_now() + RUN_AFTER);
@@ -18,7 +18,8 @@ static void restart(struct run *run, unsigned hand)
 	run_start(run, hand, hand == PLAN_OWNER ? DW_OWNER : DW_CLIENT);
 }
 
-/* outage: kills: so many processes are killed while the server is away, and as many after it. */
+/* outage kills the server for some time. It also kills `kills` processes while the server is away,
+ * and as many after that. */
 static void outage(struct run *run, unsigned kills)
 {
 	struct faults *faults = run->faults;

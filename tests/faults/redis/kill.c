@@ -1,5 +1,5 @@
-/* kill -9, again and again at random moments under load: of the owner, of redis-server with
- * appendfsync always, and of both at once. A killed process is restarted at once. */
+/* kill -9, repeatedly at random moments under load: of the owner, of redis-server with appendfsync
+ * always, and of both at once. A killed process is restarted at once. */
 #include "faults/redis/redis_faults.h"
 #include "faults/redis/run.h"
 

@@ -1,5 +1,5 @@
-/* Ownership of the namespace: an owner that is stopped for longer than its lease, one that died,
- * and a second one beside the first. */
+/* Ownership of the namespace: an owner that is stopped for longer than its lease, an owner that
+ * died, and a second owner beside the first. */
 #include "faults/redis/redis_faults.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static void begin(struct run *run, struct faults *faults, dw_usec lease)
 	plan_mixed(&run->plan, faults, &size);
 	run_start(run, PLAN_OWNER, DW_OWNER);
 	run_start(run, PLAN_CLIENT, DW_CLIENT);
-	(void)run_wait_ready(run, PLAN_OWNER); /* has complained */
+	(void)run_wait_ready(run, PLAN_OWNER); /* it complains itself */
 }
 
 static void await_owner(struct run *run, unsigned hand)
@@ -39,8 +39,8 @@ static void await_owner(struct run *run, unsigned hand)
 		faults_fail(run->faults, "actor %u does not become the owner", hand);
 }
 
-/* owner_stopped: a standby takes over. The old owner wakes up, starts no timer and changes nothing
- * that it no longer owns. */
+/* owner_stopped stops the owner, so that a standby takes over. The old owner then wakes up, starts
+ * no timer and changes nothing that it no longer owns. */
 void owner_stopped(struct faults *faults)
 {
 	struct run run;
@@ -48,7 +48,7 @@ void owner_stopped(struct faults *faults)
 
 	begin(&run, faults, LEASE);
 	run_start(&run, PLAN_THIRD, DW_STANDBY);
-	(void)run_wait_ready(&run, PLAN_THIRD); /* has complained */
+	(void)run_wait_ready(&run, PLAN_THIRD); /* it complains itself */
 	run_pass(&run, DW_MILLISECONDS(500));
 	from = faults_now();
 	process_signal(&run.actors[PLAN_OWNER].process, SIGSTOP);
@@ -62,11 +62,12 @@ void owner_stopped(struct faults *faults)
 		faults_fail(faults, "the stopped owner noticed %zu times that it is none",
 			    run.actors[PLAN_OWNER].lost_events);
 	(void)printf("    taken over %.0f ms after the stop, lease %.0f ms\n", (double)taken / 1e3,
-		     (double)LEASE / 1e3); /* only to be read */
+		     (double)LEASE / 1e3); /* only for people */
 	run_close(&run);
 }
 
-/* owner_died: another owner on the same host does not wait for the end of the lease. */
+/* owner_died kills the owner. Another owner on the same host does not wait for the end of the
+ * lease. */
 void owner_died(struct faults *faults)
 {
 	struct run run;
@@ -77,10 +78,10 @@ void owner_died(struct faults *faults)
 	from = faults_now();
 	run_kill(&run, PLAN_OWNER);
 	run_start(&run, PLAN_OWNER, DW_OWNER);
-	(void)run_wait_ready(&run, PLAN_OWNER); /* has complained */
+	(void)run_wait_ready(&run, PLAN_OWNER); /* it complains itself */
 	history_fault(run.history, from, faults_now());
 	(void)printf("    replaced after %.0f ms\n",
-		     (double)(faults_now() - from) / 1e3); /* only to be read */
+		     (double)(faults_now() - from) / 1e3); /* only for people */
 	run_finish(&run);
 }
 
@@ -99,11 +100,12 @@ static void check_refused(struct run *run)
 		faults_fail(run->faults, "the second owner: exit %d, %s", second.code,
 			    stream_text(&second.err));
 	(void)printf("    refused after %.0f ms: %s", (double)(second.ended - from) / 1e3,
-		     stream_text(&second.err)); /* only to be read */
+		     stream_text(&second.err)); /* only for people */
 	process_free(&second);
 }
 
-/* owner_refused: a second owner is refused with a message, and the first one is not disturbed. */
+/* owner_refused starts a second owner, which is refused with a message. The first owner is not
+ * disturbed. */
 void owner_refused(struct faults *faults)
 {
 	struct run run;

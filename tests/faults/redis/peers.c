@@ -18,7 +18,7 @@ static size_t rounds(struct faults *faults)
 	return faults_amount(faults, ROUNDS, ROUNDS_LONG);
 }
 
-/* begin starts two peers or three, which put, cancel and move timers. */
+/* begin starts two or three peers, which put, cancel and move timers. */
 static void begin(struct run *run, struct faults *faults, unsigned peers)
 {
 	size_t count = rounds(faults);
@@ -31,12 +31,12 @@ static void begin(struct run *run, struct faults *faults, unsigned peers)
 	plan_mixed(&run->plan, faults, &size);
 	for (unsigned i = 0; i < peers; i++) {
 		run_start(run, i, DW_PEER);
-		(void)run_wait_ready(run, i); /* has complained */
+		(void)run_wait_ready(run, i); /* it complains itself */
 	}
 }
 
-/* peers_move: no fault happens, so no timer starts twice. A peer that joins gets shards after 3 s;
- * when it leaves, the others have them again. */
+/* peers_move lets a peer join and leave. No fault happens, so no timer starts twice. A peer that
+ * joins gets shards after 3 s. When it leaves, the others get them back. */
 void peers_move(struct faults *faults)
 {
 	size_t count = rounds(faults);
@@ -49,8 +49,8 @@ void peers_move(struct faults *faults)
 		run_stop(&run, PLAN_THIRD);
 		run_pass(&run, faults_between(faults, SOONEST, LATEST));
 	}
-	(void)printf("    %zu shards gained\n", run.gained);  /* only to be read */
-	if (run.gained < RUN_SHARDS + count * RUN_SHARDS / 8) /* the first ones are no moves */
+	(void)printf("    %zu shards gained\n", run.gained);  /* only for people */
+	if (run.gained < RUN_SHARDS + count * RUN_SHARDS / 8) /* the first gains are no moves */
 		faults_fail(faults, "only %zu shards moved in %zu rounds", run.gained, count);
 	run_finish(&run);
 }
@@ -71,13 +71,13 @@ void peers_killed(struct faults *faults)
 		run_pass(&run, faults_between(faults, 0, LATEST));
 		run_start(&run, hand, DW_PEER);
 		history_fault(run.history, from, faults_now());
-		(void)run_wait_ready(&run, hand); /* has complained */
+		(void)run_wait_ready(&run, hand); /* it complains itself */
 	}
 	run_finish(&run);
 }
 
-/* peers_stopped: who wakes up finds that others have its shards, and starts none of their
- * timers. */
+/* peers_stopped stops a peer for a while. When the peer wakes up, it finds that others have its
+ * shards, and starts none of their timers. */
 void peers_stopped(struct faults *faults)
 {
 	size_t count = rounds(faults);

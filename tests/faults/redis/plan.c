@@ -5,10 +5,10 @@
 #include "base/crc.h"
 #include "faults/payload.h"
 
-#define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* time for the processes to start */
-#define LEAST DW_MILLISECONDS(200)                       /* from put to deadline */
+#define BEGIN (DW_MILLISECONDS(300) * faults_slowness()) /* the time for the processes to start */
+#define LEAST DW_MILLISECONDS(200)                       /* at least, from put to deadline */
 #define NEAR DW_MILLISECONDS(20)
-#define EARLIER 5 /* one of so many cancels is earlier */
+#define EARLIER 5 /* one cancel in EARLIER is earlier */
 
 static void make(struct plan *plan, struct faults *faults, size_t count)
 {
@@ -16,7 +16,7 @@ static void make(struct plan *plan, struct faults *faults, size_t count)
 			      .count = count,
 			      .seed = rng_next(&faults->rng)};
 	if (!plan->items)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 }
 
 static void stretch(struct plan *plan, dw_usec until)
@@ -25,7 +25,8 @@ static void stretch(struct plan *plan, dw_usec until)
 		plan->end = until;
 }
 
-/* wish_act: half of the acts are near the deadline, when the owner is about to claim. */
+/* wish_act chooses the act on a timer. Half of the acts are near the deadline, when the owner is
+ * about to claim. */
 static void wish_act(struct plan_item *item, struct faults *faults, const struct plan_size *size)
 {
 	uint64_t dice = rng_below(&faults->rng, 10);

@@ -1,6 +1,6 @@
-/* The plan of a run: every operation on its timers, and the process that does it. It is made before
- * the processes, so each process knows all of it. The test forks the replacement of a killed
- * process, and has by then marked the operations already sent. */
+/* The plan of a test: every operation on its timers, and the process that does it. The plan is made
+ * before the processes start, so each process has all of it. When the test replaces a killed
+ * process, it has marked the operations that were sent already. */
 #ifndef DW_TESTS_REDIS_PLAN_H
 #define DW_TESTS_REDIS_PLAN_H
 
@@ -26,7 +26,7 @@ struct plan_item {
 struct plan {
 	struct plan_item *items;
 	size_t count;
-	uint64_t seed; /* seed of the data */
+	uint64_t seed; /* the seed of the data */
 	dw_usec end;   /* the end of all operations and deadlines */
 };
 
@@ -35,26 +35,27 @@ struct plan_size {
 	dw_usec period; /* the time in which the timers are put */
 	dw_usec span;   /* the longest time from put to deadline */
 	bool alone;     /* the owner does all operations */
-	dw_usec delay;  /* the first timers are put so much later than the processes start */
+	dw_usec delay;  /* how much later than the processes the first put starts */
 };
 
-/* plan_mixed: the owner and a client put the timers. Three of ten are cancelled and one is moved,
- * by either. */
+/* plan_mixed plans puts by the owner and a client. Three timers of ten are cancelled and one is
+ * moved, by the owner or the client. */
 void plan_mixed(struct plan *, struct faults *, const struct plan_size *);
 
 struct plan_race {
 	size_t count;
-	dw_usec each;   /* from one deadline to the next */
-	dw_usec around; /* a cancel comes at most so long before or after its deadline */
-	dw_usec ahead;  /* one of five comes earlier than that, by up to this time */
+	dw_usec each;   /* the time from one deadline to the next */
+	dw_usec around; /* the longest time of a cancel before or after its deadline */
+	dw_usec ahead;  /* one of five cancels is earlier than that, by up to this time */
 };
 
-/* plan_cancels: the owner puts every timer, and one of two other actors cancels it. */
+/* plan_cancels plans a put of every timer by the owner, and a cancel of it by one of two other
+ * actors. */
 void plan_cancels(struct plan *, struct faults *, const struct plan_race *);
 
 void plan_free(struct plan *);
 
-/* plan_digest: the digest of a timer's data. */
+/* plan_digest returns the digest of a timer's data. */
 uint64_t plan_digest(const struct plan *, size_t number);
 
 #endif

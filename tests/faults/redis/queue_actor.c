@@ -13,7 +13,7 @@
 
 enum { PUSH_EVERY_MS = 5, TIMER_EVERY = 4, BACK_ONE_IN = 16, CLOSING_S = 30 };
 
-/* Messages that one call answers. */
+/* Messages that are answered by one call. */
 struct answered {
 	struct queue_actor *actor;
 	dw_verdict verdict;
@@ -28,9 +28,9 @@ struct queue_actor {
 	struct rng rng;
 	dw *d;
 	uint64_t pushed, ticks, timers;
-	bool pushes;       /* a push is not answered */
-	unsigned asks;     /* a take and its answers that are not answered */
-	dw_usec not_until; /* after a failure */
+	bool pushes;       /* a push has no answer yet */
+	unsigned asks;     /* the number of takes and answers without an answer */
+	dw_usec not_until; /* no take before this time, after a failure */
 	struct answered done, back;
 };
 
@@ -51,7 +51,7 @@ static void queue_pushed(dw *d, const dw_result *result, void *user)
 	if (result->status == DW_OK &&
 	    dprintf(STDOUT_FILENO, "p %" PRIu64 " %d\n", actor->pushed, QUEUE_PUSHED) < 0)
 		_exit(EXIT_FAILURE);
-	actor->pushed += QUEUE_PUSHED; /* an unknown outcome uses its numbers up, too */
+	actor->pushed += QUEUE_PUSHED; /* an unknown outcome uses them up, too */
 }
 
 static void queue_put(dw *d, const dw_result *result, void *user)
@@ -77,7 +77,7 @@ static void push(struct queue_actor *actor)
 		return;
 	(void)snprintf(ids[0], sizeof ids[0], "t%" PRIu64, actor->timers++);
 	messages[0].due = faults_now() + DW_MILLISECONDS(100);
-	(void)dw_put(actor->d, messages, queue_put, actor); /* an unconfirmed one may be lost */
+	(void)dw_put(actor->d, messages, queue_put, actor); /* an unconfirmed timer may be lost */
 }
 
 /* ---- Taking --------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static void take(struct queue_actor *actor)
 
 /* ---- Living --------------------------------------------------------------------------------- */
 
-/* open_store tries until the store opens: the server may be away. */
+/* open_store tries until the store opens, because the server may be away. */
 static int open_store(struct queue_actor *actor)
 {
 	dw_options options = {.size = sizeof options,
@@ -169,13 +169,13 @@ static int open_store(struct queue_actor *actor)
 	int status;
 
 	while ((status = dw_open(&actor->d, &options, message)) != DW_OK && faults_now() < until)
-		(void)poll(NULL, 0, 20); /* and again */
+		(void)poll(NULL, 0, 20); /* the loop tries again */
 	if (status != DW_OK)
 		(void)fprintf(stderr, "%s\n", message);
 	return status;
 }
 
-/* set_topic: with retries enough for every kill. */
+/* set_topic makes the topic a queue, with enough retries for every kill. */
 static int set_topic(struct queue_actor *actor)
 {
 	dw_topic_settings settings = {.size = sizeof settings,

@@ -14,7 +14,7 @@
 #define QUEUE_TOPIC "q"
 
 enum queue_part {
-	QUEUE_OWNER,  /* makes the topic a queue, and messages of its timers */
+	QUEUE_OWNER,  /* makes the topic a queue, and messages of due timers */
 	QUEUE_PUSHER, /* pushes messages, and puts timers */
 	QUEUE_TAKER   /* takes and answers messages */
 };
@@ -24,7 +24,7 @@ struct queue_task {
 	enum queue_part part;
 	const char *url;
 	const char *name;
-	dw_usec hide; /* of the topic */
+	dw_usec hide; /* the hide time of the topic */
 	unsigned seed;
 };
 

@@ -1,6 +1,6 @@
 /* A queue topic under load, and kill -9 at random moments: of the owner, of a consumer, and of
- * redis-server with appendfsync always. What is confirmed is true: a pushed message is taken, one
- * that is done is not taken again, and repeats are those of the kills. */
+ * redis-server with appendfsync always. Every confirmation is true: a pushed message is taken, a
+ * message that is done is not taken again, and only kills cause repeats. */
 #include "faults/redis/queue_actor.h"
 #include "faults/redis/redis_faults.h"
 #include "faults/redis/run.h"
@@ -18,9 +18,9 @@ enum { ATTEMPTS_MAX = 64 };
 #define LATEST (DW_MILLISECONDS(700) * faults_slowness())
 #define HIDE (DW_SECONDS(2) * faults_slowness())
 
-/* What is known of one id. */
+/* What the test knows about one id. */
 struct fate {
-	uint64_t attempts; /* a bit for each that was taken */
+	uint64_t attempts; /* a bit for each attempt that was taken */
 	uint32_t takes;
 	uint32_t done; /* the attempt whose DW_DONE was confirmed; 0: none */
 	bool confirmed;
@@ -33,9 +33,9 @@ struct queue_run {
 	struct process parts[PARTS];
 	struct queue_task tasks[PARTS];
 	bool ready[PARTS];
-	struct fate *messages, *timers; /* NUMBERS_MAX each */
-	size_t back;                    /* that somebody asked to come back */
-	size_t lost;                    /* that a kill may have taken from a consumer */
+	struct fate *messages, *timers; /* arrays of NUMBERS_MAX elements */
+	size_t back;                    /* messages that a consumer has asked to get again */
+	size_t lost;                    /* messages that a kill may have taken from a consumer */
 	size_t owner_kills, server_kills;
 };
 
@@ -52,7 +52,8 @@ static struct fate *fate_of(struct queue_run *run, const char *id)
 	return id[0] == 'm' ? &run->messages[number] : &run->timers[number];
 }
 
-/* take_taken: a due timer may become two messages of one id, if its owner dies in between. */
+/* take_taken records that a message was taken. A due timer may become two messages with one id if
+ * its owner dies in between. */
 static void take_taken(struct queue_run *run, const char *id, unsigned attempt)
 {
 	struct fate *fate = fate_of(run, id);
@@ -146,8 +147,8 @@ static void kill_part(struct queue_run *run, unsigned part)
 	start(run, part);
 }
 
-/* kill_one kills one of them. What a consumer has taken and not answered is repeated: at most two
- * takes, since it takes the next ones only after the answers. */
+/* kill_one kills one process. The messages that a consumer has taken and not answered are taken
+ * again. These are at most two takes, because a consumer takes more only after it has answered. */
 static void kill_one(struct queue_run *run, unsigned which)
 {
 	if (which == QUEUE_PUSHER) {
@@ -168,7 +169,7 @@ static void end_part(struct queue_run *run, unsigned part)
 {
 	struct process *process = &run->parts[part];
 
-	(void)!write(process->in, "q", 1); /* it may have ended */
+	(void)!write(process->in, "q", 1); /* the process may have ended */
 	if (!process_wait(process))
 		faults_fail(run->faults, "part %u does not end", part);
 	pass(run, 0);
@@ -181,7 +182,7 @@ static void end_part(struct queue_run *run, unsigned part)
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* is_empty: no timer and no message is left, as the command says. */
+/* is_empty returns true if the topic has no timer and no message left, according to the command. */
 static bool is_empty(struct queue_run *run)
 {
 	const char *const argv[] = {run->faults->command,
@@ -225,7 +226,7 @@ static size_t unfinished(const struct queue_run *run)
 	return count;
 }
 
-/* drain waits until every confirmed one was taken, and the topic is empty. */
+/* drain waits until every confirmed message was taken, and the topic is empty. */
 static void drain(struct queue_run *run)
 {
 	dw_usec until = faults_now() + 2 * FAULTS_PATIENCE;
@@ -239,7 +240,7 @@ static void drain(struct queue_run *run)
 		faults_fail(run->faults, "the topic does not become empty");
 }
 
-/* check_done: no attempt of a message comes after the one that is done. */
+/* check_done checks that no attempt of a message comes after the attempt that was done. */
 static void check_done(struct queue_run *run, size_t number)
 {
 	const struct fate *fate = &run->messages[number];
@@ -267,7 +268,7 @@ static void check(struct queue_run *run)
 	(void)printf("    %zu pushed, %zu taken (%zu repeated, %zu asked for), %zu timers (%zu "
 		     "repeated); %zu kills of the owner, %zu of the server\n",
 		     pushed, taken, repeated, run->back, timers, doubled, run->owner_kills,
-		     run->server_kills); /* only to be read */
+		     run->server_kills); /* only for people */
 	if (pushed == 0 || timers == 0)
 		faults_fail(run->faults, "nothing was pushed, or put");
 	if (repeated + doubled > may_repeat + 256 * (run->owner_kills + run->server_kills))
@@ -293,7 +294,7 @@ void queues(struct faults *faults)
 				.timers = calloc(NUMBERS_MAX, sizeof *run.timers)};
 
 	if (!run.messages || !run.timers)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	redis_server_start(&run.server, false, options);
 	(void)snprintf(run.url, sizeof run.url, "unix://%s", run.server.path); /* the path fits */
 	for (unsigned i = 0; i < PARTS; i++)

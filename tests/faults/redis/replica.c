@@ -15,7 +15,7 @@
 #include "faults/faults.h"
 
 #define JOBS "jobs"
-#define SOONEST DW_MILLISECONDS(200) /* from put to deadline */
+#define SOONEST DW_MILLISECONDS(200) /* the shortest time from put to deadline */
 #define LATEST DW_MILLISECONDS(1500)
 #define TAKE_WAIT DW_MILLISECONDS(200)
 enum { BATCH = 50, STEP_MS = 10, CLOSING_S = 30 };
@@ -26,11 +26,11 @@ struct replica {
 	dw *d;
 	dw_usec began;
 	uint64_t puts;
-	unsigned asks; /* a take and its answer that are not answered */
+	unsigned asks; /* the number of takes and answers without an answer */
 	char tokens[BATCH][DW_TOKEN_SIZE];
 };
 
-/* What the signals ask for. */
+/* What signals have asked for. */
 static volatile sig_atomic_t ends, is_quiet, stalls;
 
 static void heard(int signal)
@@ -52,7 +52,7 @@ static void listen_to(int signal)
 
 /* ---- Telling -------------------------------------------------------------------------------- */
 
-/* put_answered: without a confirmation nothing is promised. */
+/* put_answered reports a confirmed put. Other puts promise nothing. */
 static void put_answered(dw *d, const dw_result *result, void *user)
 {
 	(void)d;
@@ -111,7 +111,7 @@ static void put_one(struct replica *replica)
 	(void)dw_put(replica->d, &timer, put_answered, NULL); /* only the answer counts */
 }
 
-/* put_due puts what should have been put by now. */
+/* put_due puts the timers that should have been put by now. */
 static void put_due(struct replica *replica)
 {
 	dw_usec passed = faults_now() - replica->began;
@@ -188,21 +188,21 @@ static void stall(void)
 
 	stalls = 0;
 	while (nanosleep(&left, &left) != 0)
-		; /* a signal has come */
+		; /* a signal has interrupted it */
 }
 
 static void turn(struct replica *replica)
 {
 	struct pollfd ready = {.fd = dw_fd(replica->d), .events = POLLIN};
 
-	(void)poll(&ready, 1, STEP_MS); /* a signal may end it */
+	(void)poll(&ready, 1, STEP_MS); /* a signal may interrupt it */
 	if (dw_turn(replica->d) != DW_OK)
 		_exit(EXIT_FAILURE);
 	if (stalls)
 		stall();
 }
 
-/* live: at the end nothing that was taken stays unanswered. */
+/* live runs the replica. At the end every taken message is answered. */
 static void live(struct replica *replica)
 {
 	replica->began = faults_now();
@@ -214,7 +214,8 @@ static void live(struct replica *replica)
 	}
 }
 
-/* open_store tries until the store opens: a server on a busy machine may not answer in time. */
+/* open_store tries until the store opens, because a server on a busy machine may not answer in
+ * time. */
 static int open_store(struct replica *replica)
 {
 	dw_options options = {.size = sizeof options,
@@ -228,7 +229,7 @@ static int open_store(struct replica *replica)
 	int status;
 
 	while ((status = dw_open(&replica->d, &options, message)) != DW_OK && faults_now() < until)
-		(void)poll(NULL, 0, STEP_MS); /* and again */
+		(void)poll(NULL, 0, STEP_MS); /* the loop tries again */
 	if (status != DW_OK)
 		(void)fprintf(stderr, "%s\n", message);
 	return status;

@@ -14,14 +14,14 @@
 
 #define REPLICA_STALL DW_SECONDS(6)
 #define REPLICA_EVERY DW_SECONDS(1) /* the period of the recurring timers */
-enum { REPLICA_BEATS = 300 };       /* recurring timers, at most */
+enum { REPLICA_BEATS = 300 };       /* the largest number of recurring timers */
 
 struct replica_task {
 	const char *url;
 	const char *name;
-	unsigned life;     /* the ids of its timers begin with it */
-	unsigned a_second; /* timers that it puts; two of seven are of the queue topic */
-	unsigned beats;    /* recurring timers that it puts; then it also makes the queue topic */
+	unsigned life;     /* the ids of its timers contain this number */
+	unsigned a_second; /* timers to put a second; two of seven are of the queue topic */
+	unsigned beats;    /* recurring timers to put; if not 0, it makes the queue topic */
 };
 
 /* replica is a body for process_fork(); user is a struct replica_task. */

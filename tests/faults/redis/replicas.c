@@ -9,7 +9,7 @@
 #include "faults/redis/admin.h"
 
 #define LOOK_EVERY DW_MILLISECONDS(5)
-#define OUTAGE DW_SECONDS(10) /* so far from the word of an outage its traces are */
+#define OUTAGE DW_SECONDS(10) /* its effects are within this time of its report */
 
 static void *grown(void *block, size_t *room, size_t size, size_t wanted)
 {
@@ -20,7 +20,7 @@ static void *grown(void *block, size_t *room, size_t size, size_t wanted)
 	*room = wanted * 2;
 	block = realloc(block, *room * size);
 	if (!block)
-		abort(); /* no memory, no test */
+		abort(); /* out of memory */
 	memset((char *)block + before * size, 0, (*room - before) * size);
 	return block;
 }
@@ -70,7 +70,8 @@ static size_t occurrence_of(const struct replicas *replicas, dw_usec due)
 	return (size_t)((due - replicas->began) / REPLICA_EVERY);
 }
 
-/* find returns what is known of the id's timer, or NULL if it is none of ours. */
+/* find returns the counts of the id's timer. If the id is not one of ours, it fails the test and
+ * returns NULL. */
 static struct start_count *find(struct replicas *replicas, const char *id, dw_usec due)
 {
 	unsigned life;
@@ -92,14 +93,14 @@ static void note_repeat(struct replicas *replicas, const char *id, dw_usec due, 
 	struct repeat *repeat;
 
 	if (replicas->repeated++ >= REPEATS_MAX)
-		return; /* those before are enough to be read */
+		return; /* the earlier ones suffice for a message */
 	repeat = &replicas->repeats[replicas->repeated - 1];
 	repeat->due = due;
 	repeat->attempt = attempt;
 	(void)snprintf(repeat->id, sizeof repeat->id, "%s", id); /* it fits */
 }
 
-/* check_repeats: only around a fault may a timer start again. */
+/* check_repeats fails the test if a timer started again and no fault was near. */
 static void check_repeats(struct replicas *replicas)
 {
 	for (size_t i = 0; i < replicas->repeated && i < REPEATS_MAX; i++) {
@@ -133,14 +134,14 @@ static void take_start(struct replicas *replicas, const char *line)
 		note_repeat(replicas, id, due, attempt);
 }
 
-/* take_note keeps what a replica says. If the machine is so busy that the server does not answer in
- * time, what was under way may start again, as after any outage. */
+/* take_note writes a note of a replica to the file. If the machine is so busy that the server does
+ * not answer in time, timers under way may start again, as after any outage. */
 static void take_note(struct replicas *replicas, unsigned number, const char *note)
 {
 	dw_usec now = faults_now();
 
 	(void)fprintf(replicas->notes, "%" PRId64 " replica %u, life %u: %s\n", now, number,
-		      replicas->tasks[number].life, note); /* only to be read */
+		      replicas->tasks[number].life, note); /* only for people */
 	if (!strstr(note, "does not answer"))
 		return;
 	replicas->outages++;
@@ -198,7 +199,7 @@ static void note_held(struct replicas *replicas, unsigned shard, const char *tok
 	(void)snprintf(holder, sizeof replicas->holders[shard], "%s", token); /* it fits */
 }
 
-/* ask_leases returns the leases of all shards, in their order; NULL: the server is away. */
+/* ask_leases returns the leases of all shards in order, or NULL if the server is away. */
 static redisReply *ask_leases(const struct replicas *replicas)
 {
 	char names[RUN_SHARDS][32];
@@ -317,7 +318,7 @@ void replicas_kill(struct replicas *replicas, unsigned number)
 	*process = (struct process)PROCESS_NONE;
 }
 
-/* are_shared: all shards have an owner, and the members are known. */
+/* are_shared returns true if all shards have an owner and the members are known. */
 static bool are_shared(const struct replicas *replicas)
 {
 	redisReply *ends = admin_ask(&replicas->server, "HVALS {" REPLICAS_NAME ":00}:O");
@@ -346,20 +347,20 @@ void replicas_begin(struct replicas *replicas, struct faults *faults, unsigned c
 	redis_server_start(&replicas->server, false, NULL);
 	replicas->watch = redisConnectUnix(replicas->server.path);
 	if (!replicas->watch || replicas->watch->err)
-		abort(); /* the test could not test anything */
+		abort(); /* the test cannot continue */
 	for (unsigned i = 0; i < count; i++) {
 		replicas_start(replicas, i, NULL);
-		(void)replicas_wait_ready(replicas, i); /* has complained */
+		(void)replicas_wait_ready(replicas, i); /* it complains itself */
 	}
 	while (!are_shared(replicas) && faults_now() < until)
 		replicas_pass(replicas, DW_MILLISECONDS(50));
-	replicas_pass(replicas, DW_SECONDS(5) * faults_slowness()); /* the young ones get theirs */
+	replicas_pass(replicas, DW_SECONDS(5) * faults_slowness()); /* for the last replicas */
 	replicas->watches = true;
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-/* lost_timers returns how many confirmed timers have not started, nor become a message that was
+/* lost_timers returns how many confirmed timers have neither started nor become a message that was
  * taken. */
 static size_t lost_timers(const struct replicas *replicas)
 {
@@ -374,8 +375,8 @@ static size_t lost_timers(const struct replicas *replicas)
 	return lost;
 }
 
-/* check_beat: from its first occurrence on, each has come until `until`, and those behind it
- * without a gap. */
+/* check_beat checks that each occurrence of a recurring timer was delivered, from its first
+ * delivery to its last one. The last one must be later than the occurrence `until`. */
 static void check_beat(struct replicas *replicas, unsigned beat, size_t until)
 {
 	const struct start_list *list = &replicas->beats[beat];
@@ -410,7 +411,7 @@ static void show_late(struct lateness *lateness, const char *what)
 	qsort(lateness->all, count, sizeof *all, by_size);
 	(void)printf("    %zu %s, late by %.2f ms (half), %.1f ms (99 %%), %.0f ms\n", count, what,
 		     (double)all[count / 2] / 1e3, (double)all[count - 1 - count / 100] / 1e3,
-		     (double)all[count - 1] / 1e3); /* only to be read */
+		     (double)all[count - 1] / 1e3); /* only for people */
 }
 
 static void show(struct replicas *replicas, size_t lost)
@@ -419,12 +420,12 @@ static void show(struct replicas *replicas, size_t lost)
 	show_late(&replicas->taken, "messages of timers");
 	if (replicas->outages > 0)
 		(void)printf("    the server did not answer in time: noted %zu times\n",
-			     replicas->outages); /* only to be read */
+			     replicas->outages); /* only for people */
 	(void)printf("    %zu lost, %zu started again; shards had another owner %zu times, and "
 		     "none for at most %.0f ms (shard %u)\n",
 		     lost, replicas->repeated, replicas->moves,
 		     (double)replicas->longest_free / 1e3,
-		     replicas->longest_shard); /* only to be read */
+		     replicas->longest_shard); /* only for people */
 }
 
 static void drain(struct replicas *replicas)
@@ -440,7 +441,7 @@ static void drain(struct replicas *replicas)
 
 static void end(struct replicas *replicas)
 {
-	(void)fclose(replicas->notes); /* only to be read */
+	(void)fclose(replicas->notes); /* only for people */
 	redisFree(replicas->watch);
 	redis_server_end(&replicas->server);
 	for (unsigned i = 0; i < LIVES_MAX; i++)

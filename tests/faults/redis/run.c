@@ -138,7 +138,7 @@ static void take_line(struct run *run, struct run_actor *actor, const char *line
 		actor->ready = true;
 	else if (line[0] == 'n' && getenv("DW_NOTES"))
 		(void)printf("    %lld %u: %s\n", (long long)faults_now(), actor->task.hand,
-			     line); /* to be read */
+			     line); /* for people */
 	if (took > run->longest_turn)
 		run->longest_turn = took;
 }
@@ -269,12 +269,12 @@ static void show_left(struct run *run)
 
 		for (size_t k = 0; reply && k + 1 < reply->elements; k += 2)
 			(void)printf("    left: %s %s %s\n", key, reply->element[k]->str,
-				     reply->element[k + 1]->str); /* only to be read */
+				     reply->element[k + 1]->str); /* only for people */
 		freeReplyObject(reply);
 	}
 }
 
-/* left_undone: the number of operations not sent, or not answered. */
+/* left_undone returns the number of operations that were not sent or not answered. */
 static size_t left_undone(const struct run *run)
 {
 	size_t left = 0;
@@ -325,7 +325,7 @@ static void end_actor(struct run *run, struct run_actor *actor)
 	*actor = (struct run_actor){.process = PROCESS_NONE};
 }
 
-enum { SHOWN = 4 }; /* timers in full */
+enum { SHOWN = 4 }; /* the number of timers that are shown in full */
 
 void run_stop(struct run *run, unsigned hand)
 {
@@ -360,7 +360,7 @@ static void show(struct run *run)
 	    history_answers(history, HISTORY_MOVE_ANSWERED, DW_OK),
 	    (double)history_slowest(history) / 1e3, (double)run->longest_turn / 1e3,
 	    (double)history_latest(history, 500) / 1e3, (double)history_latest(history, 10) / 1e3,
-	    (double)history_latest(history, 0) / 1e3); /* only to be read */
+	    (double)history_latest(history, 0) / 1e3); /* only for people */
 }
 
 /* check_store checks the store by the command. */
