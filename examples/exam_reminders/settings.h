@@ -18,7 +18,8 @@ struct settings {
 	dw_usec begins; /* midnight of that date, UTC; DW_NEVER: not given */
 };
 
-/* settings_read: -1, and the usage on stderr, if the arguments are wrong. */
+/* settings_read returns 0, or -1 if the arguments are wrong. Then it has printed the usage on
+ * stderr. */
 int settings_read(int argc, char **argv, struct settings *ret_settings);
 
 #endif

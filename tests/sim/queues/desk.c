@@ -33,7 +33,8 @@ static void tell_others(struct party *party)
 			desk_news(party->all->parties[i].desk);
 }
 
-/* apply: false: an INBOX that has nothing to say yet. */
+/* apply applies an operation. It returns false if the operation is an INBOX without news, which is
+ * not answered yet. */
 static bool apply(struct desk *desk, dw_op *op)
 {
 	struct party *party = desk->party;

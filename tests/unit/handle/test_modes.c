@@ -1,5 +1,5 @@
-/* Puts that take a part of the stored timer: DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST, and
- * wait_max_us; and that every allocation may fail. */
+/* Puts that keep a part of the stored timer: DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST, and
+ * wait_max_us. Also, every allocation may fail. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define BASE (DW_NEVER / 2)
 
-/* What the answer of a put has said. */
+/* The contents of the answer to a put. */
 struct put_told {
 	int answers;
 	int status;
@@ -90,7 +90,8 @@ static void expect_stored(dw *d, dw_usec due, const char *data)
 	assert_string_equal(shown.data, data);
 }
 
-/* A first put of data "one" due at BASE + 50, and then one of "two" with these flags. */
+/* The first put has the data "one" and is due at BASE + 50. The second put has the data "two" and
+ * these flags. */
 static const struct {
 	unsigned flags;
 	dw_usec due;
@@ -243,8 +244,8 @@ static void wait_claimed(dw *owner, dw *client)
 }
 
 /* The owner claims a timer some milliseconds before its deadline. A client's put that meets the
- * claim goes on with the series until the deadline. After it the timer may have started, and the
- * put begins the next series. */
+ * claim continues the series until the deadline. After the deadline the timer may have started, and
+ * the put begins the next series. */
 static void client_keeps_the_series_of_a_claimed_timer(void **state)
 {
 	const dw_usec start = DW_SECONDS(1800000000), limit = start + DW_SECONDS(60);
@@ -288,7 +289,7 @@ static dw_verdict hold(dw *d, const dw_firing *firing, void *user)
 	return DW_HOLD;
 }
 
-/* What comes while the handler runs is not swallowed: the next delivery has it. */
+/* A put that comes while the handler runs is not lost. The next delivery has it. */
 static void nothing_is_taken_from_a_timer_that_is_delivered(void **state)
 {
 	const unsigned flags = DW_DUE_EARLIEST | DW_DATA_FIRST;
@@ -357,7 +358,8 @@ static void contradictions_are_refused_in_words(void **state)
 	assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 }
 
-/* lack_memory: true if an allocation failed. The timer is then as before, or as it was asked. */
+/* lack_memory runs a put while allocations fail. The timer must then be as before, or as the put
+ * says. Returns true if an allocation failed. */
 static bool lack_memory(size_t nth, bool always)
 {
 	struct shortage shortage = SHORTAGE_NONE;
@@ -395,7 +397,7 @@ static void every_allocation_may_fail(void **state)
 		nth[0]++;
 	while (lack_memory(nth[1], true))
 		nth[1]++;
-	assert_true(nth[0] > 5 && nth[1] > 5); /* it allocates, and the sweep has met that */
+	assert_true(nth[0] > 5 && nth[1] > 5); /* the sweep has failed some allocations */
 }
 
 int main(void)

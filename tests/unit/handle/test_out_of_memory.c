@@ -1,9 +1,10 @@
-/* Every allocation of the library fails once, and then all from it on, while a program uses every
- * call: nothing crashes or leaks, each failure is DW_ENOMEM, each accepted operation is answered
- * exactly once and means what it said, and with memory the handle works as if nothing had been.
+/* Each allocation of the library fails once, alone or with all later ones, while a program uses
+ * every call. Nothing crashes or leaks, each failure is DW_ENOMEM, and each accepted operation is
+ * answered exactly once and correctly. With memory again, the handle works as if nothing had
+ * happened.
  *
- * The scenario is run with the 1st, 2nd, 3rd ... allocation failing until it passes untouched. The
- * clock is the test's: a pause costs nothing. */
+ * The scenario is run with the 1st, 2nd, 3rd ... allocation failing, until no allocation fails in
+ * it. The clock is the test's, so that a pause costs nothing. */
 #include "support/cmocka.h"
 
 #include <ev.h>
@@ -22,7 +23,7 @@
 
 enum { NOT_ASKED = INT_MAX, STEP_US = 10000, STEPS_MAX = 20000 };
 
-/* What the program asks for. Those with an id are puts. */
+/* The operations of the program. Operations with an id are puts. */
 enum { AFTER, AT, PUT, FRESH, MADE, HELD, AGAIN, FAR, TWICE, GONE, PUTS };
 enum { CANCEL = PUTS, REPLACE, SETTLE, GET, ENDED, LETTER, LIST, STATUS, ASKED };
 
@@ -30,9 +31,9 @@ static const char *const put_ids[PUTS] = {"after", "at",    "put", "fresh", NULL
 					  "held",  "again", "far", "twice", "gone"};
 
 struct operation {
-	int asked; /* what the call returned */
+	int asked; /* the status that the call returned */
 	int answers;
-	int status; /* of the answer */
+	int status; /* the status of the answer */
 	int starts;
 	char id[DW_ID_MAX + 1];
 };
@@ -40,7 +41,7 @@ struct operation {
 struct sweep {
 	struct shortage shortage;
 	const char *url;
-	int crowd; /* timers that stay */
+	int crowd; /* the number of timers that stay */
 	atomic_llong clock;
 	dw *d;
 	dw_role role;
@@ -69,7 +70,7 @@ static struct operation *put_of(struct sweep *sweep, const char *id)
 	return sweep->operations;
 }
 
-/* expect_said: a text is kept, or there is no memory for it. */
+/* expect_said checks that a text was stored, or that there was no memory for it. */
 static void expect_said(int status)
 {
 	assert_true(status == DW_OK || status == DW_ENOMEM);
@@ -142,7 +143,7 @@ static void status_of(dw *d, int status, const dw_store_status *store, void *use
 	assert_true((status == DW_OK) == (store != NULL));
 }
 
-/* event: what the forms without a callback are answered with. */
+/* event records the failure of calls without a callback. */
 static void event(dw *d, const dw_event *event, void *user)
 {
 	static const int silent[] = {AFTER, AT, REPLACE};
@@ -156,7 +157,8 @@ static void event(dw *d, const dw_event *event, void *user)
 
 /* ---- What is asked ------------------------------------------------------------------------- */
 
-/* asked: a call answers DW_OK or DW_ENOMEM, and with words. */
+/* asked records the result of a call, which must be DW_OK or DW_ENOMEM. DW_ENOMEM must come with a
+ * message. */
 static void asked(struct sweep *sweep, int which, int status)
 {
 	if (status != DW_OK && status != DW_ENOMEM)
@@ -205,7 +207,7 @@ static void listen(struct sweep *sweep)
 	if (sweep->role == DW_CLIENT)
 		return;
 	assert_true(one == DW_OK || one == DW_ENOMEM);
-	assert_int_equal(any, DW_OK); /* needs no memory */
+	assert_int_equal(any, DW_OK); /* this needs no memory */
 }
 
 static void settle(struct sweep *sweep)
@@ -234,12 +236,12 @@ static void ask_all(struct sweep *sweep)
 	asked(sweep, STATUS, dw_get_status(sweep->d, status_of, &operations[STATUS]));
 	assert_int_equal(dw_get_stats(sweep->d, &stats), DW_OK);
 	assert_int_equal(stats.is_owner, sweep->role == DW_OWNER);
-	(void)dw_sync(sweep->d, 0); /* whatever it finds: it must only come back */
+	(void)dw_sync(sweep->d, 0); /* whatever it returns, it must return */
 }
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
-/* settled: nothing is under way in the store. */
+/* settled returns true if no operation is under way in the store. */
 static bool settled(const struct sweep *sweep)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -248,7 +250,7 @@ static bool settled(const struct sweep *sweep)
 	return stats.inflight == 0;
 }
 
-/* pass lets some steps go by. What the store is asked in a step is answered within it. */
+/* pass lets some steps pass. Operations that begin in a step are answered within it. */
 static void pass(struct sweep *sweep, int steps)
 {
 	struct pollfd fd = {.fd = dw_fd(sweep->d), .events = POLLIN};
@@ -263,7 +265,7 @@ static void pass(struct sweep *sweep, int steps)
 	}
 }
 
-/* drain lets time go by until so many timers are left. */
+/* drain lets time pass until `wanted` timers are left. */
 static void drain(struct sweep *sweep, uint64_t wanted)
 {
 	dw_stats stats = {.size = sizeof stats};
@@ -286,7 +288,8 @@ static bool is_stored(const struct operation *put)
 	return put->asked == DW_OK && put->status == DW_OK;
 }
 
-/* check_answers: one for each that was accepted; of the forms without a callback, if it failed. */
+/* check_answers checks that each accepted operation was answered once. Calls without a callback are
+ * answered only if they failed. */
 static void check_answers(const struct sweep *sweep)
 {
 	for (int i = 0; i < ASKED; i++) {
@@ -317,7 +320,7 @@ static void check_starts(const struct sweep *sweep)
 	}
 }
 
-/* far_left: how many of those that are far away must be there. */
+/* far_left returns how many of the timers with far deadlines must be there. */
 static uint64_t far_left(const struct sweep *sweep)
 {
 	const struct operation *operations = sweep->operations;
@@ -342,8 +345,8 @@ static void nothing_left(dw *d, int status, const dw_info *timers, size_t count,
 	*(bool *)user = true;
 }
 
-/* check_usable: with memory all can be put, fired and cancelled, and the store is as empty as the
- * engine says. */
+/* check_usable checks that, with memory again, timers can be put, fired and cancelled, and that the
+ * store is as empty as the engine says. */
 static void check_usable(struct sweep *sweep)
 {
 	static const char *const far_ids[] = {"far", "twice", "gone"};
@@ -387,7 +390,8 @@ static int open_sweep(struct sweep *sweep, const char *url)
 	return status;
 }
 
-/* fill puts a crowd that stays, before anything fails: so that what grows grows among the calls. */
+/* fill puts timers that stay, before any allocation fails, so that tables of the engine grow during
+ * the calls. */
 static void fill(struct sweep *sweep, int crowd)
 {
 	for (int i = 0; i < crowd; i++)
@@ -405,7 +409,7 @@ static void use(struct sweep *sweep)
 	shortage_end(&sweep->shortage);
 	if (sweep->role == DW_OWNER)
 		return;
-	/* A client has only written: an owner must find all of it. */
+	/* A client has only written. An owner must find everything that it wrote. */
 	assert_int_not_equal(dw_sync(sweep->d, PATIENCE), DW_ETIMEOUT);
 	check_answers(sweep);
 	assert_int_equal(dw_close(sweep->d, PATIENCE), DW_OK);
@@ -424,7 +428,7 @@ static void check(struct sweep *sweep)
 	assert_int_equal(dw_close(sweep->d, PATIENCE), DW_OK);
 }
 
-/* sweep_once: false when the allocation was not reached. */
+/* sweep_once returns false if the scenario did not reach the allocation. */
 static bool sweep_once(const struct sweep *kind, size_t nth, bool always)
 {
 	struct sweep sweep = *kind;
@@ -456,9 +460,9 @@ static void sweep_store(const char *url, dw_role role, int crowd)
 	size_t nth = 1;
 
 	while (sweep_once(&kind, nth, false) || sweep_once(&kind, nth, true))
-		nth += shortage_step() * (crowd > 0 ? 1 + nth / 20 : 1); /* a crowd is much alike */
+		nth += shortage_step() * (crowd > 0 ? 1 + nth / 20 : 1); /* many are alike */
 	print_message("%zu allocations\n", nth - 1);
-	assert_true(nth > 50); /* the scenario was reached at all */
+	assert_true(nth > 50); /* otherwise the scenario was not reached */
 }
 
 static void memory_store_survives_every_allocation(void **state)
@@ -501,7 +505,7 @@ static void sqlite_client_survives_every_allocation(void **state)
 
 /* ---- libev --------------------------------------------------------------------------------- */
 
-/* libev ends the program when it gets no memory: so nothing but dw_open() may need it. */
+/* libev ends the program if it gets no memory. So only dw_open() may make it allocate. */
 static bool libev_may_not;
 
 static void *libev_resize(void *block, long size)

@@ -1,5 +1,6 @@
-/* Every allocation fails once, and then all from it on, while a program puts and cancels many. Each
- * accepted call is answered once; a result says DW_OK if it is done, and DW_ENOMEM if it is not. */
+/* Each allocation fails once, alone or with all later ones, while a program puts and cancels
+ * several timers at once. Each accepted call is answered once. A result is DW_OK if the operation
+ * is done, and DW_ENOMEM if it is not. */
 #include "support/cmocka.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static void told_many(dw *d, const dw_result *results, size_t count, void *user)
 	}
 }
 
-/* ask: the number of timers that there should be afterwards. */
+/* ask makes the calls. Returns the number of timers that there should be afterwards. */
 static uint64_t ask(dw *d, struct shortage *shortage, size_t nth, bool always)
 {
 	dw_timer timers[] = {
@@ -72,7 +73,7 @@ static void sweep(bool always)
 		assert_int_equal(stats.timers, count);
 		assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 		assert_int_equal(shortage.blocks, 0);
-		assert_true(failed || nth > 5); /* it allocates, and the sweep has met that */
+		assert_true(failed || nth > 5); /* the sweep has failed some allocations */
 	}
 }
 

@@ -1,11 +1,11 @@
-/* Every allocation fails once, and then all from it on, while a program makes one call: what
- * test_out_of_memory does for a whole program, here for each call that is not in it, and for what
- * follows from the call. A call answers DW_OK or DW_ENOMEM, and says the latter in words; each
- * accepted one is answered exactly once; DW_OK means that it is done, DW_ENOMEM that nothing is;
- * and with memory again all goes on.
+/* Each allocation fails once, alone or with all later ones, while a program makes one call.
+ * test_out_of_memory does this for a whole program, and this test for each call that is not in it,
+ * and for the effects of the call. A call returns DW_OK, or DW_ENOMEM with a message. Each accepted
+ * call is answered exactly once. DW_OK means that the operation is done, and DW_ENOMEM that nothing
+ * is done. With memory again, everything works.
  *
- * tests/lint looks that every public function is called here, or listed among those that allocate
- * nothing. The clock is the test's. */
+ * tests/lint checks that every public function is called here, or is listed among those that
+ * allocate nothing. The clock is the test's. */
 #include "support/cmocka.h"
 
 #include <poll.h>
@@ -24,9 +24,9 @@ enum { STEP_US = 10000, STEPS_MAX = 2000, STEPS = 5, OPERATIONS_MAX = 3, CROWD =
 /* One call. */
 struct operation {
 	bool made;
-	int asked; /* what the call returned */
+	int asked; /* the status that the call returned */
 	int answers;
-	int status; /* of the answer */
+	int status; /* the status of the answer */
 	size_t shown;
 };
 
@@ -39,10 +39,10 @@ struct scene {
 	dw *d;
 	struct operation operations[OPERATIONS_MAX];
 	atomic_int starts;
-	int deaths; /* events */
+	int deaths; /* the number of dead letters */
 };
 
-/* What is made with memory, what is asked without, and what must have come of it. */
+/* What a test prepares with memory, calls without memory, and checks afterwards. */
 struct kind {
 	const char *name;
 	void (*prepare)(struct scene *);
@@ -151,7 +151,7 @@ static dw_stats stats_of(const struct scene *scene)
 	return stats;
 }
 
-/* pass lets some steps go by. What the store or a worker does in a step is over within it. */
+/* pass lets some steps pass. What the store or a worker begins in a step ends within it. */
 static void pass(struct scene *scene, int steps)
 {
 	struct pollfd fd = {.fd = dw_fd(scene->d), .events = POLLIN};
@@ -166,7 +166,7 @@ static void pass(struct scene *scene, int steps)
 	}
 }
 
-/* drain lets time go by until so many starts were made, and some more to see no other. */
+/* drain lets time pass until there were `starts` starts, and a little longer to see no more. */
 static void drain(struct scene *scene, int starts)
 {
 	for (int i = 0; i < STEPS_MAX && atomic_load(&scene->starts) < starts; i++)
@@ -204,7 +204,7 @@ static void put_near(struct scene *scene)
 		put(scene, NULL, STEP_US * (i + 1), 0);
 }
 
-/* put_claimed: due so soon that they are stored as claimed. */
+/* put_claimed puts timers that are due so soon that they are stored as claimed. */
 static void put_claimed(struct scene *scene)
 {
 	for (int i = 0; i < CROWD; i++)
@@ -279,7 +279,7 @@ static void ask_post(struct scene *scene)
 	asked_here(scene, 0, dw_post(scene->d, posted, &scene->operations[0]));
 }
 
-/* check_untouched: the timer far away, and the letters there were. */
+/* check_untouched checks that the far timer and the dead letters are still there. */
 static void check_untouched(struct scene *scene)
 {
 	has(scene, 1, (size_t)scene->deaths);
@@ -330,7 +330,7 @@ static void ask_pause(struct scene *scene)
 	assert_int_equal(dw_resume(scene->d), DW_OK);
 }
 
-/* ask_run: stopped before, it does not wait; its turn starts what is due. */
+/* ask_run calls dw_run() after dw_stop(), so that it does not wait. Its turn starts due timers. */
 static void ask_run(struct scene *scene)
 {
 	atomic_fetch_add(&scene->clock, STEP_US);
@@ -352,8 +352,8 @@ static void check_worked(struct scene *scene)
 
 static void open_scene(struct scene *scene, dw_role role);
 
-/* ask_close: what was claimed is given back, or claimed again by whoever opens next; what was asked
- * before is done or not. */
+/* ask_close closes the handle. Claimed timers are returned, or claimed again by the next owner.
+ * Operations that were requested before are done or not. */
 static void ask_close(struct scene *scene)
 {
 	dw_usec due = read_clock(&scene->clock) + DW_DAYS(1);
@@ -361,7 +361,7 @@ static void ask_close(struct scene *scene)
 	asked_here(scene, 0, dw_cancel(scene->d, "none", done, &scene->operations[0]));
 	asked_here(scene, 1, dw_post(scene->d, posted, &scene->operations[1]));
 	asked_here(scene, 2, dw_at(scene->d, "t", "far", due, NULL, 0));
-	scene->operations[2].made = false; /* nothing is heard of it */
+	scene->operations[2].made = false; /* no answer comes */
 	assert_int_equal(dw_close(scene->d, PATIENCE), DW_OK);
 	assert_int_equal(scene->shortage.blocks, 0);
 	shortage_end(&scene->shortage);
@@ -435,7 +435,7 @@ static void ask_check(struct scene *scene)
 	asked_here(scene, 0, dw_check(scene->d, checked, &scene->operations[0]));
 }
 
-/* check_late: a timer was set aside while there was no memory. */
+/* check_late checks that a late timer became a dead letter while there was no memory. */
 static void check_late(struct scene *scene)
 {
 	for (int i = 0; i < STEPS_MAX && scene->deaths == 0; i++)
@@ -510,7 +510,7 @@ static void check_answers(const struct scene *scene)
 	}
 }
 
-/* sweep_once: false when the allocation was not reached. */
+/* sweep_once returns false if the call did not reach the allocation. */
 static bool sweep_once(const struct scene *given, size_t nth, bool always)
 {
 	struct scene scene = *given;
@@ -550,7 +550,7 @@ static void sweep(const char *url, dw_role role)
 		while (sweep_once(&scene, nth, false) || sweep_once(&scene, nth, true))
 			nth += shortage_step();
 		print_message("%s: %zu allocations\n", kinds[i].name, nth - 1);
-		assert_true(nth > 1); /* it was reached at all */
+		assert_true(nth > 1); /* otherwise the call was not reached */
 	}
 }
 

@@ -1,5 +1,5 @@
-/* An owner loads what is stored and hears of what a client writes, while its allocations fail: it
- * learns all of it in the end, and starts each timer exactly once. */
+/* An owner loads stored timers and hears of a client's new timers while its allocations fail. In
+ * the end it knows all timers, and starts each exactly once. */
 #include "support/cmocka.h"
 
 #include <poll.h>
@@ -34,7 +34,7 @@ static dw_verdict start(dw *d, const dw_firing *firing, void *user)
 	return DW_DONE;
 }
 
-/* put: timers long due, stored when it returns. */
+/* put puts timers that are long due. They are stored when it returns. */
 static void put(struct restart *restart, int first)
 {
 	char id[16];
@@ -69,7 +69,7 @@ static void turn(struct restart *restart, int patience_ms)
 	assert_int_equal(dw_turn(restart->owner), DW_OK);
 }
 
-/* restart_once: false when the allocation was not reached. */
+/* restart_once returns false if the scenario did not reach the allocation. */
 static bool restart_once(const char *url, size_t nth, bool always)
 {
 	struct restart restart = {.shortage = SHORTAGE_NONE, .url = url};
@@ -84,7 +84,7 @@ static bool restart_once(const char *url, size_t nth, bool always)
 	for (int i = 0; i < 5; i++)
 		turn(&restart, 5);
 	put(&restart, TIMERS);
-	/* Until it has failed, or has done all there is to do. */
+	/* This ends when an allocation has failed, or when all timers have started. */
 	for (int i = 0; i < PATIENCE_TURNS; i++) {
 		if (i >= 5 && (shortage_failed(&restart.shortage) || restart.started == 2 * TIMERS))
 			break;
@@ -116,7 +116,7 @@ static void owner_without_memory_learns_all_in_the_end(void **state)
 	while (restart_once(url, nth, false) || restart_once(url, nth, true))
 		nth += shortage_step() + nth / 20;
 	print_message("%zu allocations\n", nth - 1);
-	assert_true(nth > 50); /* the scenario was reached at all */
+	assert_true(nth > 50); /* otherwise the scenario was not reached */
 	temp_remove(folder);
 }
 

@@ -1,5 +1,5 @@
-/* Every allocation fails once, and then all from it on, while a program sets a topic, pushes, takes
- * and answers. Each accepted call is answered once; what is confirmed is there. */
+/* Each allocation fails once, alone or with all later ones, while a program sets a topic, pushes,
+ * takes and answers. Each accepted call is answered once. Confirmed changes are there. */
 #include "durawheel/metrics.h"
 #include "durawheel/topic.h"
 #include "support/cmocka.h"
@@ -84,13 +84,14 @@ static void answer(dw *d, struct told *told)
 
 	if (!token[0])
 		return;
-	(void)dw_touch(d, &token, 1, NULL, NULL); /* nobody is told */
+	(void)dw_touch(d, &token, 1, NULL, NULL); /* it has no callback */
 	turns(d);
 	count_call(told, dw_ack(d, &dead, told_answers, told));
 	turns(d);
 }
 
-/* read_metrics: what the store says is kept, or is asked again. */
+/* read_metrics reads the metrics. The answers of the store may be kept or may be asked for
+ * again. */
 static void read_metrics(dw *d)
 {
 	char text[1024];
@@ -99,7 +100,7 @@ static void read_metrics(dw *d)
 	assert_true(status == DW_OK || status == DW_ENOMEM);
 }
 
-/* work: the calls, while memory is short. */
+/* work makes the calls while memory is short. */
 static void work(dw *d, struct told *told)
 {
 	static const char *const topic = "q";
@@ -150,12 +151,12 @@ static void sweep(bool always)
 		shortage_end(&shortage);
 		assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 		turns(d);
-		assert_true(told.taken <= told.pushed + 1); /* the timer's, too */
-		/* It ends a take that still waits. */
+		assert_true(told.taken <= told.pushed + 1); /* also the message of the timer */
+		/* dw_close() ends a take that still waits. */
 		assert_int_equal(dw_close(d, PATIENCE), DW_OK);
 		assert_int_equal(told.answered, told.accepted);
 		assert_int_equal(shortage.blocks, 0);
-		assert_true(failed || nth > 20); /* it allocates, and the sweep has met that */
+		assert_true(failed || nth > 20); /* the sweep has failed some allocations */
 		assert_true(failed || told.done == 1);
 	}
 }
@@ -168,10 +169,10 @@ static void note_count(dw *d, int status, const dw_topic_info *topics, size_t co
 	*(uint64_t *)user = topics[0].waiting;
 }
 
-/* A push without memory for its last message adds none, and takes none away that was there. */
+/* If a push has no memory for its last message, it adds no message, and removes none. */
 static void push_without_memory_changes_nothing(void **state)
 {
-	enum { BEFORE = 2, MORE = 3, ALLOCATIONS = 10 /* or more than a push needs */ };
+	enum { BEFORE = 2, MORE = 3, ALLOCATIONS = 10 /* at least what a push needs */ };
 	struct shortage shortage = SHORTAGE_NONE;
 	dw_options options = {.size = sizeof options,
 			      .store = "memory:",

@@ -1,5 +1,6 @@
-/* Every allocation fails once, and then all from it on, while a program lists, counts and cancels a
- * selection. What was cancelled is gone, the rest stays, and each accepted call ends once. */
+/* Each allocation fails once, alone or with all later ones, while a program lists, counts and
+ * cancels a selection. Cancelled timers are gone, the others stay, and each accepted call ends
+ * once. */
 #include "support/cmocka.h"
 
 #include "durawheel/select.h"
@@ -9,7 +10,7 @@
 #define START (DW_NEVER / 2)
 
 struct scarce {
-	int calls; /* with over = 1 */
+	int calls; /* the number of calls with over = 1 */
 	dw_tally tally;
 };
 
@@ -48,7 +49,8 @@ static void due_scarce(dw *d, int status, const dw_due_counts *counts, void *use
 	++*calls;
 }
 
-/* lack_memory: true if an allocation failed. What was cancelled is gone, and the rest stays. */
+/* lack_memory runs the calls while allocations fail. Cancelled timers must be gone, and the others
+ * must stay. Returns true if an allocation failed. */
 static bool lack_memory(size_t nth, bool always)
 {
 	struct shortage shortage = SHORTAGE_NONE;
@@ -101,7 +103,7 @@ static void every_allocation_may_fail(void **state)
 		nth[0]++;
 	while (lack_memory(nth[1], true))
 		nth[1]++;
-	assert_true(nth[0] > 5 && nth[1] > 5); /* it allocates, and the sweep has met that */
+	assert_true(nth[0] > 5 && nth[1] > 5); /* the sweep has failed some allocations */
 }
 
 int main(void)

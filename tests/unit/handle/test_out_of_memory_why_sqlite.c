@@ -1,5 +1,5 @@
-/* Every allocation fails once, and then all from it on, while a program asks what timers wait for.
- * Each accepted call is answered once. DW_OK in the answer is the truth. */
+/* Each allocation fails once, alone or with all later ones, while a program asks what timers wait
+ * for. Each accepted call is answered once. An answer with DW_OK is true. */
 #include "support/cmocka.h"
 
 #include <stdio.h>
@@ -47,7 +47,8 @@ static void judge(const struct told *told, int status, dw_waits waits)
 		assert_int_equal(told->waits, waits);
 }
 
-/* lack_memory: true if an allocation failed. As owner, and as a client beside it. */
+/* lack_memory asks as an owner, or as a client beside it, while allocations fail. Returns true if
+ * an allocation failed. */
 static bool lack_memory(const char *url, dw_role role, size_t nth, bool always)
 {
 	struct shortage shortage = SHORTAGE_NONE;
@@ -77,7 +78,7 @@ static bool lack_memory(const char *url, dw_role role, size_t nth, bool always)
 	return shortage_failed(&shortage);
 }
 
-/* fill makes a timer that is due far away, and one that was tried. */
+/* fill makes a timer that is due in a day, and a timer that was tried. */
 static void fill(const char *url)
 {
 	dw_options options = {.size = sizeof options, .store = url};
@@ -110,7 +111,7 @@ static void every_allocation_may_fail(void **state)
 
 		while (lack_memory(url, i < 2 ? DW_OWNER : DW_CLIENT, nth, i % 2))
 			nth += shortage_step();
-		assert_true(nth > 3); /* it allocates, and the sweep has met that */
+		assert_true(nth > 3); /* the sweep has failed some allocations */
 	}
 	temp_remove(folder);
 }
