@@ -49,8 +49,8 @@ static void message_told(dw *d, int status, const dw_why *found, void *user)
 	asks_answer(ask, DW_OK, ask->value);
 }
 
-/* end_told gets the last end of the id. If there is a timer, the end is added to it, and a failure
- * to read the end is ignored. If there is none, the end is the answer. */
+/* end_told gets the last end of the id. If the id has a timer, the end is added to the timer, and a
+ * failure to read the end is ignored. Otherwise the end is the answer. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 {
 	struct ask *ask = user;

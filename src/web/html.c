@@ -86,7 +86,7 @@ void html_text(struct html *html, const char *text)
 }
 
 /* is_hidden returns true for characters that nobody sees: controls, controls of the text direction,
- * and those that Unicode calls default-ignorable. */
+ * and characters that Unicode calls default-ignorable. */
 static bool is_hidden(uint32_t point)
 {
 	static const uint32_t ranges[][2] = {

@@ -1,4 +1,4 @@
-/* Reads the arguments behind the '?' of a path. An unknown or repeated argument is refused, because
+/* Reads the arguments after the '?' of a path. An unknown or repeated argument is refused, because
  * a typing error would otherwise show a different list. */
 #include "web/http_inside.h"
 
@@ -175,9 +175,10 @@ static const char *read_due_before(struct arguments *reading, const char *text)
 	return keep_due(reading, text, reading->request->due_before);
 }
 
-/* find_due reads a bound of a list. It is called after all arguments were read, because the zone
- * may stand behind the bound. A bound that is relative to now is rounded to a whole second, so that
- * all readers within this second share an answer. Returns false if the text is no time. */
+/* find_due reads a bound of a list. It is called after all arguments were read, because the
+ * argument with the zone may follow the bound. A bound that is relative to now is rounded to a
+ * whole second, so that all readers within this second share an answer. Returns false if the text
+ * is no time. */
 static bool find_due(const struct http_request *request, const char *text, dw_usec *ret_due)
 {
 	bool is_local = strcasecmp(request->zone_argument, "local") == 0;

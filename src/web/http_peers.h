@@ -33,7 +33,7 @@ struct peers {
 void peers_open(struct peers *);
 
 /* peers_take stores a new connection, which gets 5 s to send a request. Returns NULL if there is no
- * free place. peers_leave frees its place. */
+ * free place. peers_leave frees the place of a connection. */
 struct peer *peers_take(struct peers *, int fd);
 void peers_leave(struct peers *, struct peer *);
 
@@ -48,14 +48,15 @@ void peer_ended(struct peer *);
 bool peer_is_late(const struct peer *);
 bool peer_is_gone(const struct peer *);
 
-/* peers_are_busy returns true if more than PEERS_ANSWERED requests are in work. peers_are_many
- * returns true if there are so many connections that each must close after its reply. */
+/* peers_are_busy returns true if more than PEERS_ANSWERED requests are being answered.
+ * peers_are_many returns true if there are so many connections that each must close after its
+ * reply. */
 bool peers_are_busy(const struct peers *);
 bool peers_are_many(const struct peers *);
 
 /* peers_turn closes connections that have used up their time. If there are more than
- * PEERS_ANSWERED, it also closes those that have been without a request for the longest time.
- * Returns the steady time of the next call. */
+ * PEERS_ANSWERED, it also closes the connections that have been without a request for the longest
+ * time. Returns the steady time of the next call. */
 dw_usec peers_turn(struct peers *);
 
 #endif

@@ -132,7 +132,7 @@ static void put_refused(struct html *html, const struct web_page *page)
 	}
 }
 
-/* If the numbers below are old, put_old writes of which time they are. */
+/* If the numbers below are old, put_old writes the time at which they were read. */
 static void put_old(struct html *html, const struct web_page *page)
 {
 	if (!page->old_since)

@@ -165,7 +165,7 @@ static void put_node(struct html *html, const json_t *node)
 	html_put(html, "</td></tr>\n");
 }
 
-/* put_nodes shows the servers of a store that may have several. */
+/* put_nodes shows the servers of a store that may have several servers. */
 static void put_nodes(struct html *html, const struct web_page *page)
 {
 	const json_t *nodes = json_object_get(page->store, "nodes");

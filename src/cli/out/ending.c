@@ -83,7 +83,7 @@ static void write_letter_words(struct ending *ending, const dw_dead *letter)
 	       letter->attempt);
 }
 
-/* write_command writes the command that requeues the letter. */
+/* write_command writes the command that requeues the dead letter. */
 static void write_command(struct ending *ending, const char *id)
 {
 	char word[TEXT_SHELL_SIZE];

@@ -206,8 +206,8 @@ bool line_of_info(struct line *line, const dw_info *info, const char *unknown_zo
 	return line_of_timer(line, object, info->data, info->data_size);
 }
 
-/* add_why adds the reason of a failure, if the handler gave one. The text of a damaged letter may
- * be invalid UTF-8. Returns false if out of memory. */
+/* add_why adds the reason of a failure, if the handler gave one. The reason of a damaged dead
+ * letter may be invalid UTF-8. Returns false if out of memory. */
 static bool add_why(json_t *object, const char *why)
 {
 	return !why || json_object_set_new(object, "why", line_name(why)) == 0;

@@ -1,5 +1,5 @@
 /* Writes NDJSON: one JSON object a line, with its keys in the documented order. Data that is not
- * valid UTF-8 stands under "data_base64" instead of "data". */
+ * valid UTF-8 has the key "data_base64" instead of "data". */
 #ifndef DW_CLI_LINE_H
 #define DW_CLI_LINE_H
 
@@ -36,8 +36,8 @@ bool line_of_message(struct line *, const dw_message *);
 bool line_of(struct line *, json_t *object);
 void line_free(struct line *);
 
-/* These functions return an object with all fields of the timer or letter, and with the size of the
- * data. They add the data only if shows_data. They return NULL if out of memory. */
+/* These functions return an object with all fields of the timer or dead letter, and with the size
+ * of the data. They add the data only if shows_data. They return NULL if out of memory. */
 json_t *line_object_of_info(const dw_info *, bool shows_data);
 json_t *line_object_of_dead(const dw_dead *, bool shows_data);
 

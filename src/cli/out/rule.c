@@ -61,7 +61,7 @@ static int read_span(const struct options *options, enum option_id id, dw_usec *
 	return options->value[id] ? options_duration(options, id, ret_span) : EXIT_DONE;
 }
 
-/* read_missed_after reads --missed-after. In a rule 0 stands for the default of 60 s, so the option
+/* read_missed_after reads --missed-after. In a rule 0 means the default of 60 s, so the option
  * refuses 0. */
 static int read_missed_after(const struct options *options, dw_rule *rule)
 {

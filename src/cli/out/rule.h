@@ -6,7 +6,7 @@
 
 struct rule_words {
 	dw_rule rule;
-	char *dates; /* the dates of --except, each with a NUL behind it */
+	char *dates; /* the dates of --except, each ended by a NUL */
 	const char *except[DW_EXCEPT_MAX];
 };
 

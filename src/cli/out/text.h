@@ -35,8 +35,8 @@ void text_print(FILE *, const char *text, size_t size, size_t width);
 /* text_width returns the number of characters in the printable form of text. */
 size_t text_width(const char *text, size_t size);
 
-/* text_shell_word writes the text as an argument for a shell: between quotes if the shell would
- * change it, and behind "-- " if it begins with a dash. Returns ret_word. */
+/* text_shell_word writes the text as an argument for a shell: in quotes if the shell would change
+ * it, and after "-- " if it begins with a dash. Returns ret_word. */
 #define TEXT_SHELL_SIZE (4 * DW_ID_SIZE + 8)
 const char *text_shell_word(const char *text, char ret_word[TEXT_SHELL_SIZE]);
 

@@ -133,7 +133,7 @@ static bool text_of(struct wish *wish, const json_t **values, int key, const cha
 	return true;
 }
 
-/* goes_on returns true if the line gives a position in the rule, as `list --json` writes it. */
+/* goes_on returns true if the line has a position in the rule, as `list --json` writes it. */
 static bool goes_on(const json_t **values)
 {
 	return values[KEY_OCCURRENCE] || values[KEY_RULE_END] || values[KEY_MISSED_COUNT];

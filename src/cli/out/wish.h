@@ -20,9 +20,9 @@ struct wish {
 	char message[WISH_MESSAGE_SIZE]; /* what is wrong with the line */
 };
 
-/* wish_read reads a line. Times in it are those of the place, unless the line has a zone. The data
- * may have at most data_max bytes. Returns false if the line is invalid; message then says why.
- * Call wish_free() in both cases. */
+/* wish_read reads a line. Times in the line are in the zone of the place, unless the line has its
+ * own zone. The data may have at most data_max bytes. Returns false if the line is invalid; message
+ * then says why. Call wish_free() in both cases. */
 bool wish_read(struct wish *ret_wish, const char *line, size_t size, size_t data_max,
 	       const struct time_place *);
 

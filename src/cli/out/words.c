@@ -17,8 +17,8 @@ static char **words_make(size_t count, size_t size, char **ret_bytes)
 	return words;
 }
 
-/* unquote copies the word at *line to *bytes without its quotes, and moves both pointers behind it.
- * Returns false if a quote is not closed. */
+/* unquote copies the word at *line to *bytes without its quotes. It moves *line and *bytes to the
+ * end of the word and of its copy. Returns false if a quote is not closed. */
 static bool unquote(const char **line, char **bytes)
 {
 	const char *at = *line;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* copy copies `size` bytes to *at, and moves *at behind them. Returns the copy. */
+/* copy copies `size` bytes to *at, and moves *at to their end. Returns the copy. */
 static const void *copy(char **at, const void *bytes, size_t size)
 {
 	char *copied = *at;
@@ -19,8 +19,8 @@ static size_t size_of(const dw_firing *firing)
 	return strlen(firing->id) + 1 + strlen(firing->topic) + 1 + firing->data_size;
 }
 
-/* fill copies the deliveries behind the entry, in the same block: the structures, then the tokens,
- * then all texts. */
+/* fill copies the deliveries into the block of memory that begins with the entry: first the
+ * structures, then the tokens, then all texts. */
 static void fill(struct backlog_entry *entry, const dw_firing *firings)
 {
 	dw_firing *to = (dw_firing *)(void *)(entry + 1);

@@ -98,7 +98,7 @@ static int find_key(struct draft *draft, size_t line, const char *key)
 }
 
 /* is_path returns true if the value is a path. Nearly any text is a valid path, so no check would
- * notice a comment behind the value. */
+ * notice a comment after the value. */
 static bool is_path(int key)
 {
 	return key == OPT_STORE || key == OPT_JOURNAL || key == OPT_TOKEN_FILE;

@@ -123,7 +123,7 @@ static void read_line(struct line_reading *reading, char *line, size_t size)
 		lines->fault(reading->number, "write KEY = VALUE", lines->user);
 }
 
-/* set_inih turns off comments behind a value, because a command may contain a ';'. */
+/* set_inih turns off comments after a value, because a command may contain a ';'. */
 static void set_inih(void)
 {
 	ini_allow_inline_comments = false;

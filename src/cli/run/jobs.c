@@ -72,7 +72,7 @@ static int open_note(void)
 	return note;
 }
 
-/* make_room makes room for one more job. Returns 0 or ENOMEM. */
+/* make_room allocates a place for one more job. Returns 0 or ENOMEM. */
 static int make_room(struct jobs *jobs)
 {
 	size_t room = jobs->room == 0 ? 8 : 2 * jobs->room;

@@ -1,8 +1,8 @@
 /* Queues the lines that stdout has not accepted yet. Each line belongs to a delivery, which is
  * settled when the line is written.
  *
- * Invariant: while a line waits, later lines wait behind it. A line leaves the outbox when its last
- * byte is written. The outbox itself has no limit. Its user must pause deliveries while
+ * Invariant: the lines are written in the order in which they came. A line leaves the outbox when
+ * its last byte is written. The outbox itself has no limit. Its user must pause deliveries while
  * outbox_is_full(). */
 #ifndef DW_CLI_OUTBOX_H
 #define DW_CLI_OUTBOX_H

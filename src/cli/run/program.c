@@ -27,7 +27,7 @@ bool program_is_there(const char *name)
 	if (strchr(name, '/'))
 		return is_program(name);
 	for (at = at ? at : PATH_DEFAULT;; at++) {
-		size_t size = strcspn(at, ":"); /* an empty entry stands for the current folder */
+		size_t size = strcspn(at, ":"); /* an empty entry means the current folder */
 		int length = snprintf(path, sizeof path, "%.*s%s%s", (int)size, at,
 				      size > 0 ? "/" : "", name);
 

@@ -77,8 +77,8 @@ struct recipe *recipes_copy(struct recipes *recipes, const struct recipe *from, 
 	return recipe;
 }
 
-/* update gives a recipe the settings that the file now has for its topic. Running jobs still count.
- * The recipe takes ownership of the command's words. */
+/* update changes a recipe to the settings that the file now has for its topic. Jobs that run
+ * already still count. The recipe takes ownership of the command's words. */
 static void update(struct recipe *recipe, struct config_topic *topic)
 {
 	size_t running = recipe->own.running;

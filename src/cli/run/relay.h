@@ -32,7 +32,7 @@ struct pollfd relay_wants(const struct relay *);
 /* relay_work reads and writes as much as possible. Returns true if the pipe is empty or closed. */
 bool relay_work(struct relay *);
 
-/* relay_last returns the last line, which has no NUL behind it. */
+/* relay_last returns the last line, which does not end with a NUL. */
 const char *relay_last(struct relay *, size_t *ret_size);
 
 /* relay_pass_on forks a process that keeps copying what orphans of the command write. */

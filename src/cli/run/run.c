@@ -8,15 +8,15 @@
  *
  * With --config each topic has its own command, or lines.
  *
- * If there is no room for another line or command, run pauses the library. This keeps the order,
- * and a reader that stops for an hour delays timers by an hour. A retry would be no solution: it
- * would count against the timer and change the order.
+ * If no further line or command can be accepted, run pauses the library. This keeps the order, and
+ * a reader that stops for an hour delays timers by an hour. A retry would be no solution: it would
+ * count against the timer and change the order.
  *
  * If stdout fails, run removes the handlers at once, so that claimed timers return to the store. A
  * timer whose command has run is settled even if its line was not written.
  *
- * Holds need no time limit of the library, because run notices the end of every command and has its
- * own time limit. */
+ * Held deliveries need no time limit of the library, because run notices the end of every command
+ * and has its own time limit. */
 #include "cli/commands.h"
 
 #include <errno.h>
@@ -55,9 +55,9 @@ enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
 /* ---- Loading and losing ------------------------------------------------------------------ */
 
-/* may_repeat returns true for events that may come again and again with the same text. All other
- * events are always logged. Otherwise the last line in the log could say that the store is back
- * when it is not. */
+/* may_repeat returns true for events that may repeat with the same text. All other events are
+ * always logged. Otherwise the last line in the log could say that the store is back when it is
+ * not. */
 static bool may_repeat(dw_event_kind kind)
 {
 	return kind == DW_EVENT_LIMIT || kind == DW_EVENT_QUEUE_FULL || kind == DW_EVENT_NO_HANDLER;

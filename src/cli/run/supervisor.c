@@ -21,7 +21,7 @@
 enum { NOT_STARTED = 126, NO_COMMAND = 127 };
 
 /* SIGKILL is sent every KILL_AGAIN, because processes may have started meanwhile. KILL_PATIENCE
- * limits this, because a process of another user, or one that hangs in the kernel, may never
+ * limits this, because a process of another user, or a process that hangs in the kernel, may never
  * end. */
 #define KILL_AGAIN DW_MILLISECONDS(20)
 #define KILL_PATIENCE DW_MILLISECONDS(500)

@@ -18,7 +18,7 @@
 #include "cli/out/table.h"
 #include "cli/out/text.h"
 
-/* A letter on the last page of --all. The command will requeue or drop it. */
+/* A dead letter on the last page of --all. The command will requeue or drop it. */
 struct letter {
 	uint64_t generation;
 	char id[DW_ID_MAX + 1];
@@ -30,7 +30,7 @@ struct dead {
 	bool headed;
 	struct line line;
 	struct table table;
-	struct letter *letters; /* room for DW_LIST_MAX letters; NULL if the letters are printed */
+	struct letter *letters; /* an array of DW_LIST_MAX; NULL if the dead letters are printed */
 	size_t noted;
 	size_t count; /* the number of letters on the last page */
 	dw_cursor cursor;
@@ -145,13 +145,13 @@ static void dead_answered(dw *d, const dw_result *result, void *user)
 	else if (result->status == DW_EEXIST)
 		worsen(dead, complain(code, "%s: the id has a timer again; cancel that first",
 				      result->id));
-	else /* the letter is of a newer version; this is no failure of the store */
+	else /* a newer version wrote the dead letter; the store has not failed */
 		worsen(dead, complain(result->status == DW_ENEWER ? (int)EXIT_FAILED : code,
 				      "%s: %s", result->id, dw_strerror(result->status)));
 }
 
-/* treat requeues or drops one letter. Generation 0 has a special meaning. It requeues the newest
- * letter of the id, or drops all letters of the id. */
+/* treat requeues or drops one dead letter. Generation 0 means the newest dead letter of the id for
+ * a requeue, and all dead letters of the id for a drop. */
 static void treat(struct dead *dead, bool drops, const char *id, uint64_t generation)
 {
 	int status = drops

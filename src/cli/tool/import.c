@@ -213,8 +213,8 @@ static int turn(struct import *import, int fd, int patience_ms, bool *ret_ready)
 	return import->code;
 }
 
-/* wait_for_room runs the loop until the store has answered so many timers that the next line can be
- * read. Returns EXIT_DONE, or complains. */
+/* wait_for_room runs the loop until the limits allow another line. Returns EXIT_DONE, or
+ * complains. */
 static int wait_for_room(struct import *import)
 {
 	int code = import->code;

@@ -38,8 +38,8 @@ static void purge_answered(dw *d, const dw_result *result, void *user)
 							 dw_strerror(result->status));
 }
 
-/* wait_for waits for the answer to an operation. `asked` is the status that the call has returned
- * which requested the operation. Returns an exit code. */
+/* wait_for waits for the answer to an operation. `asked` is the return value of the call that
+ * requested it. Returns an exit code. */
 static int wait_for(dw *d, struct purge *purge, int asked)
 {
 	if (asked != DW_OK)

@@ -60,7 +60,7 @@ static const char *words_of_queue(const struct queue_command *command, int statu
 	}
 }
 
-/* is_of_one returns true if only one message may have caused the failure. Other messages can then
+/* is_of_one returns true if the failure may concern only this message, so that other messages can
  * still be pushed. */
 static bool is_of_one(const struct queue_command *command, int status)
 {

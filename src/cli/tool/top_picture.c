@@ -320,7 +320,7 @@ static void put_topics(FILE *to, struct top_view *view)
 	top_line(to, view, TOP_DIM, line);
 }
 
-/* cut_rows keeps only the first lines if the terminal has no room for a single topic. */
+/* cut_rows keeps only the first lines if the terminal is too small even for one topic. */
 static void cut_rows(char *picture, size_t rows)
 {
 	char *end = picture;

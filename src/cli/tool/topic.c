@@ -116,8 +116,8 @@ static void topic_changed(dw *d, const dw_result *result, void *user)
 					 dw_strerror(result->status));
 }
 
-/* end_change waits for the answer to a change and closes the handle. `status` is the status that
- * the call has returned which requested the change. Returns an exit code. */
+/* end_change waits for the answer to a change and closes the handle. `status` is the return value
+ * of the call that requested the change. Returns an exit code. */
 static int end_change(dw *d, struct topic_command *command, int status)
 {
 	if (status != DW_OK)

@@ -91,8 +91,8 @@ static void topic_walk_told(dw *d, int status, const dw_info *timers, size_t cou
 	}
 }
 
-/* await waits for the answer to an operation. `status` is the status that the call has returned
- * which requested the operation. Returns EXIT_DONE, or complains. */
+/* await waits for the answer to an operation. `status` is the return value of the call that
+ * requested it. Returns EXIT_DONE, or complains. */
 static int await(dw *d, struct topic_walk *walk, int status)
 {
 	int code = EXIT_DONE;

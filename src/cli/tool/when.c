@@ -29,8 +29,8 @@ struct when {
 	struct line line;
 };
 
-/* note_deadline adds the deadline to the note. It differs from the occurrence because of jitter, a
- * retry or a move. */
+/* note_deadline adds the deadline to the note. The deadline differs from the occurrence because of
+ * jitter, a retry or a move. */
 static void note_deadline(char note[CLOCK_NOTE_SIZE], dw_usec due)
 {
 	char time[DW_TIME_SIZE];

@@ -187,8 +187,8 @@ static void why_topics_answered(dw *d, int status, const dw_topic_info *topics, 
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* answered waits for the answer to a question. `status` is the status that the call has returned
- * which asked it. If there is no answer, it complains and returns false. */
+/* answered waits for the answer to a question. `status` is the return value of the call that asked
+ * it. If there is no answer, it complains and returns false. */
 static bool answered(dw *d, struct story *story, int status)
 {
 	if (status != DW_OK) {
