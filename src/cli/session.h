@@ -31,8 +31,8 @@ void session_log_line(dw_log_level, const char *line, void *user);
  * EXIT_DONE, or complains. */
 int session_look(const struct options *, dw_options base, dw **ret_dw);
 
-/* session_try opens the store like session_look(). If that fails, it prints nothing and writes the
- * reason to ret_message. */
+/* session_try opens the store like session_look(). If dw_open() fails, it does not complain, but
+ * writes the reason to ret_message. Returns EXIT_DONE, or the exit code of the failure. */
 int session_try(const struct options *, dw **ret_dw, char ret_message[DW_MESSAGE_SIZE]);
 
 /* session_sync waits for the answers to all operations, at most SESSION_PATIENCE. Returns
