@@ -21,8 +21,10 @@
  *	select.h   many timers at once: list, count and cancel those of a selection
  *	topic.h    settings of topics, and queues: push, take, ack
  *	ended.h    what became of a timer
+ *	why.h      what a timer waits for, and what to do about it
  *	members.h  several processes that share one store
  *	metrics.h  numbers for a monitoring system, and whether a handle is well
+ *	facts.h    what the servers of a store say of themselves
  *	journal.h  tools for the file of options.journal
  *	testing.h  a clock that a test moves
  *	wheel.h    the timing wheel alone, without a store
@@ -103,7 +105,7 @@ extern "C" {
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
 #define DW_WHY_MAX 255              /* bytes of a text of dw_set_why() */
-#define DW_TOPIC_MAX 63             /* bytes of a topic, as of an id */
+#define DW_TOPIC_MAX 63             /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
 #define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
 #define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
