@@ -1,6 +1,6 @@
 /* A Redis server inside the process, with the parts that the library needs: a small keyspace, and
  * the scripts of lua/ themselves, which Lua 5.1 runs as Redis does. A simulation can use it as its
- * server and needs no Redis. tests/unit/lua/test_keyspace.c compares it with a redis-server.
+ * server and needs no Redis. tests/unit/lua/test_redis_keyspace.c compares it with a server.
  *
  * It knows strings, hashes, lists and sorted sets, the commands that the scripts and the library
  * use, and the time that the test sets. Everything is ordered by its bytes, so the same calls
