@@ -345,7 +345,8 @@ static int check_answer(struct engine *engine, const dw_answer *answer)
 		if (!answer->tokens[i] || !token_split(answer->tokens[i], topic, &own))
 			return engine_fail(engine, DW_EINVAL,
 					   "token %zu is not one of a message: it looks like "
-					   "game.x/17/1, in Redis like game.x/1795478400000-0/1",
+					   "game.x/17/1, in Redis like "
+					   "game.x/1795478400000016-1795478400031416-0/2",
 					   i + 1);
 	return DW_OK;
 }
