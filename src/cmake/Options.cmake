@@ -1,6 +1,6 @@
 # Reads src/cli/options.txt, whose head explains the format, and sets variables for other files.
 # For option_table.h.in: DW_OPTION_ROWS, DW_EVERY_COMMAND and DW_COMMAND_TEXTS.
-# For durawheel.bash.in, .zsh.in and .fish.in: DW_BASH_*, DW_ZSH_*, DW_FISH_*.
+# For durawheel.bash.in, .zsh.in and .fish.in: DW_BASH_*, DW_ZSH_*, DW_FISH_*, DW_URL_SCHEMES.
 # For durawheel.1.in: DW_SYNOPSIS_<command> and DW_OPTIONS_<command>.
 # For src/cmake/ManPages.cmake: commands, and of each name_of_, summary_of_, example_of_, man_of_,
 # short_of_ and help_of_<command>.
@@ -153,6 +153,9 @@ set(DW_BASH_VALUES "")
 set(DW_FISH_VALUED "")
 set(DW_RUN_KEYS "")
 set(DW_RUN_FLAGS "")
+# How a URL of --store begins, for the completions.
+string(CONCAT DW_URL_SCHEMES "sqlite: redis:// rediss:// redis+sentinel:// rediss+sentinel:// "
+                             "redis+cluster:// rediss+cluster:// unix://")
 foreach(option IN LISTS options)
   string(REPLACE "-" "_" key ${option})
   string(TOUPPER ${key} id)
@@ -188,7 +191,7 @@ function(fish_option is option ret_line)
   elseif(value STREQUAL "CMD")
     set(kind " -x -a '(__fish_complete_command)'")
   elseif(value STREQUAL "URL")
-    set(kind " -x -a 'sqlite: redis:// rediss:// redis+sentinel:// redis+cluster:// unix://'")
+    set(kind " -x -a '${DW_URL_SCHEMES}'")
   elseif(value MATCHES "[|]")
     set(kind " -x -a '${words}'")
   endif()

@@ -159,6 +159,7 @@ rediss://
 redis+sentinel://
 rediss+sentinel://
 redis+cluster://
+rediss+cluster://
 unix://'
 	offers --store sqlite : timers.d
 	prints timers.db
