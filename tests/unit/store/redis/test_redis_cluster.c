@@ -62,7 +62,7 @@ static void timers_of_all_nodes_fire_and_are_cancelled(void **state)
 	"+hget +hmget +hset +hdel +hlen +hstrlen +hscan +hexists "                                 \
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
 	"+zrange +zrevrange +zrangebyscore +zrangebylex +zrevrangebylex +exists "                  \
-	"+hgetall +hincrby +zpopmin +llen +lpop +rpush +lrange +lindex"
+	"+hgetall +hincrby +llen +lpop +rpush +lrange +lindex"
 
 static void user_with_the_least_rights_is_refused_nothing(void **state)
 {

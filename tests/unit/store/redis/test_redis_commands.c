@@ -30,7 +30,7 @@
 	"+zscan +zadd +zrem +zcard +zcount +zscore +zmscore +zrank +zrevrank "                     \
 	"+zrange +zrevrange "                                                                      \
 	"+zrangebyscore +zrangebylex +zrevrangebylex +exists +hgetall +hincrby "                   \
-	"+zpopmin +llen +lpop +rpush +lrange +lindex"
+	"+llen +lpop +rpush +lrange +lindex"
 
 static struct redis_server server;
 
@@ -361,8 +361,7 @@ static bool keys_of(const struct line *line, size_t *ret_from, size_t *ret_count
 	    "ZREM",     "ZCARD",  "ZCOUNT",    "ZSCORE",        "ZMSCORE",     "ZRANK",
 	    "ZREVRANK", "ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZRANGEBYLEX", "ZREVRANGEBYLEX",
 	    "TYPE",     "ZSCAN",  "EXISTS",    "HGETALL",       "HINCRBY",     "LLEN",
-	    "LPOP",     "RPUSH",  "LRANGE",    "LINDEX",        "ZPOPMIN",     "HSTRLEN",
-	    NULL};
+	    "LPOP",     "RPUSH",  "LRANGE",    "LINDEX",        "HSTRLEN",     NULL};
 	static const char *const all[] = {"DEL", "UNLINK", NULL};
 	static const char *const script[] = {"EVAL", "EVALSHA", NULL};
 	const char *name = line->words[0];
