@@ -41,7 +41,6 @@ struct take {
 	/* The topic that has called this take (take_calls.c); "": none. No other take was told of
 	 * that message. */
 	char called[DW_TOPIC_MAX + 1];
-	size_t noting; /* index of the name whose AWAIT is under way */
 	size_t name_count;
 	char names[][DW_TOPIC_MAX + 1]; /* the topics and prefixes that the caller has named */
 };
