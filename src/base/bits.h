@@ -36,7 +36,7 @@ static inline void bits_prefetch(const void *address)
 /* BITS_NOINLINE marks a function that is never inlined, so that its callers need no stack frame. */
 #define BITS_NOINLINE __attribute__((noinline))
 
-/* BITS_COLD does the same for a function that is rarely called. */
+/* BITS_COLD marks a function that is rarely called. It is never inlined either. */
 #define BITS_COLD __attribute__((noinline, cold))
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/spread.h"
 
-/* A bucket's number is made of the octave of the duration, and the two bits below the leading
- * one. */
+/* A bucket's number is 4 * (octave - 2), plus the two bits below the highest set bit of the
+ * duration. The octave is the position of this highest bit. */
 uint32_t spread_bucket(dw_usec duration)
 {
 	uint64_t value = (uint64_t)usec_max(duration, 4);

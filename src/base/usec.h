@@ -5,8 +5,8 @@
 
 #include "durawheel/durawheel.h"
 
-/* When a wall clock was ahead by more than this and is set back, everything that it has computed is
- * computed again. A smaller step back changes nothing, as with cron. */
+/* If the wall clock is set back by more than this, all times that were computed from the clock
+ * are computed again. A smaller step back changes nothing, as with cron. */
 #define DERIVED_AGAIN DW_HOURS(3)
 
 static inline dw_usec usec_add(dw_usec a, dw_usec b)

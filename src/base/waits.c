@@ -1,5 +1,5 @@
-/* The words for what a timer waits for. The API, the command, the page and JSON have theirs from
- * this table. */
+/* The words for what a timer waits for. The API, the command, the web page and JSON all use this
+ * table. */
 #include "durawheel/why.h"
 
 #define LOOK_AT_TOPIC "topic show TOPIC"

@@ -1,6 +1,7 @@
 /* Reads a cron expression. The reader is strict. It refuses forms that cron programs read in
- * different ways, so that nobody is surprised by another time. Therefore a range never wraps, and a
- * step is not larger than its field: "*" "/90" minutes would mean once an hour. */
+ * different ways, so that nobody is surprised by another time. Therefore a range never wraps,
+ * and a step is not larger than its field. (A step of 90 in the minutes would mean once an
+ * hour.) */
 #include "calendar/cron.h"
 
 #include <string.h>
@@ -96,8 +97,8 @@ static bool take_value(struct cron_field *scan, int *ret_value)
 	return false;
 }
 
-/* take_step reads the step of the range from first to *last; it may be missing. A single value with
- * a step is a range to the end of the field. */
+/* take_step reads the step of the range from first to *last. The step may be missing. A single
+ * value with a step is a range to the end of the field. */
 static int take_step(struct cron_field *scan, bool single, int *last, int *ret_step)
 {
 	*ret_step = 1;

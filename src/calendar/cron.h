@@ -16,10 +16,11 @@ struct cron {
 	uint32_t hours, days, months, weekdays; /* bit 0 of weekdays is Sunday */
 	uint32_t days_before_last;              /* bit 2 is L-2, bit 0 is L */
 	uint8_t weekdays_nth[7];                /* bit 1 to 5: MON#1 to MON#5; bit 0: MON#L */
-	/* Both day fields are restricted: a day that matches one of them suffices. */
+	/* True if both day fields are restricted. Then a day that matches one of the two
+	 * suffices. */
 	bool either_day;
-	/* The minute or the hour begins with * or ?. Then this is an interval, which goes on in
-	 * real time when the clock is changed. */
+	/* True if the minute or the hour begins with * or ?. Then the expression is an interval,
+	 * which continues in real time when the clock is changed. */
 	bool interval;
 };
 

@@ -129,7 +129,7 @@ bool footer_parse(const char *text, size_t size, struct footer *ret_footer)
 	return true;
 }
 
-/* day_in returns the number of this day in that year. */
+/* day_in returns the number of the day, as in civil.h, on which this moment falls in this year. */
 static int64_t day_in(const struct footer_day *day, int64_t year)
 {
 	int64_t first =
@@ -146,7 +146,8 @@ static int64_t day_in(const struct footer_day *day, int64_t year)
 	return first + in_month;
 }
 
-/* change_in returns the change on this day of that year. before is the offset until then. */
+/* change_in returns the change of offset that happens on this day of this year. `before` is the
+ * offset until the change, and `after` is the offset from the change on. */
 static struct zone_change change_in(const struct footer_day *day, int64_t year, int32_t before,
 				    int32_t after)
 {

@@ -5,9 +5,11 @@
 #include "base/bits.h"
 #include "base/civil.h"
 
-/* The days of the week and the lengths of the months repeat after 400 years. */
+/* A search ends after this many months: the days of the week and the lengths of the months
+ * repeat after 400 years. */
 #define MONTHS_MAX (400 * 12)
-/* The days 0, 7, 14, 21 and 28. */
+/* The bits 0, 7, 14, 21 and 28. Shifted by the day of a month's first Monday, they are all its
+ * Mondays. */
 #define EVERY_WEEK UINT64_C(0x10204081)
 
 /* next_bit returns the position of the lowest bit from `from` on, or -1. from is at most 63. */
@@ -39,8 +41,9 @@ static int time_from(const struct cron *cron, int second)
 	return hour * 3600 + next_bit(cron->minutes, 0) * 60 + next_bit(cron->seconds, 0);
 }
 
-/* weekdays_of returns the days of a month on which one weekday, as the weekday field names it,
- * falls. Each day is a bit. first is the day of the month of the first such weekday. */
+/* weekdays_of returns the days of a month that fall on this weekday and that the weekday field
+ * names. Each day is a bit. `first` is the day of the month of the first such weekday, and
+ * `days` is the length of the month. */
 static uint64_t weekdays_of(const struct cron *cron, int weekday, int first, int days)
 {
 	unsigned nth = cron->weekdays_nth[weekday];
@@ -54,8 +57,8 @@ static uint64_t weekdays_of(const struct cron *cron, int weekday, int first, int
 	return found;
 }
 
-/* days_of_month returns the days of a month, as bits, that both day fields name together. begins is
- * the weekday of day 1. */
+/* days_of_month returns, as bits, the days of a month that match the two day fields: both
+ * fields, or one of them if `either_day` is set. `begins` is the weekday of day 1. */
 static uint64_t days_of_month(const struct cron *cron, int days, int begins)
 {
 	uint64_t by_month = cron->days, by_week = 0;

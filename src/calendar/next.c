@@ -1,11 +1,12 @@
-/* When a rule comes next. A zone is a row of spans with one offset each. Within a span, local time
- * and UTC run alike, so cron_from() finds the next occurrence. Where a span begins, two cases need
- * care: - The clock went forward: local times from begin + before on, and before begin + offset, do
- * not exist. An occurrence there is read with the offset before, so it comes once, later by as much
- * as the clock was moved (RFC 5545, java.time). - The clock went back: local times from begin +
- * offset on, and before begin + before, exist twice, and have come already in the span before. They
- * do not come again. An interval ("*" in the minute or the hour) has neither case: it goes on in
- * real time. */
+/* When a rule comes next. A zone is a sequence of spans. Each span has one offset. Within a span,
+ * local time and UTC run alike, so cron_from() finds the next occurrence. Where a span begins, two
+ * cases need care:
+ * - The clock went forward: local times from begin + before on, and before begin + offset, do not
+ *   exist. An occurrence there is read with the offset before the change. So it comes once, and
+ *   later by the time by which the clock was moved (RFC 5545, java.time).
+ * - The clock went back: local times from begin + offset on, and before begin + before, exist
+ *   twice. They were occurrences already in the span before, so they do not come again.
+ * An interval ("*" in the minute or the hour) has neither case: it continues in real time. */
 #include "calendar/next.h"
 
 #include <string.h>
@@ -15,13 +16,15 @@
 #include "base/usec.h"
 
 #define SECOND_US INT64_C(1000000)
-/* Offsets differ by less than this. A local time further ahead is that far ahead in UTC, too. */
+/* Any two offsets of a zone differ by less than this (seconds). So a local time that is further
+ * ahead than this by one offset is also ahead by every other offset. */
 #define OFFSETS_APART (3 * CIVIL_SECONDS_A_DAY)
-/* Each round passes a span, or three days without an occurrence. A rule that has an occurrence at
- * all finds it in fewer rounds. */
+/* Each round of a search passes one span, or three days without an occurrence. If there is an
+ * occurrence, the search finds it in fewer rounds. */
 #define ROUNDS_MAX 4096
 
-/* span_at returns the span that contains second. Often it is the same as the last time. */
+/* span_at returns the span that contains second. The calendar keeps the last span, because the
+ * next question is often about the same span. */
 static const struct zone_span *span_at(struct calendar *calendar, int64_t second)
 {
 	if (second < calendar->span.begin || second >= calendar->span.end)
@@ -70,9 +73,10 @@ static int64_t in_span(const struct cron *cron, const struct zone_span *span, in
 	return found;
 }
 
-/* skip_to returns where the search goes on, if the span has no more occurrence and `found` is the
- * next one by its offset. Whole spans are skipped if the local times there, and those that the
- * clock repeats after the span, have no match. */
+/* skip_to returns the second at which the search continues after this span has no more
+ * occurrence. `found` is the next occurrence by the span's offset. skip_to skips whole spans
+ * before `found` if no local time in them matches. It also looks at the local times that a clock
+ * set back repeats after the span. */
 static int64_t skip_to(const struct cron *cron, const struct zone_span *span, int64_t found)
 {
 	int64_t quiet = span->end + span->offset - OFFSETS_APART;
@@ -98,7 +102,7 @@ static int64_t next_of_cron(struct calendar *calendar, int64_t second)
 	return INT64_MAX;
 }
 
-/* next_of_all does the same as calendar_next(), but also returns excepted dates. */
+/* next_of_all does the same as calendar_next(), but also returns occurrences on excepted dates. */
 static dw_usec next_of_all(struct calendar *calendar, dw_usec after)
 {
 	int64_t second;
@@ -127,7 +131,7 @@ dw_usec calendar_next(struct calendar *calendar, dw_usec after)
 {
 	dw_usec occurrence = next_of_all(calendar, after);
 
-	/* A day has few spans, and only excepted days are passed here. */
+	/* Each round passes one span of an excepted day, and a day has few spans. */
 	for (int i = 0; i < 8 * DW_EXCEPT_MAX && calendar->except_count > 0; i++) {
 		int64_t second = second_of(occurrence), rest, day;
 		const struct zone_span *span;

@@ -12,8 +12,8 @@ enum { HEADER_SIZE = 44, COUNTS_AT = 20, TYPE_SIZE = 6, LEAP_SIZE = 12 };
 #define OFFSET_MIN (-89999)
 #define OFFSET_MAX 93599
 
-/* RFC 8536, 3.2: no change is before the Big Bang. Some files have such a time in their first
- * change. */
+/* RFC 8536, 3.2: no change is before the Big Bang, which is 2^59 seconds before 1970. Some files
+ * have this time in their first change. */
 #define TIME_MAX (INT64_C(1) << 59)
 
 /* The counts in a header, in their order. */
@@ -106,8 +106,9 @@ static const char *read_offset(const struct tzif_parts *parts, uint64_t type, in
 	return NULL;
 }
 
-/* read_changes reads the changes into the table. It returns NULL, or words that say what is wrong.
- * Files repeat an offset where only its name changes. */
+/* read_changes reads the changes into the table. It returns NULL, or words that say what is
+ * wrong. It leaves out a change to the same offset, because there only the name of the offset
+ * changes. */
 static const char *read_changes(const struct tzif_parts *parts, struct zone_table *table)
 {
 	int64_t last = INT64_MIN;
@@ -134,8 +135,8 @@ static const char *read_changes(const struct tzif_parts *parts, struct zone_tabl
 	return fault;
 }
 
-/* read_footer reads the footer. It returns NULL, or words that say what is wrong. An empty footer
- * means that nobody knows the rule for later times. */
+/* read_footer reads the footer. It returns NULL, or words that say what is wrong. If the footer
+ * is empty, the rule for later times is not known. */
 static const char *read_footer(const struct tzif_parts *parts, struct footer *ret_footer)
 {
 	const char *text = parts->footer + 1, *end;

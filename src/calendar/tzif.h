@@ -12,7 +12,7 @@
  * change before it. */
 struct zone_table {
 	int32_t first; /* the offset before the first change */
-	/* Seconds since 1970; from here on the footer counts, if it has changes. */
+	/* The footer counts from this time on (seconds since 1970), if the footer has changes. */
 	int64_t footer_from;
 	struct footer footer;
 	size_t count;

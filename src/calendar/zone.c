@@ -28,8 +28,8 @@ static bool name_is_safe(const char *name)
 	       *name != '/' && name[length - 1] != '/' && !strstr(name, "//");
 }
 
-/* is_of_machine returns true for names of files that are not zones of their own. Each machine has
- * another zone there. */
+/* is_of_machine returns true for file names that stand for the machine's own zone. They mean
+ * another zone on each machine. */
 static bool is_of_machine(const char *name)
 {
 	return strcmp(name, "localtime") == 0 || strcmp(name, "posixrules") == 0;
@@ -135,7 +135,7 @@ void zone_data_version(char *ret_version, size_t size)
 	int descriptor = path_of("tzdata.zi", path) ? open_regular(path, &fault) : -1;
 
 	if (descriptor >= 0 && read_all(descriptor, line, sizeof line - 1) > 0)
-		/* else it is not known */
+		/* if the file cannot be read, the version stays empty */
 		(void)sscanf((const char *)line, "# version %15[0-9a-z]", version);
 	if (descriptor >= 0)
 		(void)close(descriptor);
@@ -205,8 +205,8 @@ static struct zone_span span_of_table(const struct zone_table *table, int64_t se
 	return span;
 }
 
-/* go_on continues the span behind the table by the footer's changes. Changes that the table also
- * has begin no span. */
+/* go_on continues the last span of the table by the changes of the footer. A change that the
+ * table also has begins no new span. */
 static void go_on(const struct zone_table *table, int64_t second, struct zone_span *span)
 {
 	struct zone_change changes[FOOTER_CHANGES];
@@ -236,8 +236,9 @@ static void go_on(const struct zone_table *table, int64_t second, struct zone_sp
 	}
 }
 
-/* end_of_table returns where the table's last span ends. A file marks by an entry that changes
- * nothing from where on the footer counts. */
+/* end_of_table returns where the table's last span ends. The last entry of a file may change
+ * nothing. It then only marks the time from which the footer counts, so the span continues until
+ * the footer's next change. */
 static int64_t end_of_table(const struct zone_table *table, const struct zone_span *last)
 {
 	struct zone_span next = *last;

@@ -10,7 +10,8 @@
 
 struct zone_table;
 
-/* A time without a change: from begin on and before end, in seconds since 1970. */
+/* A period in which the offset does not change: from begin on and before end, in seconds since
+ * 1970. */
 struct zone_span {
 	int64_t begin, end; /* INT64_MIN and INT64_MAX: there is no change */
 	int32_t offset;     /* local time minus UTC */
@@ -23,8 +24,8 @@ struct zone_span {
 int zone_load(const struct alloc *, const char *name, struct zone_table **ret_table,
 	      char *ret_message);
 
-/* The state of a zone's file, by which a changed file is noticed. All fields are zero if there is
- * no file. */
+/* The state of a zone's file. A different state shows that the file has changed. All fields are
+ * zero if there is no file. */
 struct zone_stamp {
 	int64_t second, nanosecond, size, inode;
 };

@@ -18,9 +18,9 @@
 #include <stdbool.h>
 
 /*
- * sink: move the live entries from `at` to `end` of a ring's block one level down. The branch
- * predictor cannot guess which entries are dead. Therefore a dead one is written after the last
- * entry of its list too, but not counted: the next entry overwrites it.
+ * sink moves the live entries from `at` to `end` of a ring's block one level down. The branch
+ * predictor cannot guess which entries are dead. Therefore a dead entry is also written after the
+ * last entry of its list, but not counted: the next entry overwrites it.
  */
 static void sink(dw_wheel *wheel, unsigned ring, const union wheel_cell *at,
 		 const union wheel_cell *end)
@@ -252,8 +252,8 @@ static uint64_t piece_time(const dw_wheel *wheel, unsigned ring, uint64_t base)
 }
 
 /*
- * drained_until returns the start of the time in which the rest of the ring's earliest slot is to
- * be drained.
+ * drained_until returns the time until which the ring's earliest slot has been drained in
+ * proportion. If no piece was drained yet, it returns the time at which the slot opens.
  */
 static uint64_t drained_until(const dw_wheel *wheel, unsigned ring)
 {
@@ -332,8 +332,8 @@ static void fetch_next(const dw_wheel *wheel)
 }
 
 /*
- * take_rings: take out due timers that may lie beyond the current bucket; the current time may
- * jump. If the allowance is used up, the next advance comes here again.
+ * take_rings takes out due timers that may lie beyond the current bucket. The current time may
+ * jump. If the allowance is used up, the next advance calls take_rings again.
  */
 static size_t take_rings(dw_wheel *wheel, uint64_t now, dw_wheel_due *out, size_t max,
 			 size_t *moves)

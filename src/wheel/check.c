@@ -15,11 +15,13 @@
 enum rule {
 	RULE_LINKS = -101,    /* a list's blocks, ends and count agree */
 	RULE_OCCUPIED = -102, /* a list's bit is set when it has entries */
-	/* All deadlines in a fine list are the list's tick of the current bucket. */
+	/* The deadlines in a fine list are all the same tick of the current bucket: that of the
+	 * list. */
 	RULE_FINE = -103,
 	RULE_RING =
-	    -104, /* the deadlines in a slot belong there, after the current time, in reach */
-	/* A ring's next is its earliest occupied slot, and rings_next that of all rings. */
+	    -104, /* each deadline in a slot belongs there, after the current time, in reach */
+	/* A ring's `next` is the start of its earliest occupied slot. rings_next is the earliest
+	 * `next`. */
 	RULE_NEXT = -105,
 	RULE_WORK = -106,    /* work_at and idle_until are not after the work they announce */
 	RULE_OVERDUE = -107, /* the heap is ordered, and its deadlines are below the current time */

@@ -44,7 +44,7 @@ struct wheel_names {
 	uint32_t *elders;    /* the generation of each index that belongs to an elder */
 	uint32_t ring;       /* bits in the ring, a power of two */
 	uint32_t ring_mask;  /* index of the ring's last word */
-	uint32_t span;       /* the ring knows generations given less than this many ago */
+	uint32_t span;       /* the ring knows the last `span` generations */
 	uint32_t span_quick; /* span, or 0 once generations started again and are not unique */
 	uint32_t old;        /* a timer added this many generations ago becomes an elder */
 	uint32_t opens;      /* chunks in the stack */
@@ -79,7 +79,8 @@ struct wheel_sweep {
 	uint32_t began; /* the next generation at the start of this round */
 };
 
-/* struct wheel_overdue: a heap in chunks of memory, which are allocated and freed with its size. */
+/* struct wheel_overdue: a heap in chunks of memory. The chunks are allocated as the heap grows,
+ * and freed as it shrinks. */
 struct wheel_overdue {
 	void **chunks;
 	uint32_t chunks_count;
@@ -105,7 +106,8 @@ struct dw_wheel {
 	uint64_t idle_until;  /* nothing is due, and no ring needs work, before this */
 	uint64_t work_at;     /* no ring needs work before this */
 	uint64_t rings_next;  /* the earliest `next` of all rings */
-	uint32_t full_at;    /* the generation for which there is no room: each one took an entry */
+	/* The first generation without room, because each generation takes an entry. */
+	uint32_t full_at;
 	uint32_t stop_at;    /* an add or move with this generation calls go_on() first */
 	uint32_t fine_words; /* a bit for each word of occupied[] with an occupied fine list */
 	uint32_t

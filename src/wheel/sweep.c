@@ -158,8 +158,8 @@ static bool next_block(dw_wheel *wheel)
 	return true;
 }
 
-/* step: sweep one block, or that number of entries of the heap. Returns false if the round is
- * finished. */
+/* step: sweep one block, or as many entries of the heap as a block has. Returns false if the
+ * round is finished. */
 static bool step(dw_wheel *wheel)
 {
 	if (next_block(wheel)) {
