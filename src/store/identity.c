@@ -25,8 +25,8 @@ static void read_file(const char *path, char *ret_text, size_t size)
 		(void)close(fd); /* the file was only read, so close() loses nothing */
 }
 
-/* field_of returns a number of /proc/PID/stat, or 0 if it cannot be read. The name in field 2 may
- * hold spaces, so the count begins behind its closing parenthesis. */
+/* field_of returns the number in a field of /proc/PID/stat, or 0 if the field cannot be read. The
+ * name in field 2 may hold spaces, so the count begins behind its closing parenthesis. */
 static int64_t field_of(const char *stat, int number)
 {
 	const char *at = strrchr(stat, ')');
@@ -129,8 +129,8 @@ void identity_write(char *ret_text, size_t size)
 		       self.boot, self.pid_space, self.pid, self.start); /* the text always fits */
 }
 
-/* identity_read reads the part of an identity line behind the '|'. Returns false if the text is no
- * such part. */
+/* identity_read reads the part of an identity line behind the '|'. Returns false if the text is not
+ * such a part. */
 static bool identity_read(const char *text, struct identity *ret_identity)
 {
 	size_t boot_size = strcspn(text, " ");

@@ -31,7 +31,7 @@ void identity_write(char *ret_text, size_t size);
 /* identity_is_dead reads the part of an identity line behind the '|'. It returns true if that part
  * names a process of this machine and this pid namespace, and either kill() does not find the
  * process, or its start time differs. If anything is unknown, it returns false. identity_is_alive
- * reads the same part and returns what identity_lives() says of it. */
+ * reads the same part and returns the result of identity_lives() for it. */
 bool identity_is_dead(const char *text);
 bool identity_is_alive(const char *text);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What becomes of the numbers of several peers. A quantile of all cannot be computed from those of
- * each, so the largest one is shown. */
+/* How the numbers of several peers become one number. The quantile of all peers cannot be computed
+ * from the quantiles of each peer, so the largest quantile is shown. */
 enum how { ADD, ADD_COUNTER, MOST, ANY };
 
 static const struct {
@@ -78,7 +78,7 @@ int64_t reports_number(const char *report, const char *key)
 	return *at == 't' ? 1 : strtoll(at, NULL, 10);
 }
 
-/* text_size returns the size of the inside of a JSON string. */
+/* text_size returns the number of bytes between the quotes of a JSON string. */
 static size_t text_size(const char *text)
 {
 	size_t size = 0;
@@ -132,7 +132,7 @@ static void add_numbers(struct report_sum *sum, const char *report, bool is_left
 			add_list(sum, i, report);
 }
 
-/* add_error keeps the error that was last. */
+/* add_error keeps the latest error of all peers. */
 static void add_error(struct report_sum *sum, const char *report)
 {
 	int64_t at = reports_number(report, "last_error_at");
@@ -146,8 +146,8 @@ static void add_error(struct report_sum *sum, const char *report)
 		       text ? (int)text_size(text + 1) : 0, text ? text + 1 : ""); /* fits */
 }
 
-/* next_refused returns the next shard in the list of those that are refused, and the text of its
- * entry, or -1. `at` points to what is in front of it. */
+/* next_refused reads the next entry of the list of refused shards. `at` points to the byte in front
+ * of the entry. It returns the shard and the text of its entry, or -1 at the end of the list. */
 static int next_refused(const char *at, const char **ret_entry, size_t *ret_size)
 {
 	const char *why = find(at, "why");
@@ -160,7 +160,7 @@ static int next_refused(const char *at, const char **ret_entry, size_t *ret_size
 	return (int)(reports_number(at, "shard") % DW_SHARDS_MAX);
 }
 
-/* add_entry adds the entry to a list, if there is room. */
+/* add_entry adds the entry to a list. It drops the entry if the buffer is full. */
 static void add_entry(char *list, size_t room, const char *entry, size_t size)
 {
 	size_t used = strlen(list);
@@ -170,8 +170,8 @@ static void add_entry(char *list, size_t room, const char *entry, size_t size)
 			       entry); /* fits */
 }
 
-/* add_refused adds the shards that the server refuses to the peer, which has those in `shards`. Two
- * peers may be refused the same one, and a third one may have it and use it. */
+/* add_refused adds the shards that the server refuses to this peer. `shards` are all shards of the
+ * peer. The server may refuse a shard to two peers while a third peer has the shard and uses it. */
 static void add_refused(struct report_sum *sum, const char *report,
 			const uint64_t shards[static REPORTS_WORDS])
 {
@@ -251,7 +251,8 @@ static void write_refusals(const struct report_sum *sum, char ret_text[REPORTS_R
 			add_entry(ret_text, REPORTS_REFUSALS, entry, size);
 }
 
-/* write_shards: a shard that the server refuses to its owner counts as refused. */
+/* write_shards writes the counts of shards. A shard that the server refuses to its owner counts as
+ * refused, and not as owned. */
 static size_t write_shards(const struct report_sum *sum, unsigned shard_count, char *text,
 			   size_t used)
 {

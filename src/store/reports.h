@@ -1,5 +1,6 @@
-/* Adds up the reports of the peers of a store, so that all of them read like that of one owner. A
- * report is JSON which engine/report.c writes. Its keys stand nowhere else in the text. */
+/* Adds up the reports of the peers of a store, so that the sum reads like the report of one owner.
+ * A report is JSON that engine/report.c writes. No key occurs a second time in the text, so a
+ * search for the key finds it. */
 #ifndef DW_STORE_REPORTS_H
 #define DW_STORE_REPORTS_H
 
@@ -9,7 +10,7 @@
 
 #include "durawheel/store.h"
 
-#define REPORTS_SIZE 6144 /* of the sum, with the NUL */
+#define REPORTS_SIZE 6144 /* the size of the text of the sum, with the NUL */
 #define REPORTS_REFUSALS (REPORTS_SIZE / 2)
 
 enum { REPORTS_NUMBERS = 40, REPORTS_LISTS = 4, REPORTS_LIST_MAX = 32 };
@@ -25,23 +26,24 @@ struct report_sum {
 	char error_text[160]; /* as JSON */
 	unsigned peers, owners;
 	uint64_t owned[REPORTS_WORDS], refused[REPORTS_WORDS];
-	uint64_t used[REPORTS_WORDS];    /* owned by a peer to which they are not refused */
-	unsigned refused_count;          /* those that are not in the set, too */
+	/* Shards of which a peer is the owner and which the server does not refuse to it. */
+	uint64_t used[REPORTS_WORDS];
+	unsigned refused_count;          /* how many more shards are refused that no report names */
 	char refusals[REPORTS_REFUSALS]; /* as JSON, with commas between them */
 };
 
-/* reports_add_left adds only the counters: the peer has left. */
+/* reports_add_left adds the report of a peer that has left. Only its counters count. */
 void reports_add_left(struct report_sum *, const char *report);
 
-/* reports_add adds a peer that lives, with the shards that it has. */
+/* reports_add adds the report of a living peer, with the shards that it has. */
 void reports_add(struct report_sum *, const char *report,
 		 const uint64_t shards[static REPORTS_WORDS]);
 
-/* reports_write writes the sum for a store with so many shards. */
+/* reports_write writes the sum for a store that has shard_count shards. */
 void reports_write(const struct report_sum *, unsigned shard_count, char ret_text[REPORTS_SIZE]);
 
-/* reports_number reads a number of a report; 0: it has no such key. reports_words reads a text;
- * "": it has none. */
+/* reports_number returns the number of a key in a report, or 0 if the report does not have the key.
+ * reports_words returns the text of a key, or "" if the report does not have it. */
 int64_t reports_number(const char *report, const char *key);
 void reports_words(const char *report, const char *key, char *ret_words, size_t size);
 

@@ -20,9 +20,9 @@ int sqlite_store_open(dw_store **ret_store, const char *path, const dw_store_env
  * wait for it. */
 void sqlite_store_look_every(dw_store *, dw_usec tick);
 
-/* redis_store_open connects to the server of url (redis:// or unix://) and opens the namespace
- * env->name there. On failure it returns DW_EINVAL (the URL or the name is wrong), DW_EOWNED,
- * DW_ESTORE, DW_ENOMEM or DW_ESYS, and ret_message says why. */
+/* redis_store_open connects to the server of url, of any form that redis/url.h reads, and opens the
+ * namespace env->name there. On failure it returns DW_EINVAL (the URL or the name is wrong),
+ * DW_EOWNED, DW_ESTORE, DW_ENOMEM or DW_ESYS, and ret_message says why. */
 int redis_store_open(dw_store **ret_store, const char *url, const dw_store_env *env,
 		     char *ret_message);
 

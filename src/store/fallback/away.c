@@ -13,8 +13,8 @@ struct writing {
 	enum merge_effect effect;
 };
 
-/* body_size returns the size of the row's body. A claim has a body, too, which the row does not
- * keep. */
+/* body_size returns the size of the row's body. Only a put has a body in its row: the body of a
+ * claim is not kept. */
 static size_t body_size(const dw_op *op)
 {
 	return op->kind == DW_OP_PUT ? op->body_size : 0;
@@ -52,7 +52,7 @@ static bool begin(struct fallback *fallback, struct writing *writing, const stru
 			     writing);
 }
 
-/* undo makes the row in memory as it is in the file. */
+/* undo sets the row in memory back to what the file has. */
 static void undo(struct fallback *fallback, struct writing *writing)
 {
 	writing->row->writes--;
@@ -112,8 +112,8 @@ void away_take(struct fallback *fallback, dw_op *op)
 		fallback_answer(fallback, op, DW_ENOMEM);
 		return;
 	}
-	/* No generation in Redis was later than this one, and the generation of the replay will not
-	 * be earlier. */
+	/* This generation is at least as high as every generation in Redis. It is at most as high
+	 * as the generation that the replay will get. */
 	if (op->kind == DW_OP_PUT || op->kind == DW_OP_MOVE)
 		writing->row->generation = stamp.floor;
 	if (!begin(fallback, writing, &merge)) {
@@ -145,7 +145,7 @@ static void note_row(struct fallback *fallback, const struct writing *writing)
 		journal->oldest = fallback->env.now(fallback->env.now_user);
 }
 
-/* set_head writes what the engine knows of the timer from now on. */
+/* set_head fills in the answer with what the engine then knows of the timer. */
 static void set_head(dw_op *op, const struct row *row)
 {
 	if (op->kind == DW_OP_CLAIM) {

@@ -7,7 +7,7 @@
 #include "base/usec.h"
 #include "port/driven.h"
 
-/* Then a caller whose operation is in doubt is answered. */
+/* While Redis is away, an operation whose outcome is not known is answered after DOUBT_PATIENCE. */
 #define DOUBT_PATIENCE DW_MILLISECONDS(1200)
 #define PATIENCE DW_SECONDS(5)
 #define WINDOW 4096u
@@ -24,8 +24,8 @@ static dw_usec steady(const struct fallback *fallback)
 
 /* ---- Which way ----------------------------------------------------------------------------- */
 
-/* waits returns true if the operation must not be done before Redis has all rows. Otherwise it
- * would read an older state than the rows have. */
+/* waits returns true if the operation must not be done before Redis has all rows. If it were done
+ * earlier, it would read an older state than the rows describe. */
 static bool waits(const dw_op *op)
 {
 	switch (op->kind) {
@@ -38,14 +38,15 @@ static bool waits(const dw_op *op)
 	}
 }
 
-/* waits_away returns true if the operation is of use, or can resolve a doubt, only when Redis is
- * back. */
+/* waits_away returns true if the operation must wait until Redis is back. An INBOX is useless
+ * before, and only Redis knows whether an earlier attempt of a PUT was done. */
 static bool waits_away(const dw_op *op)
 {
 	return op->kind == DW_OP_INBOX || (op->kind == DW_OP_PUT && op->flags & DW_OP_AGAIN);
 }
 
-/* is_lasting returns true if the operation waits for the server, and nobody for its answer. */
+/* is_lasting returns true if the operation waits for the server even during an outage. No caller
+ * waits for its answer. */
 static bool is_lasting(const dw_op *op)
 {
 	return op->kind == DW_OP_LOSS || op->kind == DW_OP_REPUSH || op->kind == DW_OP_DISOWN;
@@ -98,7 +99,8 @@ static void take(struct fallback *fallback, dw_op *op)
 	op->status = DW_OK;
 	op->level = DW_STORED;
 	op->next = NULL;
-	if (op->kind == DW_OP_OWN) { /* without the ownership no claim is valid any more */
+	/* an OWN is sent without the ownership, so no claim is valid any more */
+	if (op->kind == DW_OP_OWN) {
 		fallback->replay.has_void = false;
 		rows_index_each(&fallback->journal.rows, lose_claim, NULL);
 	}
@@ -321,7 +323,7 @@ static dw_usec fallback_due(const dw_store *base)
 		return fallback->now;
 	if (fallback->state == DW_JOURNAL_REPLAYS && fallback->replay.at > fallback->now)
 		at = usec_min(at, fallback->replay.at);
-	/* Then callers whose operations are in doubt are answered. */
+	/* Callers whose operations are in doubt must be answered in time, so look often. */
 	if (fallback->state == DW_JOURNAL_TAKES)
 		at = usec_min(at, usec_add(fallback->now, DW_MILLISECONDS(50)));
 	return at;

@@ -9,8 +9,8 @@
 typedef int (*fallback_open_fn)(dw_store **ret_store, const char *where, const dw_store_env *,
 				char *ret_message);
 
-/* The parts of such a store. open_front opens the store of `url`; it also returns DW_OK, as a
- * client, if the server is away. open_journal opens the file. */
+/* The parts of such a store. open_front opens the store of `url`. If the server is away, open_front
+ * also returns DW_OK, and the handle is a client. open_journal opens the file. */
 struct fallback_parts {
 	fallback_open_fn open_front;
 	const char *url;

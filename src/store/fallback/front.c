@@ -1,4 +1,4 @@
-/* Members of the class that only pass on to the store of Redis. */
+/* Functions of the class that only call the same function of the store of Redis. */
 #include "port/driven.h"
 #include "store/fallback/core.h"
 

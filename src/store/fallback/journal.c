@@ -143,7 +143,8 @@ static int add_row(struct journal *journal, const dw_row *stored, const struct r
 	if (words->what == DW_OP_PUT)
 		row->words.attempt = stored->head.attempt;
 	row->number = stored->head.generation;
-	row->is_sent = true; /* it may have been sent by the process that wrote it, which is gone */
+	/* the process that wrote the row has ended, and may have sent the row to Redis */
+	row->is_sent = true;
 	row->bytes = stored->body_size; /* this includes the bytes of the row itself */
 	journal->rows.bytes += row->bytes;
 	if (!journal->oldest)
@@ -220,8 +221,8 @@ static int load(struct journal *journal, size_t *damaged, char *message)
 	return status;
 }
 
-/* explain_owner replaces the advice in the message: it was written for a store, and is wrong for a
- * journal. */
+/* explain_owner replaces the advice in the message. The advice was written for a store, and is
+ * wrong for a journal. */
 static void explain_owner(char *message)
 {
 	static const char advice[] = "; a journal is one program's: name another file";

@@ -16,7 +16,7 @@ struct journal {
 	dw_usec oldest;       /* when the first row was written (wall clock) */
 	struct origin origin; /* the origin that the file has */
 	dw_usec ahead;        /* origin.ahead when this process opened the file */
-	/* If is_noting: the origin that is being written into the file. */
+	/* The origin that is being written into the file, if is_noting is true. */
 	struct origin origin_writes;
 	bool is_noting;
 	uint64_t floor; /* the highest floor that was a guess */
@@ -30,7 +30,7 @@ struct journal {
 int journal_open(struct journal *, const struct fallback_parts *, const dw_store_env *,
 		 size_t *ret_damaged, char *ret_message);
 
-/* journal_stop waits for what is being written; journal_free closes the file. */
+/* journal_stop waits until the file has been written; journal_free closes it. */
 int journal_stop(struct journal *, dw_usec patience);
 void journal_free(struct journal *);
 
@@ -38,15 +38,16 @@ void journal_free(struct journal *);
  * ticket_of(op)->call is then the context. They return false without memory; then nothing was
  * begun. */
 bool journal_write(struct journal *, const struct row_write *, void *context);
-/* journal_pass is for a row that is a put. It does with the row what the operation does with its
- * timer. */
+/* journal_pass changes a row that is a put: the file does the operation on the row, as a store
+ * would do it on the timer. */
 bool journal_pass(struct journal *, const struct row *, const dw_op *, void *context);
 bool journal_delete(struct journal *, const struct row *, void *context);
 /* journal_bury makes a damaged row a dead letter of the file. */
 bool journal_bury(struct journal *, const dw_row *damaged, void *context);
 bool journal_read(struct journal *, size_t limit, void *context);
-/* journal_note writes the origin into the file, unless it is already being written. The context is
- * the journal; its owner passes the answer to journal_noted(). */
+/* journal_note writes the origin into the file, unless an origin is already being written. The
+ * context of the operation is the journal. The owner of the journal passes the answer to
+ * journal_noted(). */
 void journal_note(struct journal *, const struct origin *);
 void journal_noted(struct journal *, dw_op *);
 dw_op *journal_collect(struct journal *);

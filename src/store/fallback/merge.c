@@ -70,7 +70,7 @@ static bool is_here_only(const struct row *row)
 	return row && row->words.flags & ROW_ABSENT && !row->is_sent;
 }
 
-/* pass keeps the row, which is a put, and changes it in the file. */
+/* pass keeps the row, which is a put. The file does the operation on the row. */
 static struct merge pass(struct merge merge, const struct row *row)
 {
 	merge.effect = MERGE_PASS;
@@ -151,7 +151,7 @@ static struct merge merge_delivery_of_put(const dw_op *op, struct merge merge,
 	return merge;
 }
 
-/* merge_delivery takes a verdict on a delivery of the timer that Redis has. The verdict may come
+/* merge_delivery takes a verdict on a delivery of a timer that Redis has. The verdict may arrive
  * twice. */
 static struct merge merge_delivery(const dw_op *op, struct merge merge, const struct row *row)
 {

@@ -1,6 +1,6 @@
-/* The origin: for which server the rows of a journal are, and how much that server's clock differs
- * from this machine's. The file keeps the origin in a row of its own. So a program that starts
- * while Redis is away knows it, and no other server gets the rows. */
+/* The origin says to which server the rows of a journal belong, and how much that server's clock
+ * differs from this machine's. The file keeps the origin in a row of its own. So a program that
+ * starts while Redis is away knows the server, and no other server gets the rows. */
 #ifndef DW_STORE_FALLBACK_ORIGIN_H
 #define DW_STORE_FALLBACK_ORIGIN_H
 
@@ -12,7 +12,7 @@
 struct origin {
 	dw_origin server; /* the server; its address is "" if it is unknown */
 	dw_usec ahead;    /* how far the server's clock is ahead of this machine's */
-	uint64_t floor;   /* the highest generation that the server has told this program */
+	uint64_t floor;   /* the highest generation that the server has reported */
 };
 
 /* origin_read reads the origin from the row with the id ORIGIN_ID. */
@@ -22,8 +22,8 @@ void origin_read(struct origin *, const struct row_words *, const void *body, si
  * memory. */
 dw_op *origin_op(const struct alloc *, const char *name, const struct origin *);
 
-/* origin_differs returns true if the server is another one. It is the same if its address is, or if
- * it has the same namespace. */
+/* origin_differs returns true if the server is not the one of the origin. A server with the same
+ * address is the same. So is a server whose namespace has the same era. */
 bool origin_differs(const struct origin *, const dw_origin *server);
 
 /* origin_is_old returns true if the same server has a new era, or if its clock differs by another

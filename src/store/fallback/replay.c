@@ -1,5 +1,5 @@
-/* Redis is back: it gets the rows in the order of their numbers, a page at a time. A row leaves the
- * file as soon as Redis has answered it. */
+/* When Redis is back, sends it the rows in the order of their numbers, a page at a time. A row is
+ * deleted from the file as soon as Redis has answered it. */
 #include "base/usec.h"
 #include "port/driven.h"
 #include "store/fallback/core.h"
@@ -27,7 +27,7 @@ bool replay_work(struct fallback *fallback)
 	return true;
 }
 
-/* set_aside buries a row that was damaged after the journal was opened. */
+/* set_aside makes a dead letter of a row that was damaged after the journal was opened. */
 static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *stored)
 {
 	if (!journal_bury(&fallback->journal, stored, row))
@@ -39,9 +39,9 @@ static bool set_aside(struct fallback *fallback, struct row *row, const dw_row *
 	return true;
 }
 
-/* note_claim adds what became of the timer in the journal, which memory knows better than the file.
- * The attempt and the retries of a claimed put are in the file's head. The claim is valid if this
- * owner has not lost the ownership. */
+/* note_claim adds to the words what memory knows better than the file: how the claim of the timer
+ * stands. The attempt and the retries of a claimed put are in the file's head. The claim is valid
+ * if this owner has not lost the ownership. */
 static void note_claim(const struct fallback *fallback, const struct row *row, const dw_head *head,
 		       struct row_words *words)
 {
@@ -61,9 +61,10 @@ static void note_claim(const struct fallback *fallback, const struct row *row, c
 		words->base = row->generation;
 }
 
-/* raise_floor corrects a row's floor that was a guess, because the server has told its time now. It
- * never lowers a floor, because the engine knows the timer by it. An earlier process has written
- * its row when this machine's clock showed the floor. */
+/* raise_floor replaces a floor that was a guess, now that the server has reported its time. It
+ * never lowers a floor, because the engine knows the timer by this floor. The age of a row of an
+ * earlier process is computed from its floor, which was that process's clock when it wrote the
+ * row. */
 static void raise_floor(struct fallback *fallback, const struct row *row, struct row_words *words)
 {
 	dw_usec now = fallback->env.now(fallback->env.now_user);
@@ -164,9 +165,9 @@ static const char *words_of(int status)
 	}
 }
 
-/* is_worth_telling returns true if the program must learn that the replay changed nothing. If a
- * settled timer is gone or is another one, that was wanted. So was a cancelled timer that Redis
- * never had. */
+/* is_worth_telling returns true if the program must learn that the replay changed nothing. It need
+ * not learn that a settled timer is gone or was replaced, or that Redis never had a cancelled
+ * timer. */
 static bool is_worth_telling(const dw_op *op, const struct row *row)
 {
 	bool is_gone = op->status == DW_ENOENT;

@@ -1,15 +1,17 @@
 /* A row of the journal: the difference between what Redis has under an id and what was promised
  * about that id while Redis was away. An id has one row at most.
  *
- * In the file a row is a timer of the SQLite store: its generation is the row's number, its topic
- * the namespace, its due the timer's. Its data are these bytes, little-endian:
+ * In the file a row is a timer of the SQLite store. The timer's generation is the row's number, its
+ * topic is the namespace, and its deadline is that of the journaled timer. Its data are these
+ * bytes, little-endian:
  *
- *	0  1, the version of the layout, u8   1  what, u8   2  flags, u8   3  retries, u8
- *	4  attempt, u32    8  base, u64       16  floor, u64     24  fence, u64
+ *	 0  1, the version of the layout, u8   1  what, u8   2  flags, u8   3  retries, u8
+ *	 4  attempt, u32    8  base, u64       16  floor, u64     24  fence, u64
  *	32 session, u64    40 the timer's record, of a put
  *
- * One more row, of ORIGIN_ID, says which server they are for: what is 0, base the difference of the
- * clocks, and behind the words stand its era and its address, each with its NUL. */
+ * One more row has the id ORIGIN_ID. It says to which server the rows belong: `what` is 0, `base`
+ * is the difference of the clocks, and behind these fields stand the era and the address of the
+ * server, each with its NUL. */
 #ifndef DW_STORE_FALLBACK_ROW_H
 #define DW_STORE_FALLBACK_ROW_H
 
@@ -20,8 +22,8 @@
 #include "durawheel/store.h"
 #include "port/op.h"
 
-/* The id of the row that says for which server the other rows are (origin.h). A timer of this id is
- * not journaled. */
+/* The id of the row that says to which server the other rows belong (origin.h). A timer with this
+ * id is not journaled. */
 #define ORIGIN_ID "durawheel: the server of this journal"
 #define ROW_ORIGIN ((dw_op_kind)0)
 
@@ -48,7 +50,7 @@ struct row {
 	uint64_t number;     /* the row's generation in the file */
 	/* The engine has claimed the timer from the journal, and has given no verdict. */
 	bool is_claimed;
-	bool has_begun;  /* that claim has started the handler: DW_REPLAY_LOCAL */
+	bool has_begun;  /* the handler of this claim has started: DW_REPLAY_LOCAL */
 	uint8_t claims;  /* how many claims were made in the journal */
 	dw_usec at;      /* when the row was written (steady clock); 0: by an earlier process */
 	size_t bytes;    /* the row's bytes in the file */
@@ -59,8 +61,7 @@ struct row {
 	char id[];
 };
 
-/* A row that is to be written. `due` is the timer's deadline. A put also has the timer's record as
- * `body`. */
+/* A row to be written. `due` is the timer's deadline. For a put, `body` is the timer's record. */
 struct row_write {
 	const char *id;
 	const struct row_words *words;

@@ -7,7 +7,7 @@
 struct rows_index {
 	struct linear table;
 	size_t bytes;           /* the bytes of all rows together */
-	struct op_queue behind; /* operations that waited for rows that were removed since */
+	struct op_queue behind; /* operations that waited for rows which were since removed */
 };
 
 int rows_index_init(struct rows_index *, const struct alloc *);

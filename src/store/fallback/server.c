@@ -1,4 +1,5 @@
-/* What the file knows of the server and its clock, for the time when the server is away. */
+/* Writes into the file what is known of the server and its clock, for use while the server is
+ * away. */
 #include <string.h>
 
 #include "base/usec.h"

@@ -2,7 +2,7 @@
 
 #include "store/fallback/core.h"
 
-/* add makes an event for the program. Without memory the program is not told; the row and the
+/* add makes an event for the program. Without memory the program gets no event. The row and the
  * outage are not affected. */
 static dw_store_event *add(struct fallback *fallback, dw_event_kind kind, int status,
 			   const char *words)

@@ -10,7 +10,7 @@
 struct dead_letter {
 	struct dead_letter *before;
 	struct dead_letter *after;
-	/* Numbers count the letters in the order of their death; none is used again. */
+	/* Numbers count the letters in the order of their death. No number is used twice. */
 	uint64_t number;
 	dw_usec at;
 	dw_reason reason;

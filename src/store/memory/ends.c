@@ -61,7 +61,7 @@ struct stored_end *ends_make(struct ends *ends, const struct alloc *alloc, const
 void ends_add(struct ends *ends, const struct alloc *alloc, struct stored_end *end)
 {
 	struct stored_end *before =
-	    (struct stored_end *)(void *)id_map_find(&ends->by_id, end->name.id); /* first */
+	    (struct stored_end *)(void *)id_map_find(&ends->by_id, end->name.id); /* first field */
 
 	if (before)
 		drop(ends, alloc, before);
@@ -71,8 +71,8 @@ void ends_add(struct ends *ends, const struct alloc *alloc, struct stored_end *e
 
 const struct stored_end *ends_find(const struct ends *ends, const char *id, dw_usec now)
 {
-	const struct stored_end *end =
-	    (const struct stored_end *)(const void *)id_map_find(&ends->by_id, id); /* first */
+	const struct stored_end *end = (const struct stored_end *)(const void *)id_map_find(
+	    &ends->by_id, id); /* first field */
 
 	return end && end->place.due > now ? end : NULL;
 }
@@ -80,7 +80,7 @@ const struct stored_end *ends_find(const struct ends *ends, const char *id, dw_u
 bool ends_ask(struct ends *ends, const char *id, dw_usec now)
 {
 	struct stored_end *end =
-	    (struct stored_end *)(void *)id_map_find(&ends->by_id, id); /* first */
+	    (struct stored_end *)(void *)id_map_find(&ends->by_id, id); /* first field */
 	dw_usec until = end ? ended_until(end->bytes, end->size, end->place.due, now) : 0;
 
 	if (end && until != end->place.due) {

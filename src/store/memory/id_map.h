@@ -6,7 +6,7 @@
 #include "base/linear.h"
 
 struct id_map_node {
-	struct linear_node link; /* first */
+	struct linear_node link; /* must be the first field */
 	const char *id;
 };
 

@@ -54,5 +54,5 @@ void inbox_clear(struct inbox *inbox, const struct alloc *alloc)
 
 struct inbox_entry *inbox_find(const struct inbox *inbox, const char *id)
 {
-	return (struct inbox_entry *)(void *)id_map_find(&inbox->by_id, id); /* first */
+	return (struct inbox_entry *)(void *)id_map_find(&inbox->by_id, id); /* the first field */
 }

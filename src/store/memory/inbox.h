@@ -8,7 +8,7 @@
 #include "store/memory/id_map.h"
 
 struct inbox_entry {
-	struct id_map_node name; /* first */
+	struct id_map_node name; /* must be the first field */
 	struct inbox_entry *before;
 	struct inbox_entry *after;
 	uint64_t generation;

@@ -14,11 +14,12 @@
 enum { LINK_ALL, LINK_STATE, LINKS };
 
 struct queue_message {
-	struct linear_node node; /* first; its hash is the number */
+	struct linear_node node; /* must be the first field; its hash is the message's number */
 	struct queue_message *prev[LINKS], *next[LINKS];
 	struct queue_list *list; /* the list of the state that the message has */
 	dw_head head;
-	dw_usec until;       /* taken: when it is handed out again; later: when it returns */
+	/* if taken: when the message is handed out again; if later: when it returns */
+	dw_usec until;
 	uint64_t deliveries; /* how often this message was handed out */
 	size_t body_size;
 	unsigned char body[];
@@ -156,7 +157,7 @@ static bool is_expired(const struct queue_message *message,
 	return settings->expire_us > 0 && usec_sub(now, message->head.due) > settings->expire_us;
 }
 
-/* expire drops the message if its time is over. */
+/* expire drops the message if it has waited for longer than the topic's expire_us. */
 static bool expire(struct queue *queue, struct queue_message *message,
 		   const struct dw_topic_settings *settings, dw_usec now)
 {
@@ -190,8 +191,9 @@ static struct queue_message *next_of(struct queue *queue, const struct dw_topic_
 	return message;
 }
 
-/* bring_forward shortens the wait of messages that wait beyond `latest`: they now wait until
- * `again`. Without `all` it changes only computed times. */
+/* bring_forward shortens the wait of messages that return after `latest`: they then return at
+ * `again`. If `all` is false, it changes only times that were computed, and none that a verdict has
+ * set. */
 static void bring_forward(struct queue_list *list, dw_usec latest, dw_usec again, bool all)
 {
 	struct queue_message *message = list->last, *before;
@@ -204,8 +206,8 @@ static void bring_forward(struct queue_list *list, dw_usec latest, dw_usec again
 	}
 }
 
-/* clock_was_ahead brings messages forward that were hidden by a clock that was far ahead, and was
- * set back since. */
+/* clock_was_ahead corrects times that were computed while the clock was far ahead. When such a
+ * clock is set back, the messages would stay hidden for too long. */
 static void clock_was_ahead(struct queue *queue, const struct dw_topic_settings *settings,
 			    dw_usec now)
 {
@@ -278,8 +280,8 @@ void queue_take(struct queue *queue, dw_op *op, const struct dw_topic_settings *
 
 /* ---- Answer -------------------------------------------------------------------------------- */
 
-/* held returns the message whose last delivery the token names, if that delivery is not over; or
- * NULL. */
+/* held returns the message whose last delivery the token names, if that delivery is not over.
+ * Otherwise it returns NULL. */
 static struct queue_message *held(struct queue *queue, const char *token)
 {
 	uint64_t number, delivery;

@@ -8,7 +8,7 @@
 #include "store/memory/table.h"
 
 struct memory_store {
-	dw_store store; /* first: the public view */
+	dw_store store; /* must be the first field: the engine's view of the store */
 	dw_store_env env;
 	struct alloc alloc;
 	struct timer_table *table;

@@ -145,7 +145,8 @@ static void timer_update(struct timer_table *table, struct stored_timer *timer,
 	table->claimed += stored_is_claimed(timer);
 }
 
-/* copy_why copies the text that the operation brings. It sets *ret_why to NULL if there is none. */
+/* copy_why copies the operation's text for dw_set_why(). It sets *ret_why to NULL if there is no
+ * text. */
 static int copy_why(struct timer_table *table, const dw_op *op, char **ret_why)
 {
 	*ret_why = NULL;
@@ -244,7 +245,7 @@ static int carry_out(struct timer_table *table, dw_op *op, struct stored_timer *
 	return DW_OK;
 }
 
-/* show puts the timer into the answer, as it is after the step. */
+/* show puts the timer, as it is after the step, into the answer. */
 static int show(struct timer_table *table, dw_op *op, const struct stored_timer *timer,
 		const struct life_step *step)
 {
@@ -320,7 +321,8 @@ static void add_letter(struct timer_table *table, dw_op *op)
 		op->status = dead_letters_add(&table->dead, &table->alloc, &letter);
 }
 
-/* tell_owner leaves a note in the inbox that settings have changed. */
+/* tell_owner adds an entry to the inbox that tells the owner of changed settings. Its id is
+ * empty. */
 static int tell_owner(struct timer_table *table, const struct table_caller *caller)
 {
 	struct inbox_entry *entry;
@@ -395,8 +397,7 @@ static void purge(struct timer_table *table, dw_op *op)
 	ends_clear(&table->ends, &table->alloc);
 }
 
-/* apply_to_topic does an operation on a topic. Returns false if the operation is no such
- * operation. */
+/* apply_to_topic does an operation on a topic. Returns false if this is another operation. */
 static bool apply_to_topic(struct timer_table *table, dw_op *op, const struct table_caller *caller)
 {
 	switch (op->kind) {

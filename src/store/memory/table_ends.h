@@ -4,9 +4,9 @@
 
 #include "store/memory/table_scan.h"
 
-/* table_end_make makes the end that the step brings. *ret_end stays NULL if no end is kept. timer
- * is NULL if there is no timer. Returns DW_OK or DW_ENOMEM. table_end_add adds the end; if it is
- * NULL, nothing happens. */
+/* table_end_make makes the end that the step leaves behind. *ret_end stays NULL if no end is kept.
+ * timer is NULL if there is no timer. Returns DW_OK or DW_ENOMEM. table_end_add adds the end; if
+ * the end is NULL, it does nothing. */
 int table_end_make(struct timer_table *, const dw_op *, const struct stored_timer *,
 		   const struct life_step *, struct stored_end **ret_end);
 void table_end_add(struct timer_table *, struct stored_end *);

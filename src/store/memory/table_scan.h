@@ -1,4 +1,4 @@
-/* The members of a table of timers, and the operations that only read it. */
+/* The fields of a table of timers, and the operations that only read it. */
 #ifndef DW_STORE_MEMORY_TABLE_SCAN_H
 #define DW_STORE_MEMORY_TABLE_SCAN_H
 
@@ -15,7 +15,7 @@
 
 /* A timer is one block: the struct, the links of the skip list, body, id, topic. */
 struct stored_timer {
-	struct id_map_node name; /* first */
+	struct id_map_node name; /* must be the first field */
 	struct skiplist_node place;
 	struct life_record record;
 	const char *topic;
@@ -61,7 +61,7 @@ static inline struct why stored_why(const struct stored_timer *timer)
 /* table_find returns the timer of the id, or NULL. */
 static inline struct stored_timer *table_find(const struct timer_table *table, const char *id)
 {
-	return (struct stored_timer *)(void *)id_map_find(&table->timers, id); /* first */
+	return (struct stored_timer *)(void *)id_map_find(&table->timers, id); /* the first field */
 }
 
 /* table_row makes a row of the timer for an answer. Returns NULL without memory. */

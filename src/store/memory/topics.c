@@ -51,7 +51,8 @@ dw_usec topics_of_keep(const struct topics_of *topics, const char *name)
 	return topic ? topic->settings.keep_us : 0;
 }
 
-/* tally counts what the topic's settings mean for every operation. */
+/* tally adds the topic to the counts of closed and keeping topics. If `counts` is false, tally
+ * subtracts it. */
 static void tally(struct topics_of *topics, const struct set_topic *topic, bool counts)
 {
 	uint32_t by = counts ? 1 : UINT32_MAX; /* UINT32_MAX subtracts one */
