@@ -60,7 +60,7 @@ static int rename_new(const char *from, const char *to)
 	return 0;
 }
 
-/* make_beside makes an empty file under another name, closes it and then gives it its own name.
+/* make_beside makes an empty file under a temporary name, closes it, and then renames it to `path`.
  * This process must not close a descriptor of a file that it also has open as a database, because
  * the kernel would drop the locks of that connection. */
 static int make_beside(const char *path)
@@ -215,7 +215,8 @@ static int look_at_first_page(sqlite3 *handle, const char **ret_why)
 static int set_up(struct sqlite_db *db, struct sqlite_patience *patience, const char **ret_why)
 {
 	sqlite3_int64 version = 0;
-	/* To read it, SQLite would make a log, which the file's owner could not write. */
+	/* A connection that can only read is refused: SQLite would still make a log, and the file's
+	 * owner could not write that log. */
 	int code = SQLITE_READONLY;
 
 	if (!sqlite3_db_readonly(db->handle, "main"))
@@ -248,7 +249,8 @@ static const char *explain_read_only(const char *path)
 	return "is read-only for this user: run as the file's user, or let this one write it";
 }
 
-/* explain says why SQLite failed: in clearer words than SQLite's where we have them. */
+/* explain returns words for the reason why SQLite failed. For common reasons they are clearer than
+ * SQLite's own words. */
 static const char *explain(sqlite3 *handle, const char *path, int code)
 {
 	switch (code & 0xff) {

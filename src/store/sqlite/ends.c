@@ -33,8 +33,8 @@ int sqlite_end_note(struct sqlite_session *session, const dw_op *op, const struc
 	return SQLITE_OK;
 }
 
-/* write stores the end. If a row of the id exists, it is replaced and keeps its number. So the
- * number of the last inserted row shows whether a row was replaced. */
+/* write stores the end. If the id already has a row, the new row replaces it and has the same
+ * number. So the number of the last inserted row shows whether a row was replaced. */
 static int write(struct sqlite_session *session, const char *id, const dw_ended *ended)
 {
 	unsigned char bytes[ENDED_SIZE_MAX];
@@ -51,8 +51,8 @@ static int write(struct sqlite_session *session, const char *id, const dw_ended 
 	return code;
 }
 
-/* survive forgets all stored ends if they are damaged. The operation that ends the timer then
- * succeeds all the same. */
+/* survive deletes all stored ends if they are damaged. So the operation that ends the timer still
+ * succeeds. */
 static int survive(struct sqlite_session *session, int code)
 {
 	if (!sqlite_db_is_damage(code))
@@ -77,7 +77,8 @@ int sqlite_end_add(struct sqlite_session *session, const char *id, struct sqlite
 	return code ? survive(session, code) : sqlite_end_forget(session);
 }
 
-/* oldest finds the end that expires first. It sets *ret_number to 0 if that end may stay. */
+/* oldest finds the end that expires first. It sets *ret_number to 0 if that end need not be
+ * dropped. */
 static int oldest(struct sqlite_session *session, dw_usec now, sqlite3_int64 *ret_number)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_ENDED_OLDEST);

@@ -1,5 +1,5 @@
-/* The ends of timers in the database. Of each id the last end is kept. The functions return SQLite
- * codes, as in operations.h. */
+/* The remembered ends of timers in the database. The last end of each id is kept. The functions
+ * return SQLite codes, as in operations.h. */
 #ifndef DW_STORE_SQLITE_ENDS_H
 #define DW_STORE_SQLITE_ENDS_H
 
@@ -7,14 +7,14 @@
 #include "store/sqlite/row.h"
 #include "timer/ended.h"
 
-/* The end that an operation gives a timer. */
+/* How an operation ends a timer. */
 struct sqlite_end {
 	dw_ended ended; /* ended.end is DW_END_UNKNOWN if no end is kept */
 	char topic[DW_TOPIC_MAX + 1];
 };
 
-/* sqlite_end_note remembers which end the step is for the timer of the row. Call it while the row
- * can still be read. */
+/* sqlite_end_note finds out how the step ends the timer of the row, and remembers it in *ret_end.
+ * Call it while the row can still be read. */
 int sqlite_end_note(struct sqlite_session *, const dw_op *, const struct sqlite_row *,
 		    const struct life_step *, struct sqlite_end *ret_end);
 

@@ -219,7 +219,7 @@ static int carry_out(struct sqlite_session *session, dw_op *op, const struct sto
 					       : code;
 }
 
-/* show puts the timer into the answer, as it is after the step. Returns false without memory. */
+/* show puts the timer, as it is after the step, into the answer. Returns false without memory. */
 static bool show(struct sqlite_session *session, dw_op *op, const struct sqlite_row *row,
 		 const struct life_step *step)
 {
@@ -328,7 +328,7 @@ static int requeue(struct sqlite_session *session, dw_op *op)
 
 /* ---- Topics ---- */
 
-/* tell_owner leaves a note in the inbox that the settings of a topic have changed. */
+/* tell_owner adds an entry to the inbox that tells the owner of changed settings of a topic. */
 static int tell_owner(struct sqlite_session *session)
 {
 	if (session->env->role == DW_OWNER)
@@ -358,8 +358,8 @@ static int put(struct sqlite_session *session, dw_op *op)
 	return code;
 }
 
-/* end_timer ends a delivery, and pushes the message into which the timer turns. The timer ends only
- * if the message can be stored, and the other way round. */
+/* end_timer ends a delivery, and pushes the message into which the timer turns. Either both are
+ * done, or neither is done. */
 static int end_timer(struct sqlite_session *session, dw_op *op)
 {
 	int code;

@@ -19,7 +19,7 @@ enum { LINE_SIZE = 160 };
 /* The parts of the owner's row that a refusal names. */
 struct holder {
 	struct identity identity;
-	int64_t since; /* when it became the owner; 0 if there is no owner */
+	int64_t since; /* when the process became the owner; 0 if there is no owner */
 	char line[LINE_SIZE];
 };
 

@@ -1,9 +1,9 @@
-/* Decides which process owns the database: by a lock (fcntl on FILE-owner), and by a row that says
- * who has it. The kernel frees the lock when its process dies, and a forked child does not keep it.
+/* Decides which process owns the database: by a lock (fcntl on FILE-owner), and by a row that names
+ * the owner. The kernel frees the lock when its process dies, and a forked child does not keep it.
  *
- * When this process closes ANY descriptor of FILE-owner, the kernel drops its lock. Therefore a
- * second opening in the same process must be refused by the row, before the file is touched. Row
- * and lock are taken in one transaction. */
+ * When this process closes ANY descriptor of FILE-owner, the kernel drops the lock of this process.
+ * Therefore the row must refuse a second opening in the same process, before the file is touched.
+ * Row and lock are taken in one transaction. */
 #ifndef DW_STORE_SQLITE_OWNER_H
 #define DW_STORE_SQLITE_OWNER_H
 

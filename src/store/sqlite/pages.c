@@ -106,8 +106,9 @@ int sqlite_page_scan(struct sqlite_session *session, dw_op *op)
 					       : scan_by_due(session, op);
 }
 
-/* count_spans steps through the deadlines. It looks at one timer more than it counts, to see how
- * far the counts are whole. A damaged index may give the deadlines in another order. */
+/* count_spans steps through the deadlines. It looks at one timer more than it counts, to find out
+ * up to which time the counts are complete. A damaged index may return the deadlines in another
+ * order. */
 static int count_spans(sqlite3_stmt *statement, struct spans *spans, dw_usec *ret_whole_to)
 {
 	dw_usec last = spans_first(spans);

@@ -339,7 +339,7 @@ static void free_rows(struct sqlite_session *session, dw_op *op)
 	op->row_count = 0;
 }
 
-/* look says whether a take has something to do. */
+/* look finds out whether a TAKE would have something to do, and sets op->count. */
 static int look(struct sqlite_session *session, const struct sqlite_topic *topic, dw_op *op,
 		dw_usec now)
 {

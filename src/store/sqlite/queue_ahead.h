@@ -1,5 +1,5 @@
-/* Brings back messages that are hidden for too long. A clock that was far ahead has hidden them,
- * and was set back since (topic/returns.h). */
+/* Brings back messages that would stay hidden for too long. They were hidden while the clock was
+ * far ahead, and the clock was set back since (topic/returns.h). */
 #ifndef DW_STORE_SQLITE_QUEUE_AHEAD_H
 #define DW_STORE_SQLITE_QUEUE_AHEAD_H
 
@@ -7,7 +7,7 @@
 
 #include "store/sqlite/queue.h"
 
-/* sqlite_queue_is_ahead says whether the topic has such a message. */
+/* sqlite_queue_is_ahead sets *ret_is to true if the topic has such a message. */
 int sqlite_queue_is_ahead(struct sqlite_session *, const struct sqlite_topic *, dw_usec now,
 			  bool *ret_is);
 

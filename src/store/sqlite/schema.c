@@ -53,8 +53,8 @@ static const char schema[] =
 	"generation, id, topic, due, state, attempt, retries, crashes, open, claim, seal, body,"   \
 	" why, number, reason, at"
 
-/* The messages that return last: taken ones that return after ?2, and retries with a computed pause
- * that return after ?3. */
+/* The messages with the latest times of return: taken messages that return after ?2, and retried
+ * messages with a computed pause that return after ?3. */
 #define AHEAD                                                                                      \
 	"SELECT number FROM (SELECT number FROM message WHERE topic = ?1 AND state = 1"            \
 	" AND until > ?2 ORDER BY until DESC LIMIT 64)"                                            \

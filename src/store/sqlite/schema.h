@@ -105,12 +105,12 @@ int sqlite_schema_read(sqlite3 *, enum sqlite_kind, sqlite3_int64 *ret_version,
 int sqlite_schema_make(sqlite3 *, enum sqlite_kind, const char **ret_why);
 
 /* sqlite_schema_is_whole sets *ret_whole to true if the file has each of our tables and indexes,
- * and its text is ours. A flipped bit in the text of a table would make every timer look
+ * with the same SQL text. A flipped bit in the text of a table would make every timer look
  * damaged. */
 int sqlite_schema_is_whole(sqlite3 *, bool *ret_whole);
 
-/* sqlite_schema_prepare prepares all statements. ret_statements must have room for SQL_COUNT of
- * them. */
+/* sqlite_schema_prepare prepares all statements. ret_statements must have space for SQL_COUNT
+ * statements. */
 int sqlite_schema_prepare(sqlite3 *, sqlite3_stmt **ret_statements);
 
 /* sqlite_schema_is_newer returns true if a newer durawheel makes schemas of this version. */

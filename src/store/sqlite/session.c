@@ -8,7 +8,7 @@
 #include "store/sqlite/heal/index.h"
 #include "store/sqlite/file/mount.h"
 
-/* name_files makes the names of all files, and gives them to the parts that use them. */
+/* name_files makes the names of all files, and hands them to the parts that use them. */
 static int name_files(struct sqlite_batch *batch, struct sqlite_owner *owner, const char *path,
 		      char *ret_message)
 {
@@ -44,10 +44,10 @@ static int note_files(struct sqlite_batch *batch, char *ret_message)
 	return DW_ESTORE;
 }
 
-/* check_names refuses a file with several names: one with hard links, or one that is mounted alone
- * and so has a second name in the file system from which it comes. Log and lock belong to a name,
- * and not to the file. So a second owner under a second name would write a log that the first owner
- * does not know. */
+/* check_names refuses a file with several names: a file with hard links, or a file that is mounted
+ * by itself and so has a second name in the file system from which it comes. Log and lock belong to
+ * a name, and not to the file. So a second owner under a second name would write a log that the
+ * first owner does not know. */
 static int check_names(struct sqlite_batch *batch, char *ret_message)
 {
 	const char *path = batch->files.path[FILE_DATABASE];
@@ -197,7 +197,7 @@ void sqlite_session_give_way(struct sqlite_batch *batch, struct sqlite_owner *ow
 void sqlite_session_close(struct sqlite_batch *batch, struct sqlite_owner *owner)
 {
 	struct sqlite_db *db = &batch->session.db;
-	/* If not, the name leads to another file, which is not ours. */
+	/* If the file is not found, its name may lead to another file, which is not ours. */
 	bool tidy = db->handle && sqlite_batch_find_file(batch);
 	bool all;
 

@@ -135,8 +135,8 @@ int sqlite_topics_count(struct sqlite_session *session, const dw_op *op)
 
 /* ---- What each operation asks -------------------------------------------------------------- */
 
-/* find_closed says whether the topic is paused and takes no puts. If topic is NULL, it says so of
- * any topic. */
+/* find_closed sets *ret_closed to true if the topic is paused and takes no puts. If topic is NULL,
+ * it does this if there is any such topic. */
 static int find_closed(struct sqlite_session *session, const char *topic, bool *ret_closed)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_TOPIC_CLOSED);

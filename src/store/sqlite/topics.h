@@ -16,8 +16,8 @@ int sqlite_topics_count(struct sqlite_session *, const dw_op *);
 /* sqlite_topics_closed sets *ret_closed to true if the topic is paused and takes no puts. */
 int sqlite_topics_closed(struct sqlite_session *, const char *topic, bool *ret_closed);
 
-/* sqlite_topics_keep says for how long the topic keeps the ends of its timers. The time is 0 if it
- * keeps none. */
+/* sqlite_topics_keep sets *ret_keep to the time for which the topic keeps the ends of its timers.
+ * The time is 0 if the topic keeps none. */
 int sqlite_topics_keep(struct sqlite_session *, const char *topic, dw_usec *ret_keep);
 
 #endif

@@ -190,8 +190,8 @@ static enum outcome confirm(struct sqlite_batch *batch)
 
 /* ---- One transaction ---- */
 
-/* note_foreign notes whether another process has written. Every transaction that writes counts up,
- * so a gap in the count shows it. */
+/* note_foreign notes whether another process has written. Every transaction that writes raises
+ * meta.batch by 1, so a gap in this number shows that another process has written. */
 static void note_foreign(struct sqlite_batch *batch)
 {
 	if (batch->session.meta.batch != batch->seen)
@@ -211,8 +211,8 @@ static int went_back(struct sqlite_batch *batch)
 	return SQLITE_READONLY_DBMOVED;
 }
 
-/* begin begins the transaction. It sets *ret_batch to the number of the last transaction before
- * it. */
+/* begin begins the transaction. It sets *ret_batch to meta.batch, which is the number of the last
+ * transaction that wrote before this one. */
 static int begin(struct sqlite_batch *batch, struct part part, uint64_t *ret_batch)
 {
 	struct sqlite_session *session = &batch->session;
@@ -243,9 +243,10 @@ static enum outcome not_done(struct sqlite_batch *batch, int code)
 }
 
 /* look_up finds out whether a COMMIT that failed was done nevertheless. It opens a new connection,
- * which sees what is stored. All sessions number their transactions in one row. So the transaction
- * after `before` is either this one or another session's. If ours was done, it is copied into the
- * file with an fsync of its own, because the fsync that failed is not trusted. */
+ * because a new connection sees what is stored. meta.batch numbers the transactions of all sessions.
+ * So the transaction after number `before` is either this one, or a transaction of another session.
+ * If this one was done, look_up copies the log into the file with an fsync of its own, because the
+ * fsync that failed is not trusted. */
 static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int code)
 {
 	struct sqlite_session *session = &batch->session;
@@ -398,8 +399,8 @@ static int status_of_failure(struct sqlite_batch *batch, const dw_op *op)
 	return sqlite_ops_failed(op, batch->session.code);
 }
 
-/* finish answers the operations of a part that was not done. Returns true if the disk has failed,
- * or worse. */
+/* finish answers the operations of a part after its attempts. Returns true if the part failed, and
+ * neither because of a full disk nor because of damage. Then other parts would probably fail, too. */
 static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
 {
 	struct sqlite_session *session = &batch->session;

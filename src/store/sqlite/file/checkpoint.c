@@ -7,9 +7,9 @@
 
 enum {
 	LOG_PAGES = 2000, /* when the log has this many pages, the thread copies it into the file */
-	/* When it has this many, the writer itself copies it, and others wait. */
+	/* When the log has this many pages, the writer itself copies it, and operations wait. */
 	LOG_PAGES_MAX = 8000,
-	LOG_PAGES_FULL = 250, /* as LOG_PAGES_MAX, but on a full disk */
+	LOG_PAGES_FULL = 250, /* the same as LOG_PAGES_MAX, but on a full disk */
 };
 
 /* If the file of the log is longer than this, a reader of another program has kept the log from
@@ -73,7 +73,8 @@ static void want(struct sqlite_checkpoint *checkpoint)
 }
 
 /* is_done returns true once after each run of the thread. Then the writer itself copies the few
- * pages that were written during the run, so that the log starts from its beginning again. */
+ * pages that were written during the run, so that the next write starts the log from its
+ * beginning. */
 static bool is_done(struct sqlite_checkpoint *checkpoint)
 {
 	bool done;
@@ -102,9 +103,9 @@ static bool is_long(const struct sqlite_checkpoint *checkpoint)
 	return stat(checkpoint->log, &status) == 0 && status.st_size > LOG_BYTES_MAX;
 }
 
-/* shrink makes the file of the log short. The file keeps the greatest length that it ever had. When
- * all of the log is copied and nobody reads it, this space is given back. The function waits for
- * nobody. */
+/* shrink makes the file of the log short. Otherwise the file keeps the greatest length that it ever
+ * had. It becomes short only if all of the log is copied and no process reads the log. The function
+ * does not wait for this. */
 static void shrink(const struct sqlite_checkpoint *checkpoint, struct sqlite_session *session)
 {
 	bool all;
@@ -138,7 +139,8 @@ void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_
 	if (!session->db.handle)
 		return;
 	(void)sqlite3_wal_hook(session->db.handle, note_log,
-			       /* look the connection up again: the store may have made a new one */
+			       /* set the hook after each batch: the store may have opened a new
+			        * connection */
 			       checkpoint);
 	if (checkpoint->log_pages < checkpoint->log_asked)
 		checkpoint->log_asked = 0;

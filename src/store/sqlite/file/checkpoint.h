@@ -17,11 +17,11 @@ struct sqlite_checkpoint {
 	struct sqlite_patience patience;
 	bool started;
 	bool wanted;
-	bool done; /* a run of the thread has ended since the writer last asked */
+	bool done; /* a run of the thread has ended since the writer last looked */
 	bool stopping;
 
-	/* Only the writer uses these two: the pages in the log now, and the pages in it when the
-	 * writer last woke the thread. */
+	/* How many pages the log has, and how many pages it had when the writer last woke the
+	 * thread. Only the writer uses these two fields. */
 	int log_pages;
 	int log_asked;
 	dw_usec shrink_at; /* when to look at the length of the log's file again (steady clock) */

@@ -1,5 +1,5 @@
-/* Finds out whether a file is mounted alone. Such a file has another name in the file system from
- * which it comes. */
+/* Finds out whether a path is a single file that is mounted (a bind mount). Such a file has another
+ * name in the file system from which it comes. */
 #ifndef DW_STORE_SQLITE_MOUNT_H
 #define DW_STORE_SQLITE_MOUNT_H
 

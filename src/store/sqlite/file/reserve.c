@@ -103,7 +103,7 @@ static void space(const struct sqlite_reserve *reserve, char *ret_words, size_t 
 
 	if (statvfs(reserve->path, &disk) == 0)
 		used = (size_t)snprintf(ret_words, size, " (%llu KiB are free)",
-					/* The room suffices for both. */
+					/* The buffer is large enough for both texts. */
 					(unsigned long long)disk.f_bavail * disk.f_frsize / 1024);
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		(void)snprintf(ret_words + used, size - used,

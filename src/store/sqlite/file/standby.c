@@ -40,7 +40,7 @@ void sqlite_standby_enter(const char *path)
 	fd = sqlite_files_open(path, O_WRONLY | O_TRUNC | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	/* If only a part is written, it is read as no process. */
+	/* If only a part of the text is written, readers find no process in it. */
 	(void)!write(fd, text, strlen(text));
 	(void)close(fd);
 }

@@ -41,7 +41,8 @@ struct file_check {
 	int64_t pending, claimed, dead, ended;
 };
 
-/* flaw counts a flaw, and adds it to the answer while there is room. */
+/* flaw counts a flaw. It also adds the flaw to the answer, unless the answer already has
+ * DW_FLAWS_MAX flaws. */
 static void flaw(struct file_check *check, const char *id, uint64_t generation, const char *what)
 {
 	dw_op *op = check->op;

@@ -36,7 +36,7 @@ struct tally {
 	int64_t miscounted; /* how many queues have wrong counters */
 	bool disordered;
 
-	/* The row before the current one, if `any`. */
+	/* The following fields are the row before the current row, if `any` is true. */
 	bool any;
 	int64_t due;
 	int64_t generation;
@@ -69,8 +69,8 @@ static void add_timer(struct tally *tally, sqlite3_stmt *statement)
 	    1;
 }
 
-/* compare_due compares the row before with this place. The result is below, equal to or above 0, as
- * for memcmp(). */
+/* compare_due compares the previous row with this row's place in the index. The result is below,
+ * equal to or above 0, as for memcmp(). */
 static int compare_due(const struct tally *tally, int64_t due, int64_t generation)
 {
 	if (tally->due != due)
@@ -78,8 +78,8 @@ static int compare_due(const struct tally *tally, int64_t due, int64_t generatio
 	return tally->generation < generation ? -1 : 1;
 }
 
-/* compare_text compares the id of the row before with this id. An id that is too long was never
- * ours. */
+/* compare_text compares the id of the previous row with this id. An id that is too long is damage.
+ * Then the result is 1, so that the index counts as disordered. */
 static int compare_text(const struct tally *tally, const void *text, size_t size)
 {
 	size_t common = size < tally->id_size ? size : tally->id_size;
@@ -104,8 +104,8 @@ static void keep_text(struct tally *tally, const void *text, size_t size)
 	memcpy(tally->id, text ? text : "", tally->id_size);
 }
 
-/* add_due adds a row of the index of deadlines, and counts it as disordered if it is not behind the
- * row before. A look-up finds all entries only if the index is in order. */
+/* add_due adds a row of the index of deadlines. It counts the index as disordered if the row does
+ * not come after the previous row. A look-up finds all entries only if the index is in order. */
 static void add_due(struct tally *tally, sqlite3_stmt *statement)
 {
 	int64_t generation = sqlite3_column_int64(statement, 0);

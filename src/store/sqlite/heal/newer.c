@@ -3,8 +3,8 @@
 #include "store/sqlite/row.h"
 #include "timer/record.h"
 
-/* find steps through rows that may be newer, until one of them is. Each row is read in full,
- * because the body of a damaged row may show any version. */
+/* find steps through rows that look newer, until it finds a row that is newer. It reads each row in
+ * full, because the body of a damaged row may show any version. */
 static int find(sqlite3_stmt *statement, int code, int *ret_status)
 {
 	bool found = false;

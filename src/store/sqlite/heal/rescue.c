@@ -125,8 +125,8 @@ static sqlite3_int64 spare_key(const struct rescue *rescue)
 	return 1 + rescue->copied + (rescue->table == &letters ? INT64_MAX / 4 : 0);
 }
 
-/* make_way gives the timer that already has the key another key and id, because it is the damaged
- * one of the two. */
+/* make_way gives another key and id to the copied timer that has this key. Of the two timers with
+ * the key, the copied one is damaged. */
 static int make_way(struct rescue *rescue, sqlite3_int64 key)
 {
 	char line[128];
@@ -173,8 +173,8 @@ static int insert_unreadable(struct rescue *rescue, sqlite3_int64 key, const cha
 	return code ? code : insert_as(rescue, what, name);
 }
 
-/* copy_row copies the row that the statement has. If another timer has the same id, the row gets a
- * new one. */
+/* copy_row copies the row that the statement has. If another timer already has the same id, the row
+ * gets a new id. */
 static int copy_row(struct rescue *rescue, sqlite3_stmt *from, sqlite3_int64 key)
 {
 	int code = SQLITE_OK;

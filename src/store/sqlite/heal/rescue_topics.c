@@ -5,7 +5,7 @@
 
 #include "store/sqlite/database.h"
 
-/* A table whose rows are copied without care: a topic can be set again, the body of a message is
+/* A table whose rows are copied without a check. A topic can be set again, the body of a message is
  * checked when the message is taken, and an end is only shown to people. */
 struct plain {
 	const char *all, *insert;
@@ -23,8 +23,8 @@ static const struct plain ends = {.all = "SELECT * FROM ended NOT INDEXED",
 				  .insert = "INSERT INTO ended VALUES(?, ?, ?, ?)",
 				  .columns = 4};
 
-/* copy_row copies a row. A flipped bit may have changed a type or a key, so that the new table
- * refuses the row. */
+/* copy_row copies a row. If a flipped bit has changed a type or a key, the new table may refuse the
+ * row. Then copy_row only counts the row. */
 static int copy_row(sqlite3_stmt *all, sqlite3_stmt *insert, int columns, int64_t *unreadable)
 {
 	int code = SQLITE_OK;

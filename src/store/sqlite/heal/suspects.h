@@ -22,8 +22,8 @@ struct sqlite_suspects {
 	} all[SQLITE_SUSPECTS_MAX];
 };
 
-/* sqlite_suspects_add notes that a read for the operation has failed. Returns true if a read for it
- * had failed SQLITE_SUSPECT_FOR before, so that this is damage. */
+/* sqlite_suspects_add notes that a read for the operation has failed. Returns true if a read for
+ * the same operation already failed SQLITE_SUSPECT_FOR ago. Then this failure counts as damage. */
 bool sqlite_suspects_add(struct sqlite_suspects *, const dw_op *, dw_usec steady);
 
 /* sqlite_suspects_clear forgets these operations, because they have succeeded. */
