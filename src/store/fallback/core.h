@@ -80,8 +80,9 @@ void tell_free(struct fallback *);
 void tell_rows_left(const struct fallback *); /* writes a line of the log */
 
 /* server.c
- * server_stamp does the same as stamp() of the store of Redis. A floor that is a guess is raised above
- * every earlier guess, and to at least what the file knows of the server. */
+ * server_stamp does the same as stamp() of the store of Redis. If the floor is a guess, this
+ * function raises it above every earlier guess, and to at least what the file knows of the
+ * server. */
 void server_stamp(struct fallback *, const char *id, dw_replay *ret_stamp);
 
 /* server_note writes into the file what has changed of the server and its clock. If at_once is

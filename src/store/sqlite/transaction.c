@@ -243,10 +243,10 @@ static enum outcome not_done(struct sqlite_batch *batch, int code)
 }
 
 /* look_up finds out whether a COMMIT that failed was done nevertheless. It opens a new connection,
- * because a new connection sees what is stored. meta.batch numbers the transactions of all sessions.
- * So the transaction after number `before` is either this one, or a transaction of another session.
- * If this one was done, look_up copies the log into the file with an fsync of its own, because the
- * fsync that failed is not trusted. */
+ * because a new connection sees what is stored. meta.batch numbers the transactions of all
+ * sessions. So the transaction after number `before` is either this one, or a transaction of
+ * another session. If this one was done, look_up copies the log into the file with an fsync of its
+ * own, because the fsync that failed is not trusted. */
 static enum outcome look_up(struct sqlite_batch *batch, uint64_t before, int code)
 {
 	struct sqlite_session *session = &batch->session;
@@ -400,7 +400,8 @@ static int status_of_failure(struct sqlite_batch *batch, const dw_op *op)
 }
 
 /* finish answers the operations of a part after its attempts. Returns true if the part failed, and
- * neither because of a full disk nor because of damage. Then other parts would probably fail, too. */
+ * neither because of a full disk nor because of damage. Then other parts would probably fail,
+ * too. */
 static bool finish(struct sqlite_batch *batch, struct part part, enum outcome outcome)
 {
 	struct sqlite_session *session = &batch->session;
