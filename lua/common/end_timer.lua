@@ -33,10 +33,10 @@ local function ender()
 	return sub(host and host .. ' pid ' .. pid or string.match(holder, '^[^|]*'), 1, 127)
 end
 
--- end_timer is called when the timer with this intact value ends. `how` says that the timer is
+-- end_timer is called when the timer with this intact value ends. `how` says whether the timer is
 -- done, cancelled or dead, and `reason` says why it is dead. If the end is kept, end_timer notes
 -- it, and write_ends writes it. `started` is the time (8 bytes) when the handler started, and
--- `result` is what the handler has said.
+-- `result` is the text of dw_set_result().
 local DONE, CANCELLED, DIED = 1, 2, 3
 local NEVER = '\0\0\0\0\0\0\0\0' -- the value of `started` if no start is known
 local KEEP_MAX = 90 * 86400000000

@@ -1,4 +1,4 @@
--- leave: ends a script that gives versions and has changed something.
+-- leave: ends a script that assigns versions and has changed something.
 --
 -- uses: base begin digits owner version
 

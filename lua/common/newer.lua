@@ -1,12 +1,11 @@
 -- newer: recognizes timers and letters that a later version of the library has written. Only that
--- version may change them, but for a rebuild (repush.lua).
+-- version may change them. The one exception is a rebuild of the shard (repush.lua).
 --
 -- uses: base value
 
 local RECORD = 2 -- the newest version of a record that this library understands
 
--- is_newer returns true if a later version of the library has written this value. Only that version
--- may change it.
+-- is_newer returns true if a later version of the library has written this value.
 local function is_newer(value)
 	return (string.byte(value, BODY) or 0) % WHY == 3 and sub(value, 43, 45) == 'DWT' and
 		(string.byte(value, 46) or 0) > RECORD and decode(value) ~= nil

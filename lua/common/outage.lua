@@ -24,8 +24,8 @@ local function jump()
 	return tonumber(version), tonumber(step)
 end
 
--- late_changes iterates over `late` in META. It gives a version, a mark and an id. The mark is ';'
--- if the timer is done, and ':' if it is not.
+-- late_changes iterates over `late` in META. Each step returns a version, a mark and an id. The
+-- mark is ';' if the timer is done, and ':' if it is not.
 local function late_changes()
 	return string.gmatch(call('HGET', META, 'late') or '', '(%d+)([:;])([^\n]*)\n')
 end

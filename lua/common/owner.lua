@@ -16,7 +16,7 @@ local function owner_enters()
 		return {'MARK', meta[2] or ''}
 	end
 	if ARGV[6] ~= '' and (tonumber(meta[3]) or 0) < tonumber(ARGV[6]) then
-		return {'ERA', meta[1]} -- the mark does not show that a client's write is lost
+		return {'ERA', meta[1]} -- a client's write was lost; this does not change the mark
 	end
 	guard = LEASE
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
@@ -32,7 +32,7 @@ local function touch()
 end
 
 -- use_up stores the operation number, so that it is not used again. Its arguments are fields of
--- META and their values. A script that gives versions calls leave() instead.
+-- META and their values. A script that assigns versions calls leave() instead.
 local function use_up(...)
 	if owner then
 		call('HSET', META, 'mark', ARGV[4], ...)

@@ -1,4 +1,5 @@
--- sums: adds up what peers have counted. A peer that has left counts on, so no sum becomes smaller.
+-- sums: adds up what peers have counted. The counters of a peer that has left stay in the sum, so
+-- no sum becomes smaller.
 --
 -- uses: base digits
 
@@ -45,8 +46,8 @@ local function report_of(sums)
 	return '{' .. table.concat(words, ',') .. '}'
 end
 
--- add_topics adds the counters of each topic. In the course of time there may have been more topics
--- than there can be at once. Then it leaves out those that come last.
+-- add_topics adds the counters of each topic, of at most TOPICS_SUMMED topics. Over time there may
+-- have been more topics than can exist at once. The topics that come last are then left out.
 local function add_topics(sums, text)
 	for topic, line in string.gmatch(text, '([^\t\n]+)\t([^\n]*)') do
 		if not sums[topic] and #sums < TOPICS_SUMMED then
@@ -75,8 +76,8 @@ local function topics_of(sums)
 	return table.concat(lines)
 end
 
--- sum_of returns the sum of these texts, each of which stands behind a time (us) and a blank. kind
--- is 'r' for reports, and 't' for numbers of topics.
+-- sum_of returns the sum of these texts. A time (us) and a blank stand before each text. kind is
+-- 'r' for reports, and 't' for numbers of topics.
 local function sum_of(kind, texts)
 	local sums = kind == 'r' and {is_list = {}} or {}
 	for _, text in ipairs(texts) do

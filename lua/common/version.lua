@@ -1,4 +1,4 @@
--- version: gives the versions of the shard. `last` in begin.lua is the last one.
+-- version: assigns the versions of the shard. `last` in begin.lua is the last version.
 --
 -- uses: begin clock
 

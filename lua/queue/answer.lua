@@ -46,7 +46,7 @@ local function delay(retries)
 	return wait - jitter + random % (2 * jitter + 1)
 end
 
--- judge decides what becomes of a message that somebody holds by this token. If another program has
+-- judge decides what the verdict does to the taken message of this token. If another program has
 -- deleted the value of the message, it cannot become a dead letter. Then it stays taken, and the
 -- next take drops it.
 local function judge(token)

@@ -126,7 +126,7 @@ local function shown(value)
 	return value
 end
 
--- hand_out adds a message to the answer, and decides what becomes of it.
+-- hand_out adds a message to the answer, and notes whether it stays hidden or is deleted.
 local function hand_out(member, value)
 	local generation, first, retries, deliveries = match(member, TOKEN)
 	if not generation then -- it waits, or another program has written this member
@@ -199,7 +199,7 @@ local function read_source(source)
 	end
 end
 
--- write removes the messages that were read from their orders, and adds those that are held to
+-- write removes the messages that were read from their orders, and adds the messages in `held` to
 -- TAKEN.
 local function write()
 	for k = 1, 2 do
@@ -220,8 +220,8 @@ local function write()
 	count('dropped', dropped)
 end
 
--- comes returns when the first hidden message may be handed out. It returns now if there may be
--- more messages.
+-- comes returns the time when the first hidden message may be handed out. It returns now() if this
+-- call may have left messages that can be taken at once.
 local function comes()
 	if room() <= 0 then
 		return now()

@@ -1,12 +1,12 @@
--- reports: returns the numbers that the peers have told. The script only reads.
+-- reports: returns the numbers that the peers have reported. The script only reads.
 --
 -- uses: base clock digits sums
 --
 -- KEYS      o O R
 -- ARGV      1 'r': reports, 't': numbers of topics
 -- returns   {'OK', the counters of the peers that have left, now (us), then for each peer: its
---           name, end (us) as in member.lua, record, text or ''}. If the time of all is over,
---           nobody has replaced them, and they are returned. Without peers only {'OK'}
+--           name, end (us) as in member.lua, record, text or ''}. If the time of all peers is over,
+--           no new peer has come, and the old peers are returned. Without peers only {'OK'}
 -- cost      O(N) peers and bytes
 local kind = ARGV[1]
 local members = call('ZRANGE', MEMBERS, 0, -1, 'WITHSCORES')

@@ -139,7 +139,7 @@ call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark'
 	'asked', ARGV[7], 'run', run, 'longest', longest)
 -- If the last owner starts timers while it is cut off, and has not released the shard, it may have
 -- given attempts that Redis does not know to versions up to now. Each such owner may have used 15
--- more than the one before it.
+-- attempts more than the owner before it.
 local jump = meta[8]
 if meta[7] and meta[7] ~= ARGV[1] then
 	jump = ver .. ':' .. (string.match(jump or '', ':(%d+)') or 0) + 16

@@ -4,9 +4,10 @@
 -- A member is in the list for 5 s after it was entered last. If its end is later than that, the
 -- server's clock was set back, and the member is removed, too.
 --
--- The numbers that a member has told (tell.lua) are kept as a sum when it is removed. Those of a
--- member whose time is over stay as they are, because it may come back. When a new member is
--- entered, all but the last 16 of them become part of the sum, too.
+-- When a member is removed, the numbers that it has reported (tell.lua) are added to a sum. If the
+-- time of a member is over, its numbers stay as they are, because the member may come back. When a
+-- new member is entered, such numbers are also added to the sum, except those of the last 16
+-- members.
 --
 -- uses: base clock digits sums
 --
@@ -36,7 +37,7 @@ if enters and is_new then
 	insert(stay, ARGV[2])
 end
 
--- fold adds the numbers of these peers to the sum of those that have left.
+-- fold adds the numbers of these peers to the sum of the peers that have left.
 local function fold(peers)
 	for _, kind in ipairs({'r', 't'}) do
 		local names, texts = {}, {}
@@ -56,8 +57,8 @@ local function fold(peers)
 	end
 end
 
--- fold_gone does so with the peers that have told their numbers first, of those that are not in the
--- list.
+-- fold_gone adds the numbers of peers that are not in the list to the sum. It leaves out the
+-- GONE_MOST peers that have reported last.
 local function fold_gone()
 	local is_known, gone = {}, {}
 	for _, member in ipairs(stay) do

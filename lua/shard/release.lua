@@ -4,7 +4,8 @@
 -- that it has read in the inbox. At this time no claim of the shard may start any more, and no
 -- command for it is under way. If the shard is not as the owner knows it, the script does nothing.
 --
--- A peer that ends takes its mark out of the format: an older library may own the shard again.
+-- A peer that ends removes its mark from the format, so that an older library may own the shard
+-- again.
 --
 -- uses: base newer
 --

@@ -36,7 +36,7 @@ local waits = must_wait()
 for k = 1, #ids do
 	local id = ids[k]
 	local value = not gone[id] and values[k]
-	local open = false -- true: an earlier claim may start after this
+	local open = false -- true: an earlier claim may still start after the deletion
 	local item = 0
 	local head
 
@@ -70,7 +70,8 @@ for k = 1, #ids do
 		insert(news, posted[id])
 		insert(news, id)
 	end
-	if item == 0 or (not value and item ~= LATE) then -- an entry without a value is deleted too
+	-- without a value too, because TIMERS may have an entry
+	if item == 0 or (not value and item ~= LATE) then
 		gone[id] = true
 		remove_timer(id)
 		if value and decode(value) then

@@ -1,5 +1,5 @@
--- confirm: tells what became of clients' changes that wait for the owner (code 8 of cancel.lua and
--- move.lua).
+-- confirm: returns the outcome of clients' changes that wait for the owner (code 8 of cancel.lua
+-- and move.lua).
 --
 -- uses: args base outage
 --
@@ -8,9 +8,9 @@
 -- returns   {'OK', ...} with one item for each change. 0: the owner has acknowledged the change, or
 --           has given the shard away since, so the timer as it was before does not start any more;
 --           1: the owner has not acknowledged it yet; 2: the timer was done before the owner knew
---           of the move; 3: there is another owner now, or a later change of the timer came too
---           late, and nobody knows; 4: the owner had claimed the timer before it knew of the
---           change
+--           of the move; 3: nobody knows the outcome, because there is another owner now, or a
+--           later change of the timer came too late; 4: the owner had claimed the timer before it
+--           knew of the change
 -- cost      O(log N) for each change
 local ids = column(1, 3)
 local inbox = call('ZMSCORE', INBOX, unpack(ids))

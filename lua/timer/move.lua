@@ -1,7 +1,7 @@
 -- move: gives timers another deadline and the next version. The topic, the data and the attempt
--- stay. The retries and the crashes begin again at 0, and the text of dw_set_why() is deleted. If
--- owners that were cut off may have used the next attempts (`jump` in README.md), move raises the
--- attempt as a claim does, because a claim of the next version can no longer know that.
+-- stay. The retries and the crashes begin again at 0, and the text of dw_set_why() is deleted.
+-- Owners that were cut off may have used the next attempts (`jump` in README.md). Then move raises
+-- the attempt as a claim does, because `jump` does not cover the next version.
 --
 -- uses: args base begin body enter leave newer open outage owner store value version
 --

@@ -8,9 +8,9 @@
 --           7.. for each timer: id, version, attempt, reason, when it died (us), a text, its value
 --           at the next occurrence, and when its handler started (8 bytes). The reason is 0, or 1
 --           to 255 if this occurrence also becomes a dead letter. With a reason the text is that of
---           dw_set_why(), as for bury. Without one it is what the handler has said, as for settle.
---           The version in the value is the floor of the next version. A start of 0 means that the
---           handler did not start; then, without a reason, nothing has ended
+--           dw_set_why(), as for bury. Without a reason it is that of dw_set_result(), as for
+--           settle. The version in the value is the floor of the next version. A start of 0 means
+--           that the handler did not start; then, without a reason, nothing has ended
 -- returns   {'OK', ...} with one item for each timer. The new header: the timer was stored; 2:
 --           there is no such timer; {3, value}: the id has another version or attempt; 5: the value
 --           is damaged; 6: another program has deleted the value but not the entry in TIMERS; or a
@@ -31,7 +31,7 @@ call('ZCARD', NAMES)
 
 local answer, made = {'OK'}, {}
 
--- renewed returns the header of a given value, with the next version, and its score.
+-- renewed returns the header of an occurrence's value with the next version, and its score.
 local function renewed(value)
 	local d0, d1 = words_of('<I4I4', value, 17)
 	local v0, v1 = halves(next_ver((words_of('<I8', value, 9))))

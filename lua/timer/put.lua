@@ -32,7 +32,7 @@ if not owner then
 	inbox = inbox_of(ids)
 end
 
--- value_of and version_of return the value and its version as the caller has given them.
+-- value_of and version_of return the value and its version as the caller has passed them.
 local function value_of(k)
 	return ARGV[GIVEN - 1 + k]
 end
@@ -100,8 +100,8 @@ end
 local answer, news, kept = {'OK'}, {}, {}
 local refused = false -- true: a pause has refused at least one put
 
--- keep gives a stored value its own score again. If the value had no entry in TIMERS,
--- store_plainly() may have given it the score of the new timer.
+-- keep restores the score of a stored value that stays. If the value had no entry in TIMERS,
+-- store_plainly() may have stored the score of the new timer.
 local function keep(id, value)
 	local flags, _, _, _, d0, d1 = decode(value)
 	if tried and flags then
@@ -110,9 +110,9 @@ local function keep(id, value)
 	end
 end
 
--- is_remembered returns true if an end of the id is kept. If a clock was far ahead when it kept the
--- end, and was set back since, the end is kept from now on for the duration that its bytes say, as
--- in ended_until() in src/timer/ended.c.
+-- is_remembered returns true if an end of the id is kept. The end may have been kept by a clock
+-- that was far ahead, and was set back since. Then the end is kept from now on for the duration
+-- that its bytes say, as in ended_until() in src/timer/ended.c.
 local AHEAD, untils = 10800000000, {}
 
 local function is_remembered(id)

@@ -38,8 +38,8 @@ local inbox = call('ZMSCORE', INBOX, unpack(ids))
 local done = tonumber(call('HGET', META, FIELD)) or 0
 local news, late = {}, {}
 
--- These are the words of the present row, and of the value that is stored under its id. `flags` is
--- nil if there is no value, or if the value is damaged.
+-- These are the words of the present row, and the fields of the value that is stored under its id.
+-- `flags` is nil if there is no value, or if the value is damaged.
 local id, value, told, marks, known, tried, floor, writer, body
 local flags, attempt, ver, claim, crc, v0, v1, d0, d1
 
@@ -70,8 +70,8 @@ local function has(flag)
 	return marks % (2 * flag) >= flag
 end
 
--- earlier_open returns 256 if an earlier claim may start after the timer is replaced. Otherwise it
--- returns 0.
+-- earlier_open returns the `open` byte for the new value in `flags`. It is set (256) if an earlier
+-- claim may still start after the timer is replaced. Otherwise it is 0.
 local function earlier_open()
 	if not value then
 		return told < 0 and 256 or 0
@@ -111,9 +111,9 @@ local function store_claim(rest)
 	store(encode(flags, tried, v0, v1, d0, d1, 0, 0, crc), rest)
 end
 
--- delete removes the timer, and stores its end. The end does not say when the handler started and
--- what it said, because nobody knows that any more. If a client calls the script, the owner hears
--- from the inbox that the timer is gone, and whether an earlier claim may still start.
+-- delete removes the timer, and stores its end. The end has no start and no result of the handler,
+-- because nobody knows them any more. If a client calls the script, the owner learns from the inbox
+-- that the timer is gone, and whether an earlier claim may still start.
 local function delete(how)
 	remove_timer(id)
 	if flags then
@@ -288,8 +288,8 @@ local function store_late()
 	call('HSET', META, 'late', table.concat(late))
 end
 
--- again returns the answer to a row that was done before, because the answer was lost. It is 0,
--- unless the stored timer shows that it was another one.
+-- again returns the answer to a row that was done before, because that answer was lost. The answer
+-- is 0, unless the stored timer shows that the first answer was another one.
 local function again(kind)
 	if kind == 'C' and flags then
 		return ver > floor and EEXIST or LATE

@@ -5,8 +5,8 @@
 -- only where nothing is stored, because the new owner may have changed a stored timer. The written
 -- timer is pending. If it was claimed, it is also open, because that claim may still start.
 --
--- The owner replaces what is older, also a timer of a newer durawheel: its own write was confirmed
--- later, in place of that timer.
+-- The owner replaces any older timer, even a timer of a newer durawheel: the owner's write was
+-- confirmed later, in place of that timer.
 --
 -- uses: args base begin enter leave newer store store_new value
 --

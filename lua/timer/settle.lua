@@ -4,8 +4,8 @@
 --
 -- KEYS      l m z h E x
 -- ARGV      1-6 as README.md says; the role is owner
---           7.. for each timer: id, version, attempt, when its handler started (8 bytes), and what
---           the handler has said (at most 4096 bytes)
+--           7.. for each timer: id, version, attempt, when its handler started (8 bytes), and the
+--           bytes of dw_set_result() (at most 4096)
 -- returns   {'OK', ...} with one item for each timer. 0: the timer was deleted; 2: there is no such
 --           timer; {3, value}: the id has another version or attempt; 5: the value is damaged; or a
 --           refusal
@@ -37,7 +37,7 @@ for k = 1, #ids do
 			end_timer(id, value, DONE, 0, ARGV[5 * k + 5], ARGV[5 * k + 6])
 		end
 	end
-	if item == 0 or item == ENOENT then -- an entry without a value is deleted too
+	if item == 0 or item == ENOENT then -- without a value too, because TIMERS may have an entry
 		gone[id] = true
 		remove_timer(id)
 	end

@@ -6,8 +6,8 @@
 -- KEYS      l m t u
 -- ARGV      1 topic, or '': all topics   2 '1': with the numbers of the owner
 -- returns   {'OK', how many topics have settings, numbers, holder, topic, text, ...}. The numbers
---           are what the owner has told, and the holder is that of the lease. Both are '' without
---           ARGV 2, or if no process has the lease. The text 'ver=N gone=1' is a drop
+--           are what the owner has reported, and the holder is that of the lease. Both are ''
+--           without ARGV 2, or if no process has the lease. The text 'ver=N gone=1' is a drop
 --           A key of another type, which another program has made, counts as empty
 -- cost      O(N) topics. O(1) if ARGV 1 is a topic
 local topic = ARGV[1]

@@ -9,8 +9,8 @@
 -- ARGV      1 topic   2 settings   3 '1': settings that ARGV 2 does not name stay, except damaged
 --           words   4 the most topics that may have settings
 --           5 the newest settings of the topic that the caller has read, with their version, or '':
---           it has found none   6 the highest number of topics with settings that a shard has told
---           the caller
+--           it has found none   6 the highest number of topics with settings that a shard has
+--           reported to the caller
 -- returns   {'OK', all settings, with their version}; {'LIMIT'}: there are too many topics;
 --           {'NOSESSION'}: the shard is empty, and its owner may be about to write the settings
 --           again
