@@ -103,20 +103,20 @@ extern "C" {
 /* ---- Limits ------------------------------------------------------------------------------ */
 
 #define DW_ID_MAX 255               /* bytes of UTF-8 without control characters, at least 1 */
-#define DW_ID_SIZE (DW_ID_MAX + 1)  /* room for an id and its NUL */
+#define DW_ID_SIZE (DW_ID_MAX + 1)  /* bytes of a buffer for an id and its NUL */
 #define DW_WHY_MAX 255              /* bytes of a text of dw_set_why() */
 #define DW_TOPIC_MAX 63             /* bytes of UTF-8 without control characters, at least 1 */
 #define DW_DATA_DEFAULT (64 * 1024) /* bytes of data, unless options.data_max_bytes says more */
-#define DW_DATA_MAX (1024 * 1024)   /* the most options.data_max_bytes may say */
+#define DW_DATA_MAX (1024 * 1024)   /* the largest options.data_max_bytes */
 #define DW_HOLDS_MAX 1024           /* firings in DW_HOLD at one time */
-#define DW_RETRIES_MAX 16           /* retries; the DW_RETRY after them makes it dead */
-#define DW_CRASHES_MAX 64           /* claims that ended without a verdict before it is dead */
-#define DW_SPIN_MAX 1000            /* the most options.spin_us may say */
+#define DW_RETRIES_MAX 16           /* retries; the next DW_RETRY makes a dead letter */
+#define DW_CRASHES_MAX 64           /* claims without a verdict that make a timer a dead letter */
+#define DW_SPIN_MAX 1000            /* the largest options.spin_us */
 #define DW_BATCH_MAX 1000           /* timers in one call of a dw_batch_fn */
 #define DW_LIST_MAX 1000            /* timers on one page of dw_list() or dw_dead_list() */
-#define DW_DEAD_MAX 100000          /* dead letters kept; the oldest go */
-#define DW_DEAD_DAYS 30             /* how long they are kept */
-#define DW_UNANSWERED_MAX (64 * 1024 * 1024) /* bytes of calls not answered; then DW_ELIMIT */
+#define DW_DEAD_MAX 100000          /* dead letters that are kept; the oldest are dropped */
+#define DW_DEAD_DAYS 30             /* how many days a dead letter is kept */
+#define DW_UNANSWERED_MAX (64 * 1024 * 1024) /* bytes of unanswered calls; more: DW_ELIMIT */
 
 /* ---- A handle ---------------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ typedef struct dw dw;
 struct ev_loop; /* libev's */
 
 typedef enum dw_role {
-	DW_OWNER = 0,   /* fires; one per store, a second one is refused with DW_EOWNED */
+	DW_OWNER = 0,   /* starts the timers; a second owner of a store is refused: DW_EOWNED */
 	DW_CLIENT = 1,  /* adds, cancels, lists; never fires */
 	DW_STANDBY = 2, /* a client until the owner is gone, then the owner */
 	/* Shares the shards of the store with the other peers, and is a client in their shards.
@@ -135,49 +135,49 @@ typedef enum dw_role {
 /* What happened outside any call. */
 typedef enum dw_event_kind {
 	DW_EVENT_RECOVERED = 1,  /* every stored timer is loaded; count = how many */
-	DW_EVENT_NO_HANDLER = 2, /* a timer is due and its topic has no handler: it is kept */
+	DW_EVENT_NO_HANDLER = 2, /* the topic of a due timer has no handler: it is kept */
 	/* A timer became a dead letter. status: DW_ELIMIT (too many retries or crashes), DW_ELATE
 	 * (too late) or DW_ECORRUPT (damaged). */
 	DW_EVENT_DEAD = 3,
 	DW_EVENT_CLOCK_STEPPED = 4, /* the wall clock was set */
-	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms, of puts 500 ms. At most every 10 s */
-	/* The store fails or cannot be reached: status and message say why. Once an outage. */
+	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms, to puts 500 ms. At most every 10 s */
+	/* The store fails or cannot be reached: status and message say why. Once in each outage. */
 	DW_EVENT_STORE_FAILED = 6,
-	DW_EVENT_STORE_BACK = 7, /* it answers again, and has failed nothing for 1 s */
+	DW_EVENT_STORE_BACK = 7, /* the store answers again, and has failed nothing for 1 s */
 	DW_EVENT_FAILED = 8,     /* an operation without a callback failed: id, status */
 	/* A stored timer is damaged, or is stored under another timer's id. It does not fire.
 	 * Without an id: an index of the file was damaged and is rebuilt, or a part of the store
 	 * cannot be read. */
 	DW_EVENT_CORRUPT = 9,
 	DW_EVENT_HOLD_EXPIRED = 10, /* a DW_HOLD was not settled in time: it is delivered again */
-	/* Over options.timers_max, DW_HOLDS_MAX, or a limit of Redis (the call gets DW_ELIMIT). */
+	/* options.timers_max, DW_HOLDS_MAX or a limit of Redis is exceeded (DW_ELIMIT). */
 	DW_EVENT_LIMIT = 11,
 	DW_EVENT_DEAD_FORGOTTEN = 12, /* old dead letters were dropped; count = how many */
 	DW_EVENT_OWNER = 13,          /* this handle owns the store now, and loads its timers */
 	DW_EVENT_OWNER_LOST = 14,     /* no longer the owner; count = timers dropped from memory */
-	/* A lease is over: due timers of its shard (count) wait until it is renewed. */
+	/* The lease of a shard is over; count = its due timers, which wait for the renewal. */
 	DW_EVENT_LEASE = 15,
 	/* The store lost data: it was emptied, or restored from an old copy. count = timers that
 	 * this owner has written again. */
 	DW_EVENT_LOSS = 16,
-	/* The store has timers of a newer durawheel, so this handle does not own it. Once. */
+	/* The store has timers of a newer durawheel, so this handle cannot own it. Once. */
 	DW_EVENT_NEWER = 17,
-	/* Of both, count = the shard's number. FAILED: the shard cannot be used, and its timers
-	 * wait; message says why. BACK: it can be used again. Each once, owners and clients. */
+	/* In both, count is the shard's number. FAILED: the shard cannot be used, its timers wait,
+	 * and message says why. BACK: it can be used again. Owners and clients get each once. */
 	DW_EVENT_SHARD_FAILED = 18,
 	DW_EVENT_SHARD_BACK = 19,
-	/* Redis is away, and the journal takes the calls. message says why. Once an outage. */
+	/* Redis is away, and the journal takes the calls. message says why. Once in each outage. */
 	DW_EVENT_OUTAGE = 20,
 	/* Redis is back. Without an id: Redis has every row of the journal; count = how many rows.
 	 * With an id: Redis had something else under this id, and status says what. */
 	DW_EVENT_REPLAYED = 21,
-	DW_EVENT_QUEUE_FULL = 22, /* a queue takes no timer that comes due. Once a minute */
+	DW_EVENT_QUEUE_FULL = 22, /* a queue is full, so due timers wait. Once a minute */
 	/* A handler on a worker runs for longer than the topic's limit_us. */
 	DW_EVENT_SLOW_HANDLER = 23,
 	/* Occurrences of a recurring timer were missed and left out; count, at most 10,000. */
 	DW_EVENT_MISSED = 24,
-	/* The zone of recurring timers is not known here. They wait, and are tried again each hour.
-	 * Told once a zone and hour: count of them were loaded or due; id: one of them. */
+	/* The zone of recurring timers is not known here: they wait, and are tried again each hour.
+	 * Once a zone and hour; count = timers that were loaded or due, id = one of them. */
 	DW_EVENT_ZONE = 25,
 	/* A peer has gained or lost shards; count = how many it has now. At most once a second.
 	 * With status DW_ELIMIT: the namespace has fewer than four shards for each peer. */
@@ -185,9 +185,9 @@ typedef enum dw_event_kind {
 	/* A peer's clock is more than 100 ms from that of the Redis server; count = how many ms.
 	 * Told once, until it is right again. */
 	DW_EVENT_CLOCK_APART = 27,
-	/* With replicas=N in the URL; count = N. LATE: fewer replicas had a change within 1 s, or
-	 * answered for 3 s after the handle was opened; message says why. Until BACK calls are
-	 * answered DW_STORED, at once. Once an outage. */
+	/* With replicas=N in the URL; count = N. LATE: fewer than N replicas had a change within
+	 * 1 s, or answered in the 3 s after the handle was opened; message says why. Until BACK,
+	 * calls are answered at once, with DW_STORED. Once in each outage. */
 	DW_EVENT_REPLICAS_LATE = 28,
 	DW_EVENT_REPLICAS_BACK = 29
 } dw_event_kind;
@@ -218,9 +218,9 @@ typedef enum dw_outage {
 struct dw_firing_done;
 
 /* dw_options: zero means default. Set size to sizeof(dw_options) before anything else. Strings and
- * hooks are copied. A hook, and what its user pointer leads to, must live until dw_close() returns,
- * which waits for hooks on other threads, whatever its patience, and calls none later. After a
- * dw_close() that returned DW_ETIMEOUT, resize must even live as long as the process. */
+ * hooks are copied. A hook, and what its user pointer points to, must live until dw_close()
+ * returns. dw_close() waits for hooks on other threads, whatever its patience, and calls none
+ * later. After a dw_close() that returned DW_ETIMEOUT, resize must live as long as the process. */
 typedef struct dw_options {
 	size_t size;
 
@@ -236,7 +236,7 @@ typedef struct dw_options {
 
 	/* New timers are refused above this number; 0: 2^28. Stored timers are loaded even so. */
 	size_t timers_max;
-	size_t data_max_bytes;    /* the most that a timer may have; 0: DW_DATA_DEFAULT */
+	size_t data_max_bytes;    /* the most data of a timer; 0: DW_DATA_DEFAULT */
 	dw_usec open_patience_us; /* how long dw_open waits for the store; 0: 5 s */
 	dw_usec hold_us;          /* how long a DW_HOLD lasts; 0: 30 s */
 
@@ -246,8 +246,8 @@ typedef struct dw_options {
 	void *on_event_user;
 	void (*on_log)(dw_log_level, const char *line, void *user); /* any thread; NULL: silent */
 	void *on_log_user;
-	/* Replaces CLOCK_REALTIME. Any thread. Nothing announces its jumps: the next turn sees
-	 * them, which comes within 10 s in an owner. */
+	/* Replaces CLOCK_REALTIME. Any thread. The handle sees a jump of this clock in its next
+	 * turn, which an owner makes within 10 s. */
 	dw_usec (*clock)(void *user);
 	void *clock_user;
 	/* Replaces malloc, realloc and free (size 0 frees), aligned as malloc. Any thread. */
@@ -279,22 +279,22 @@ typedef struct dw_options {
 	 * see "When Redis is away". data_max_bytes is then at most 1 MiB - 1 KiB. NULL: no file. */
 	const char *journal;
 	dw_outage outage; /* only for an owner or a standby with a journal */
-	/* Each time that a handler has ended, before its verdict is stored: for logs, metrics and
-	 * traces. No exception may leave it. */
+	/* Called each time that a handler has ended, before its verdict is stored: for logs,
+	 * metrics and traces. No exception may leave this hook. */
 	void (*on_firing_done)(dw *, const struct dw_firing_done *, void *user);
 	void *on_firing_done_user;
 } dw_options;
 
-/* dw_open makes no file: DW_ENOENT if there is none, or an empty one. A namespace may be empty. */
+/* dw_open creates no file: DW_ENOENT if the file is missing or empty. A namespace may be empty. */
 #define DW_EXISTING 1u
 
 /* dw_open opens the store. An owner starts to load its timers: overdue timers fire first, in the
  * order of their deadlines, once their topics have handlers and the loop turns. A standby opens
- * whether or not the store has an owner, and asks for the ownership at once and then every second.
- * An owner that died on this machine has lost it at once; one on another machine when its lease
- * ends. Two processes never own a store. Until its DW_EVENT_OWNER a standby is a client that may
- * register handlers. An owner that was silent for so long that another process took the store is a
- * standby from DW_EVENT_OWNER_LOST on; its earlier verdicts change nothing (dw_settle: DW_ESTALE).
+ * whether or not the store has an owner. It asks for the ownership at once and then every second.
+ * An owner that died on this machine loses it at once; on another machine, when its lease ends. Two
+ * processes never own a store. Until its DW_EVENT_OWNER a standby is a client that may register
+ * handlers. An owner that was silent until another process took the store is a standby from
+ * DW_EVENT_OWNER_LOST on; its earlier verdicts change nothing (dw_settle: DW_ESTALE).
  * On DW_OK *ret_dw is yours until dw_close(). On failure ret_message (DW_MESSAGE_SIZE bytes, or
  * NULL) says what was wrong and what would be right. DW_EINVAL, DW_ENOMEM, DW_ESYS, and:
  *  DW_ENOENT     there is no store (DW_EXISTING)
@@ -335,7 +335,7 @@ typedef enum dw_verdict {
 	DW_RETRY = 1, /* again, as its topic says: in 1 s, doubled each time; or dw_retry_in() */
 	DW_HOLD = 2,  /* not known yet: dw_settle() answers within options.hold_us */
 	DW_DEAD = 3,  /* give up now: it becomes a dead letter, and no retry is made */
-	DW_HOLD_UNSTARTED = 4 /* as DW_HOLD; its work begins with dw_start() */
+	DW_HOLD_UNSTARTED = 4 /* as DW_HOLD, but the work begins at dw_start() */
 } dw_verdict;
 
 /* A token names one delivery: this attempt of this generation of this id. Copy it to settle. */
@@ -345,46 +345,46 @@ typedef struct dw_token {
 	char id[DW_ID_SIZE];
 } dw_token;
 
-/* attempt counts the claims of the timer. It grows strictly: each delivery has its own. The first
- * delivery mostly says 1. It says more if a claim ended before the handler started: in dw_close(),
- * in a crash, when the topic's handler was removed, or when the wall clock was set back. So 1 means
- * that no handler of this timer has ever started; more means that one may have. */
+/* attempt counts the claims of the timer. It grows strictly: each delivery has its own. In the
+ * first delivery it is mostly 1. It is more if a claim ended before the handler started: in
+ * dw_close(), in a crash, when the topic's handler was removed, or when the wall clock was set
+ * back. So 1 means that no handler of this timer has ever started; more means that one may have. */
 typedef struct dw_firing {
 	size_t size;
 	const char *id;
 	const char *topic;
-	dw_usec due;      /* the deadline; of a retry (DW_RETRY, an expired hold), its own */
+	dw_usec due;      /* the deadline; after a DW_RETRY or an expired hold, the retry's */
 	dw_usec now;      /* the wall clock just before the handler, never below due */
 	uint32_t attempt; /* from 1 */
-	/* No zero byte follows: print it with %.*s. It is gone when the handler ends, also by
+	/* No zero byte follows: print it with %.*s. Valid until the handler ends, even with
 	 * DW_HOLD. */
 	const void *data;
 	size_t data_size;
 	const dw_token *token;
-	/* Of a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
+	/* In a recurring timer: which occurrence this is, without jitter and retries. 0: the timer
 	 * fires once. */
 	dw_usec occurrence;
-	/* Occurrences before this one that were missed, at most 10,000. One whose delivery was cut
-	 * off by a crash counts if it was not repeated. */
+	/* How many occurrences before this one were missed, at most 10,000. An occurrence whose
+	 * delivery was cut off by a crash counts if it was not repeated. */
 	uint32_t missed;
 	int last; /* 1: the rule ends with this occurrence */
 } dw_firing;
 
-/* A handler has ended: what options.on_firing_done gets, one for each start. Of a batch it comes
- * for each timer. It does not come if dw_close() no longer waits for the handler. */
+/* What options.on_firing_done gets when a handler has ended: once for each start, and once for each
+ * timer of a batch. It is not called for a handler for which dw_close() no longer waits. */
 typedef struct dw_firing_done {
 	size_t size;
 	const char *id;
 	const char *topic;
 	dw_usec due;
 	uint32_t attempt;
-	dw_verdict verdict; /* DW_RETRY also after an exception; a DW_HOLD is open */
+	dw_verdict verdict; /* DW_RETRY also after an exception; DW_HOLD: the delivery goes on */
 	dw_usec late_us;    /* how late the handler started, not below 0 */
-	dw_usec took_us;    /* how long it ran, on the steady clock; of a batch, the whole call */
+	dw_usec took_us;    /* how long it ran (steady clock); in a batch, the whole call */
 } dw_firing_done;
 
-/* dw_verdict_name returns the name of a verdict: "DONE" and so on; "UNKNOWN" for one of a newer
- * durawheel. Any thread. */
+/* dw_verdict_name returns the name of a verdict: "DONE" and so on; "UNKNOWN" for a verdict of a
+ * newer durawheel. Any thread. */
 DW_API const char *dw_verdict_name(dw_verdict);
 
 /* A handler. It may make any call except dw_close, dw_run, dw_turn and dw_sync (DW_EBUSY). Keep it
@@ -419,7 +419,7 @@ typedef struct dw_batch {
 	size_t count; /* elements of firings, verdicts and retry_in: 1 to dw_batch_options.max */
 	/* The handler writes the verdict of firings[i] into verdicts[i]. All are DW_DONE before. */
 	dw_verdict *verdicts;
-	/* As dw_retry_in(), for each DW_RETRY of its own. All are -1 before: the default delay. */
+	/* The delay of each DW_RETRY, as in dw_retry_in(). All are -1 before: the default delay. */
 	dw_usec *retry_in;
 } dw_batch;
 
@@ -433,7 +433,7 @@ typedef struct dw_batch_options {
 	/* How long after its deadline a timer waits for more, 0 to 10 s. 0: a batch takes what is
 	 * due and claimed at that moment. */
 	dw_usec wait_us;
-	int on_worker; /* 1: the handler runs as that of dw_on_worker() */
+	int on_worker; /* 1: the handler runs on a worker, as with dw_on_worker() */
 } dw_batch_options;
 
 /* dw_on_batch registers a handler that gets many due timers of a topic in one call. The call comes
@@ -454,24 +454,24 @@ DW_API int dw_on_batch(dw *, const char *topic, const dw_batch_options *options,
 		       void *user);
 
 /* dw_retry_in sets the delay of the DW_RETRY that a handler is about to return. Call it inside the
- * handler. DW_EINVAL: the delay is negative, no handler is running, or it is one of a batch, which
- * has dw_batch.retry_in. */
+ * handler. DW_EINVAL: the delay is negative, or no handler is running, or it is the handler of a
+ * batch, which has dw_batch.retry_in. */
 DW_API int dw_retry_in(dw *, dw_usec delay);
 
 /* dw_set_why says why a timer fails. If the verdict is DW_RETRY or DW_DEAD, the text is stored with
  * it, in the same step: dw_info.why, dw_dead.why and DW_EVENT_DEAD show it. Each such verdict
- * replaces the text of the one before, also by none. It goes when the timer is done, put again,
- * moved or requeued. The last call counts. The text is copied: at most DW_WHY_MAX bytes, cut at a
- * character; control characters become spaces, and what is not UTF-8 becomes '?'. "" takes an
- * earlier call back. While Redis is away, a text is stored only with a verdict that waits for
- * Redis.
+ * replaces the text of the verdict before, even if it has no text itself. The text is deleted when
+ * the timer is done, put again, moved or requeued. The last call counts. The text is copied: at
+ * most DW_WHY_MAX bytes, cut at a character; control characters become spaces, and what is not
+ * UTF-8 becomes '?'. "" takes an earlier call back. While Redis is away, a text is stored only with
+ * a verdict that waits for Redis.
  *
- * token NULL: of the timer whose handler calls this, also on a worker. Else of a delivery of a
- * batch, or of one that is held, before its dw_settle(), on any thread.
- * DW_EINVAL: text is NULL, or token is, and no handler runs here or it is one of a batch.
- * DW_ESTALE: the delivery is over; a call from another thread is not told. DW_ENOMEM: the text of
- * an earlier call stays. DW_ETHREAD: token is NULL, and this is neither the handle's thread nor a
- * handler. */
+ * token NULL: the text is for the timer whose handler calls this, also on a worker. Else it is for
+ * a delivery of a batch, or for a held one before its dw_settle(), on any thread.
+ * DW_EINVAL: text is NULL; or token is NULL, and no handler runs here, or that of a batch runs.
+ * DW_ESTALE: the delivery is over; another thread's call does not return this. DW_ENOMEM: the text
+ * of an earlier call stays. DW_ETHREAD: token is NULL, and this is neither the handle's thread nor
+ * a handler. */
 DW_API int dw_set_why(dw *, const dw_token *token, const char *text);
 
 /* dw_pause, dw_resume. Use them when your program already holds as many firings (DW_HOLD) as it can
@@ -488,8 +488,8 @@ DW_API int dw_resume(dw *);
 typedef enum dw_level {
 	DW_NOTHING = 0,
 	DW_ACCEPTED = 1,  /* in this process's memory */
-	DW_JOURNALED = 2, /* in options.journal: survives a kill and a power cut, not its disk */
-	DW_STORED = 3,    /* in the store: survives a kill and a power cut; Redis: as it is set */
+	DW_JOURNALED = 2, /* in options.journal: survives a kill and a power cut, not a lost disk */
+	DW_STORED = 3,    /* in the store: survives a kill and a power cut (Redis: if set so) */
 	/* Also in the memory of N replicas (replicas=N in the Redis URL). It survives the loss of
 	 * the server if one of these N is promoted, and no other replica, and no older copy. While
 	 * replicas are late, DW_OK comes with DW_STORED. */
@@ -503,7 +503,7 @@ typedef struct dw_result {
 	 * move may also have DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
 	dw_level level;
 	const char *id;
-	uint64_t generation; /* 0 unless a timer was stored, so always with DW_JOURNALED */
+	uint64_t generation; /* 0 unless a timer was stored; so it is 0 with DW_JOURNALED */
 	/* 1: a client's put or move has changed a timer that its owner had claimed and not yet
 	 * started. That delivery may still start, up to a second later. */
 	int earlier_may_start;
@@ -519,28 +519,28 @@ typedef struct dw_result {
 typedef void (*dw_done_fn)(dw *, const dw_result *, void *user);
 
 /* A put replaces the timer of its id. These flags of dw_timer say otherwise. DW_NEW and DW_ONCE
- * (durawheel/ended.h) stand alone; the others take a part of the stored timer:
- *	DW_DUE_LATEST, due in 10 min: 10 min after the last event (wait_max_us: or after the first)
- *	DW_DUE_EARLIEST, due in 1 min: once a minute, with the last data
- *	DW_DUE_EARLIEST | DW_DATA_FIRST: the same, with the first data
- * There is nothing to take from a timer that recurs or is being delivered: an event that comes
- * while the handler runs makes the next timer. If the id has a timer, such a put needs two round
- * trips. A journal does not take it (DW_ESTORE). DW_EBUSY: others change the id all the time. */
+ * (durawheel/ended.h) are used alone; the others keep a part of the stored timer:
+ *  DW_DUE_LATEST, due in 10 min: 10 min after the last event (wait_max_us: or after the first)
+ *  DW_DUE_EARLIEST, due in 1 min: once a minute, with the last data
+ *  DW_DUE_EARLIEST | DW_DATA_FIRST: the same, with the first data
+ * Nothing is kept of a timer that recurs or is being delivered: an event that comes while the
+ * handler runs makes the next timer. If the id has a timer, such a put needs two round trips. A
+ * journal does not take it (DW_ESTORE). DW_EBUSY: others change the id all the time. */
 #define DW_NEW 1u          /* refuse with DW_EEXIST if the id has a timer */
 #define DW_DUE_EARLIEST 2u /* the earlier one of the stored and the given deadline counts */
-#define DW_DUE_LATEST 4u   /* the later one counts */
+#define DW_DUE_LATEST 4u   /* the later one of the two deadlines counts */
 #define DW_DATA_FIRST 8u   /* topic, data, late_after_us and keep_us of the stored timer stay */
 #define DW_ONCE 16u        /* as DW_NEW, and also refuse while the id's last end is remembered */
 
 typedef struct dw_timer {
 	size_t size;
-	const char *id; /* NULL: a unique one is made. dw_after_id() and the answer name it */
+	const char *id; /* NULL: a unique id is made, which dw_after_id() and the answer name */
 	const char *topic;
 	dw_usec due; /* a moment already past is due at once */
 	const void *data;
 	size_t data_size;
 	/* A timer that is later than this becomes a dead letter; 0: never. A retry is late by its
-	 * own time; to limit all retries together, keep the first due in data. */
+	 * own deadline; to limit all retries together, keep the first due in data. */
 	dw_usec late_after_us;
 	unsigned flags; /* DW_NEW, DW_ONCE, DW_DUE_EARLIEST, DW_DUE_LATEST, DW_DATA_FIRST */
 	/* A recurring timer: durawheel/rule.h. due is ignored, late_after_us is 0. NULL: once. */
@@ -565,15 +565,15 @@ DW_API int dw_at(dw *, const char *topic, const char *id, dw_usec due, const voi
  * thread. */
 DW_API dw_usec dw_now(const dw *d);
 
-/* dw_after_id is dw_after() for what a dw_timer says. timer->due is ignored. done may be NULL.
+/* dw_after_id does what dw_after() does, with a dw_timer. timer->due is ignored. done may be NULL.
  * ret_id (DW_ID_SIZE bytes, or NULL) gets the id of the timer, also one that is made because
  * timer->id is NULL. It is written before the call returns; on another thread's call the answer may
  * come before that. Errors as dw_after(). */
 DW_API int dw_after_id(dw *, const dw_timer *timer, dw_usec delay, char *ret_id, dw_done_fn done,
 		       void *user);
 
-/* dw_put puts a timer. done may be NULL. Whoever must answer a request only when its timer is safe
- * does so in done: the status is DW_OK, and the level is at least DW_STORED.
+/* dw_put puts a timer. done may be NULL. If a request may be answered only when its timer is safe,
+ * answer it in done, when the status is DW_OK and the level is at least DW_STORED.
  * A client's put over a timer that the owner has claimed answers DW_OK, and the earlier timer may
  * still start: see dw_result.earlier_may_start.
  * DW_EFULL in the answer: the store has no space. Nothing was stored, and puts are refused until
@@ -621,13 +621,13 @@ DW_API int dw_settle(dw *, const dw_token *, dw_verdict, dw_usec retry_in, dw_do
 		     void *user);
 
 /* dw_start says that the work of a delivery begins now, for a handler that only puts deliveries
- * into a queue of the program's and returns DW_HOLD_UNSTARTED. Until then the timer counts as due;
+ * into a queue of the program and returns DW_HOLD_UNSTARTED. Until then the timer counts as due;
  * its lateness, its start and its handler's time count from here. dw_settle() may also end it
  * without a start. The hold's time-out goes on.
  *
  * DW_ESTALE: the work must not begin. The token names no delivery that waits for its start, or its
- * topic is paused, or the lease is over and another process may have the delivery. If it is still
- * this one's, dw_settle() with DW_RETRY brings it again; before its start that counts as no retry.
+ * topic is paused, or the lease is over and another process may have the delivery. If this process
+ * still has it, dw_settle() with DW_RETRY makes it due again; this does not count as a retry.
  * DW_EINVAL: token is NULL. The handle's thread; also inside a callback. */
 DW_API int dw_start(dw *, const dw_token *token);
 
@@ -678,14 +678,14 @@ typedef struct dw_info {
 	const char *id;
 	const char *topic;
 	dw_state state;
-	dw_usec due; /* as dw_firing.due: after a retry, when that is due */
+	dw_usec due; /* the deadline; after a DW_RETRY, that of the retry */
 	uint64_t generation;
 	uint32_t attempt; /* the last delivery's or claim's number; 0: none yet */
 	uint32_t retries; /* DW_RETRY verdicts so far */
 	dw_usec late_after_us;
 	const void *data;
 	size_t data_size;
-	const char *why;    /* the last DW_RETRY: what dw_set_why() has said; NULL: nothing */
+	const char *why;    /* the text of dw_set_why() with the last DW_RETRY; NULL: none */
 	const char *rule;   /* as dw_rule_parse() reads it; NULL: the timer fires once */
 	dw_usec occurrence; /* as dw_firing.occurrence; 0: no rule */
 	dw_usec rule_end; /* no occurrence is later, by the rule's end or count; DW_NEVER: no end */
@@ -698,9 +698,9 @@ typedef struct dw_cursor {
 	dw_usec due;
 	uint64_t generation;
 	int started;
-	int ended;       /* nothing is behind this page */
-	uint64_t looked; /* timers that the store has looked at since the first page, about */
-	int lacks;       /* of a partial list: this page may lack what cannot be read now */
+	int ended;       /* 1: there is no page after this one */
+	uint64_t looked; /* about how many timers the store has looked at since the first page */
+	int lacks;       /* 1, in a partial list: timers that cannot be read now may be missing */
 } dw_cursor;
 
 /* Called once for a page: count timers in the order of (deadline, insertion). The next page begins
@@ -709,7 +709,7 @@ typedef struct dw_cursor {
 typedef void (*dw_list_fn)(dw *, int status, const dw_info *timers, size_t count,
 			   const dw_cursor *next, void *user);
 
-/* dw_get asks for one timer. The answer is a page of it, or status DW_ENOENT and count 0.
+/* dw_get asks for one timer. The answer is a page with this timer, or status DW_ENOENT and count 0.
  * DW_EINVAL: the id is not valid, or the callback is NULL. */
 DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
 
@@ -720,11 +720,11 @@ DW_API int dw_get(dw *, const char *id, dw_list_fn, void *user);
  * dropped, with a DW_EVENT_DEAD_FORGOTTEN. The same id may be used and die again, so a dead letter
  * is named by id and generation. Owners and clients may make all these calls. */
 typedef enum dw_reason {
-	DW_REASON_UNKNOWN = 0, /* none of these, in a store of a newer durawheel */
-	DW_REASON_RETRIES = 1, /* DW_RETRIES_MAX retries, and it still said DW_RETRY */
+	DW_REASON_UNKNOWN = 0, /* a reason of a newer durawheel */
+	DW_REASON_RETRIES = 1, /* it used up its retries, and its verdict was DW_RETRY again */
 	DW_REASON_CRASHED = 2, /* DW_CRASHES_MAX processes died while it was delivered */
-	DW_REASON_LATE = 3,    /* later than its late_after_us */
-	DW_REASON_CORRUPT = 4, /* damaged, or in another one's place: never fired */
+	DW_REASON_LATE = 3,    /* it was later than its late_after_us */
+	DW_REASON_CORRUPT = 4, /* damaged, or stored under another timer's id: it never fired */
 	DW_REASON_GAVE_UP = 5  /* its verdict was DW_DEAD */
 } dw_reason;
 
@@ -737,9 +737,9 @@ typedef struct dw_dead {
 	uint64_t generation;
 	const char *topic; /* "" if it cannot be read */
 	dw_reason reason;
-	dw_usec at;       /* when it was set aside */
+	dw_usec at;       /* when it became a dead letter */
 	dw_usec due;      /* as in dw_info */
-	uint32_t attempt; /* the last one */
+	uint32_t attempt; /* the number of the last attempt */
 	uint32_t retries;
 	uint32_t crashes;
 	dw_usec late_after_us;
@@ -752,7 +752,7 @@ typedef struct dw_dead {
 	dw_usec occurrence;
 } dw_dead;
 
-/* As dw_list_fn, in the order in which the letters were set aside. */
+/* Called like a dw_list_fn. The letters are in the order in which the timers died. */
 typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t count,
 			   const dw_cursor *next, void *user);
 
@@ -760,7 +760,7 @@ typedef void (*dw_dead_fn)(dw *, int status, const dw_dead *letters, size_t coun
 typedef struct dw_dead_select {
 	size_t size;
 	const char *topic; /* NULL: any */
-	const char *id;    /* NULL: any; it is found by the id, among any number of letters */
+	const char *id;    /* NULL: any; a letter is found by its id without a search through all */
 	int partial;       /* as in dw_select */
 } dw_dead_select;
 
@@ -791,7 +791,7 @@ typedef struct dw_stats {
 	uint64_t held;
 	uint64_t put, cancelled, fired, settled, retried, dead, late;
 	uint64_t duplicates; /* deliveries after a crash of an earlier owner */
-	uint64_t corrupt;    /* damaged timers met; one that is met again counts again */
+	uint64_t corrupt;    /* damaged timers that were read; each read counts */
 	uint64_t store_operations, store_failures;
 	uint64_t inflight;    /* operations sent to the store and not answered */
 	dw_usec store_p99_us; /* round trip to the store */
@@ -799,7 +799,7 @@ typedef struct dw_stats {
 	dw_usec lag_us;       /* how late the last firing started */
 	dw_usec lag_max_us;
 	dw_usec next_due; /* DW_NEVER: none; may be early by one slot of the wheel */
-	int recovering;   /* not every stored timer is loaded, or a shard cannot be used */
+	int recovering;   /* 1: not every stored timer is loaded, or a shard cannot be used */
 	uint64_t moved;
 	uint64_t running; /* handlers on workers */
 	dw_journal_stats journal;
@@ -813,15 +813,15 @@ DW_API int dw_get_stats(const dw *, dw_stats *ret_stats);
 typedef struct dw_store_status {
 	size_t size;
 	uint64_t pending, claimed, dead;
-	dw_usec next_due;  /* the earliest pending timer's; DW_NEVER: there is none */
-	uint64_t inbox;    /* written by clients, not yet seen by the owner */
+	dw_usec next_due;  /* the earliest deadline of a pending timer; DW_NEVER: there is none */
+	uint64_t inbox;    /* changes of clients that the owner has not read yet */
 	const char *owner; /* one line: host, pid, version; "" without owner */
 	dw_usec owner_since,
 	    owner_seen; /* when it began, and when it last wrote its status; or 0 */
-	/* The owner's counters as one JSON object, "" without. "refused" names shards that the
-	 * server refuses to it. */
+	/* The owner's counters as one JSON object; "" without an owner. "refused" names shards that
+	 * the server refuses to the owner. */
 	const char *owner_report;
-	const char *standby; /* one that waits to own the store: a line as owner, or "" */
+	const char *standby; /* a process that waits to own the store: a line like owner, or "" */
 } dw_store_status;
 
 typedef void (*dw_status_fn)(dw *, int status, const dw_store_status *, void *user);
@@ -837,11 +837,11 @@ DW_API int dw_get_status(dw *, dw_status_fn, void *user);
  * knows what is about to fire, so nobody can empty a store behind its owner's back. */
 DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 
-#define DW_FLAWS_MAX 100 /* shown by dw_check() */
+#define DW_FLAWS_MAX 100 /* flaws that dw_check() shows */
 
 typedef struct dw_flaw {
 	const char *id; /* the id of a timer or dead letter, or a key of Redis; "": the store */
-	uint64_t generation; /* the timer's or letter's; 0: the flaw is the store's */
+	uint64_t generation; /* of the timer or letter; 0: the flaw is that of the store */
 	const char *what;    /* in words, one line */
 } dw_flaw;
 
@@ -872,7 +872,7 @@ DW_API int dw_check(dw *, dw_check_fn, void *user);
  * handle is on options.ev_loop, which you run yourself. DW_EFORK: a handler's forked child. */
 DW_API int dw_run(dw *);
 
-/* dw_stop ends the current or next dw_run(), no loop of yours. Any thread, and signal handlers. */
+/* dw_stop ends the current or next dw_run(), no other loop. Any thread, and signal handlers. */
 DW_API void dw_stop(dw *);
 
 /* options.ev_loop: dw_open() puts one ev_io on the loop and dw_close() removes it, so the loop must

@@ -22,21 +22,21 @@
  * handle that is destroyed inside one of its callbacks, or on another thread, cannot be closed: it
  * stays open, with its memory, until the process ends.
  *
- * CALLBACKS are kept by the handle: one of an answer until it was called, one of a tally until
- * its last call, a handler until close(). So what a handler captures must live until then, also if
- * another one has replaced it. If close() returns DW_ETIMEOUT, a worker may still be in one, and
- * they are never destroyed.
+ * CALLBACKS are kept by the handle: that of an answer until it was called, that of a tally until
+ * its last call, a handler until close(). So what a handler captures must live until close(), even
+ * if another handler has replaced it. If close() returns DW_ETIMEOUT, a worker may still be inside
+ * a handler, so the handlers are never destroyed.
  *
- * EXCEPTIONS do not pass through the library. One that leaves a handler counts as
- * verdict::retry(), on a worker, too; one that leaves a batch, as that for all its timers. What it
- * says goes to options.on_exception, or else to on_log as DW_LOG_ERROR. With -fno-exceptions there
- * are none. No function of this header throws, except std::bad_alloc before the call was made.
+ * EXCEPTIONS do not pass through the library. An exception that leaves a handler counts as
+ * verdict::retry(), also on a worker. In a batch it counts so for all timers. Its text goes to
+ * options.on_exception, or else to on_log as DW_LOG_ERROR. With -fno-exceptions there are none. No
+ * function of this header throws, except std::bad_alloc before the call was made.
  *
  * TIMES are rounded up to microseconds, so that nothing is early, and a duration that is too long
  * is "never".
  *
  * ERRORS are std::error_code in durawheel::category(); compare them with enum dw_error, or with
- * std::errc where it has the same. */
+ * std::errc if it has the same error. */
 #ifndef DURAWHEEL_HPP
 #define DURAWHEEL_HPP
 
@@ -134,7 +134,7 @@ using time_point = std::chrono::time_point<std::chrono::system_clock, duration>;
 
 constexpr time_point never{duration{DW_NEVER}};
 
-/* round_up: a duration of any unit as microseconds. */
+/* round_up returns a duration of any unit in microseconds. */
 template <class number, class period>
 constexpr dw_usec round_up(const std::chrono::duration<number, period> &time)
 {
@@ -184,8 +184,8 @@ struct moment {
 
 /* ---- Bytes and text ---------------------------------------------------------------------- */
 
-/* Bytes of somebody else: a text, a std::string, a std::vector or std::array of plain values. Those
- * of a firing are valid until the callback returns, and no zero byte follows them. */
+/* Bytes that somebody else owns: a text, a std::string, a std::vector or std::array of plain
+ * values. Those of a firing are valid until the callback returns, and no zero byte follows them. */
 class bytes
 {
 	template <class range>
@@ -249,8 +249,8 @@ class bytes
 namespace detail
 {
 
-/* A view as the C string of a call. One that is too long, or has a zero inside, is refused by the
- * library: it gets a byte too many, or a control character. */
+/* A view as a C string for a call of C. If the view is too long, or has a zero byte inside, the C
+ * string gets a byte too many, or a control character, so that the library refuses it. */
 template <std::size_t most> class c_string
 {
       public:
@@ -263,12 +263,12 @@ template <std::size_t most> class c_string
 		chars_[size] = '\0';
 	}
 
-	const char *get() const /* NULL: the view is std::string_view() */
+	const char *get() const /* NULL if the view is std::string_view() */
 	{
 		return given_ ? chars_ : nullptr;
 	}
 
-	const char *text() const /* of what must be given: an empty view is an empty text */
+	const char *text() const /* for what must be set: an empty view is an empty text */
 	{
 		return chars_;
 	}
@@ -282,7 +282,7 @@ using id_string = c_string<DW_ID_MAX>;
 using topic_string = c_string<DW_TOPIC_MAX>;
 using token_string = c_string<DW_TOKEN_SIZE>;
 
-/* text_of: a string as the C string of a call. optional_text: NULL if it is empty. */
+/* text_of returns a string as a C string for a call. optional_text: NULL if it is empty. */
 inline const char *text_of(const std::string &text)
 {
 	return text.find('\0') == std::string::npos ? text.c_str() : "\1";
@@ -293,7 +293,7 @@ inline const char *optional_text(const std::string &text)
 	return text.empty() ? nullptr : text_of(text);
 }
 
-/* Strings of a range as the array of a call. */
+/* The strings of a range as an array of C strings for a call. */
 template <class string> class c_strings
 {
       public:
@@ -330,7 +330,7 @@ struct rule {
 	std::string cron; /* "0 8 * * mon-fri" */
 	std::string zone; /* "Europe/London"; "": UTC */
 	moment start = {};
-	moment end = {}; /* its zero: there is none */
+	moment end = {}; /* zero: there is no end */
 	std::uint64_t count = 0;
 	delay jitter = {};
 	dw_missed missed = DW_MISSED_ONCE;
@@ -342,7 +342,7 @@ struct rule {
 namespace detail
 {
 
-/* A rule as that of C, which points into it. */
+/* A dw_rule made of a rule. It points into the rule, which must outlive it. */
 class c_rule
 {
       public:
@@ -377,7 +377,7 @@ class c_rule
 
 } // namespace detail
 
-/* occurrences: the first ones of a rule after a moment, at most count, as dw_rule_next(). */
+/* occurrences returns the first occurrences after a moment, at most count: see dw_rule_next(). */
 inline std::vector<time_point> occurrences(const rule &rule, moment after, std::size_t count,
 					   std::error_code &ret_error,
 					   std::string *ret_message = nullptr)
@@ -397,7 +397,7 @@ inline std::vector<time_point> occurrences(const rule &rule, moment after, std::
 
 /* ---- What callbacks get ------------------------------------------------------------------ */
 
-/* What a handler says of its timer. */
+/* What a handler answers for its timer. */
 class verdict
 {
       public:
@@ -421,12 +421,12 @@ class verdict
 		return {DW_DEAD, -1};
 	}
 
-	static verdict hold() /* settle() answers */
+	static verdict hold() /* settle() gives the verdict later */
 	{
 		return {DW_HOLD, -1};
 	}
 
-	static verdict hold_unstarted() /* and started() says when its work begins */
+	static verdict hold_unstarted() /* the work begins at start(); settle() ends it */
 	{
 		return {DW_HOLD_UNSTARTED, -1};
 	}
@@ -455,7 +455,7 @@ struct firing {
 	std::uint32_t attempt;
 	bytes data;
 	const dw_token &token; /* copy it to settle */
-	time_point occurrence; /* of a recurring timer; see dw_firing */
+	time_point occurrence; /* in a recurring timer; see dw_firing */
 	std::uint32_t missed;
 	bool last;
 };
@@ -480,7 +480,7 @@ struct event {
 	std::string_view id, topic; /* of the timer, or "" */
 	std::string_view message;   /* one line for people */
 	std::uint64_t count;
-	std::string_view why; /* DW_EVENT_DEAD: what set_why() has said, or "" */
+	std::string_view why; /* DW_EVENT_DEAD: the text of set_why(), or "" */
 	const dw_event &raw;
 };
 
@@ -493,7 +493,7 @@ struct answer {
 
 	std::error_code error;
 	dw_level level;
-	std::string_view id; /* of ack() and touch(): the token */
+	std::string_view id; /* in answers to ack() and touch(): the token */
 	std::uint64_t generation;
 	bool earlier_may_start;
 	unsigned outcome; /* DW_PUT_MADE, DW_PUT_REPLACED, DW_PUT_KEPT, or 0; see dw_result */
@@ -516,7 +516,7 @@ struct message {
 	std::string_view token; /* copy it to answer after the callback */
 };
 
-/* Structures of C, each seen as one of C++. */
+/* An array of C structures that shows each of them as a C++ structure. */
 template <class shown, class raw> class view
 {
       public:
@@ -574,7 +574,7 @@ template <class shown, class raw> class view
 	std::size_t count_;
 };
 
-using answers = view<answer, dw_result>; /* in the order of what was asked */
+using answers = view<answer, dw_result>; /* in the order of the items of the call */
 
 /* Due timers of one topic, for one call of a handler. */
 class batch : public view<firing, dw_firing>
@@ -600,7 +600,7 @@ class batch : public view<firing, dw_firing>
 	dw_batch &raw_;
 };
 
-/* What take() has got: none if error is set, or if none came in time. */
+/* The messages of take(): none if error is set, or if none came in time. */
 struct taken : view<message, dw_message> {
 	taken(std::error_code said, const dw_message *first, std::size_t count)
 	    : view(first, count), error(said)
@@ -610,12 +610,12 @@ struct taken : view<message, dw_message> {
 	std::error_code error;
 };
 
-/* Structures of C that were asked for. */
+/* The C structures that a call has asked for. */
 template <class item> struct listed {
 	std::error_code error;
 	const item *items;
 	std::size_t count;
-	const dw_cursor *next; /* of a page; see dw_cursor */
+	const dw_cursor *next; /* in a page; see dw_cursor */
 
 	const item *begin() const
 	{
@@ -630,7 +630,7 @@ template <class item> struct listed {
 
 using page = listed<dw_info>;
 using dead_page = listed<dw_dead>;
-using topics = listed<dw_topic_info>; /* next is nullptr, as of the next one */
+using topics = listed<dw_topic_info>; /* here and in facts, next is nullptr */
 using facts = listed<dw_fact>;
 
 /* What count() or cancel_where() has done so far; see dw_tally. */
@@ -658,7 +658,7 @@ using dead_function = std::function<void(const dead_page &)>;
 using topics_function = std::function<void(const topics &)>;
 using taken_function = std::function<void(const taken &)>;
 using tally_function = std::function<void(const tally &)>; /* called until tally.over */
-/* nullptr: error says why. */
+/* In these callbacks the pointer is nullptr if error is set. */
 using ended_function = std::function<void(std::error_code error, const dw_ended *)>;
 using due_function = std::function<void(std::error_code error, const dw_due_counts *)>;
 using status_function = std::function<void(std::error_code error, const dw_store_status *)>;
@@ -669,7 +669,7 @@ using check_function = std::function<void(std::error_code error, const dw_check_
 
 /* ---- Options ----------------------------------------------------------------------------- */
 
-/* The fields of dw_options, each once; what is 0 or empty has its default. */
+/* The fields of dw_options. A field that is 0 or empty has its default. */
 struct options {
 	std::string store;
 	std::string name;    /* Redis: the namespace */
@@ -677,13 +677,13 @@ struct options {
 	std::function<void(const event &)> on_event;
 	std::function<void(dw_log_level, std::string_view)> on_log; /* any thread */
 	std::function<void(const dw_firing_done &)> on_firing_done;
-	/* An exception has left a callback: of which one, and what it says. Any thread. */
+	/* An exception has left a callback: which one, and the exception's text. Any thread. */
 	std::function<void(std::string_view callback, std::string_view what)> on_exception;
-	delay close_patience = std::chrono::seconds(5); /* of close() and the destructor */
+	delay close_patience = std::chrono::seconds(5); /* for close() and the destructor */
 	dw_role role = DW_OWNER;
 	unsigned workers = 0; /* threads for on_worker() */
 	unsigned flags = 0;   /* DW_EXISTING, DW_TEST_CLOCK */
-	unsigned shards = 0;  /* Redis: of a new namespace */
+	unsigned shards = 0;  /* Redis: the number for a new namespace */
 	delay lease = {};     /* Redis: how long an owner may be silent */
 	dw_outage outage = DW_OUTAGE_HOLD;
 	delay open_patience = {}; /* how long open() waits for the store */
@@ -697,7 +697,7 @@ struct options {
 	void *resize_user = nullptr;
 };
 
-/* A timer to put; id std::string_view(): one is made. */
+/* A timer to put. If id is std::string_view(), an id is made. */
 struct timer {
 	std::string_view topic;
 	std::string_view id = {};
@@ -707,23 +707,23 @@ struct timer {
 	unsigned flags = 0;    /* DW_DUE_EARLIEST, DW_ONCE and so on */
 	delay wait_max = {};
 	delay keep = {}; /* how long its end is remembered */
-	moment due = {}; /* of put() and put_many(); at() and after() say it */
-	const durawheel::rule *rule = nullptr; /* a recurring timer, of put() and put_many() */
-	moment occurrence = {}, rule_end = {}; /* of one that goes on; see dw_timer */
+	moment due = {}; /* for put() and put_many(); at() and after() set it */
+	const durawheel::rule *rule = nullptr; /* a recurring timer, for put() and put_many() */
+	moment occurrence = {}, rule_end = {}; /* a recurring timer that goes on; see dw_timer */
 	std::uint32_t missed = 0;
 };
 
-/* Which timers are meant: those for which all holds that is set. */
+/* Selects timers: those that match every field that is set. */
 struct selection {
 	std::string_view topic = {};
 	std::string_view id_prefix = {};
 	moment due_from = {}, due_to = {};
 	unsigned states = 0;    /* as 1u << DW_PENDING; 0: any */
 	bool recurring = false; /* only timers with a rule */
-	bool partial = false;   /* of list(), as in dw_select */
+	bool partial = false;   /* for list(); see dw_select */
 };
 
-/* Which dead letters are meant: all, those of a topic, or the last one of an id. */
+/* Selects dead letters: all, those of a topic, or the last one of an id. */
 struct dead_selection {
 	std::string_view topic = {};
 	std::string_view id = {};
@@ -732,7 +732,7 @@ struct dead_selection {
 
 /* Which messages to take. */
 struct take_options {
-	std::vector<std::string_view> topics = {}; /* the first that has one; none: all topics */
+	std::vector<std::string_view> topics = {}; /* the first with a message; empty: all */
 	std::size_t max = 1;
 	delay wait = {};
 };
@@ -742,7 +742,7 @@ namespace detail
 
 struct state;
 
-/* A handler, for as long as it may be called. */
+/* A registered handler. It lives as long as it may be called. */
 struct registered {
 	state *owner;
 	std::string topic;
@@ -767,7 +767,7 @@ struct state {
 			quietly([&] { hooks.on_log(DW_LOG_ERROR, line); });
 	}
 
-	/* run calls function; false: it has thrown, which was told. */
+	/* run calls function. If the function throws, run reports this and returns false. */
 	template <class callable> bool run(const char *callback, callable &&function) noexcept
 	{
 #if defined(__cpp_exceptions)
@@ -787,7 +787,7 @@ struct state {
 		return true;
 	}
 
-	/* quietly: what a hook of last resort throws is lost. */
+	/* quietly calls a hook of last resort, and ignores its exceptions. */
 	template <class callable> static void quietly(callable &&function) noexcept
 	{
 #if defined(__cpp_exceptions)
@@ -850,7 +850,7 @@ inline void on_batch(dw *, dw_batch *batch, void *user)
 	}
 }
 
-/* c_options: the options of a state as those of C, which point into it. */
+/* c_options returns the options of a state as dw_options, which point into the state. */
 inline dw_options c_options(state &own)
 {
 	const options &from = own.hooks;
@@ -889,7 +889,7 @@ template <class function> struct once {
 	state *owner;
 	function call;
 
-	/* take: the callback that `user` is, to be freed after its call. */
+	/* take returns the callback to which user points. The result frees it after its call. */
 	static std::unique_ptr<once> take(void *user)
 	{
 		return std::unique_ptr<once>(static_cast<once *>(user));
@@ -948,7 +948,7 @@ inline void on_tally(dw *, const dw_tally *told, void *user)
 		delete own;
 }
 
-/* One structure that was asked for, or nullptr. */
+/* on_one passes one structure, or nullptr, to the callback of a call. */
 template <class item> void on_one(dw *, int status, const item *found, void *user)
 {
 	auto own = once<std::function<void(std::error_code, const item *)>>::take(user);
@@ -963,7 +963,7 @@ inline void on_post(dw *, void *user)
 	own->owner->run("a posted function", [&] { own->call(); });
 }
 
-/* A timer as that of C, which points into it. */
+/* A dw_timer made of a timer. It points into the timer, which must outlive it. */
 class c_timer
 {
       public:
@@ -1060,7 +1060,7 @@ class c_selection
 class handle
 {
       public:
-	handle() = default; /* of no store: only open(), close(), get() and bool */
+	handle() = default; /* without a store: only open(), close(), get() and bool */
 	handle(handle &&) = default;
 
 	handle &operator=(handle &&other) noexcept
@@ -1077,7 +1077,7 @@ class handle
 		end();
 	}
 
-	/* open: on failure the handle is empty, and *ret_message, if given, says why in words. */
+	/* open opens a handle. On failure it is empty, and *ret_message, if not NULL, says why. */
 	[[nodiscard]] static handle open(options given, std::error_code &ret_error,
 					 std::string *ret_message = nullptr)
 	{
@@ -1095,8 +1095,8 @@ class handle
 		return opened;
 	}
 
-	/* close: after DW_EBUSY and DW_ETHREAD the handle is still open; else it is empty. Without
-	 * a patience it waits for options.close_patience. */
+	/* close closes the handle. After DW_EBUSY and DW_ETHREAD the handle is still open; else it
+	 * is empty. Without a patience it waits for options.close_patience. */
 	std::error_code close()
 	{
 		return close(state_ ? state_->hooks.close_patience : delay());
@@ -1136,7 +1136,7 @@ class handle
 
 	/* ---- Handlers ---- */
 
-	/* An empty function is DW_EINVAL, here and below; off() removes. */
+	/* An empty function is DW_EINVAL, here and below; off() removes a handler. */
 	std::error_code on(std::string_view topic, handler fire)
 	{
 		return keep(topic, {nullptr, {}, std::move(fire), {}},
@@ -1204,8 +1204,8 @@ class handle
 		});
 	}
 
-	/* put_many puts the timers of a std::vector<timer>, an array of them, and so on. fn gets
-	 * what became of each. No timers, also of push(), or an empty fn are DW_EINVAL. */
+	/* put_many puts the timers of a std::vector<timer>, an array and so on. fn gets an answer
+	 * for each. DW_EINVAL: there are no timers (also for push()), or fn is empty. */
 	template <class range> std::error_code put_many(const range &timers, answers_function fn)
 	{
 		detail::c_timers raw(timers);
@@ -1213,7 +1213,7 @@ class handle
 		return look(detail::on_answers, std::move(fn), dw_put_many, raw.data(), raw.size());
 	}
 
-	/* cancel_many cancels ids: strings of a vector, an array and so on. fn as for put_many. */
+	/* cancel_many cancels ids: strings of a vector, an array and so on. fn: see put_many. */
 	template <class range> std::error_code cancel_many(const range &ids, answers_function fn)
 	{
 		detail::c_strings<detail::id_string> raw(ids);
@@ -1252,8 +1252,8 @@ class handle
 		return to_error(dw_start(get(), &token));
 	}
 
-	/* set_why, set_result: without a token inside a handler; with one of a delivery of a batch,
-	 * or of one that is held. */
+	/* set_why, set_result: call them inside a handler without a token; with a token for a
+	 * delivery of a batch, or for a held delivery. */
 	std::error_code set_why(std::string_view text)
 	{
 		return to_error(
@@ -1289,7 +1289,7 @@ class handle
 			    detail::id_string(id).text());
 	}
 
-	/* list, count: an empty selection is of all timers. */
+	/* list, count: an empty selection means all timers. */
 	std::error_code list(const selection &which, const dw_cursor *after, std::size_t limit,
 			     page_function fn)
 	{
@@ -1303,7 +1303,7 @@ class handle
 			    detail::c_selection(which).get());
 	}
 
-	/* count_due: how many are due from each bound to the next one. */
+	/* count_due counts the timers that are due from each bound to the next one. */
 	std::error_code count_due(const std::vector<moment> &bounds, due_function fn)
 	{
 		std::vector<dw_usec> times;
@@ -1351,7 +1351,7 @@ class handle
 		return look(detail::on_facts, std::move(fn), dw_facts);
 	}
 
-	/* node tells of a server of the store. Numbers begin at 0. An error: there are no more. */
+	/* node describes a server of the store. Numbers begin at 0. Error: there are no more. */
 	std::error_code node(std::size_t number, dw_node &ret_node) const
 	{
 		ret_node.size = sizeof ret_node;
@@ -1389,7 +1389,7 @@ class handle
 		return to_error(status);
 	}
 
-	/* metrics: the numbers in Prometheus' text format. */
+	/* metrics returns the numbers in Prometheus' text format. */
 	std::error_code metrics(std::string &ret_text)
 	{
 		std::string text(std::size_t(16) * 1024, '\0');
@@ -1417,7 +1417,7 @@ class handle
 			    &settings);
 	}
 
-	/* topic_change: from as topic_list() gave them. */
+	/* topic_change: `from` has the settings as topic_list() returned them. */
 	std::error_code topic_change(std::string_view topic, const dw_topic_settings &from,
 				     const dw_topic_settings &to, done_function fn = {})
 	{
@@ -1436,7 +1436,7 @@ class handle
 		return tell(std::move(fn), dw_topic_drop, detail::topic_string(topic).text());
 	}
 
-	/* topic_list: topic std::string_view(): all. */
+	/* topic_list: if topic is std::string_view(), it lists all topics. */
 	std::error_code topic_list(std::string_view topic, topics_function fn)
 	{
 		return look(detail::on_topics, std::move(fn), dw_topic_list,
@@ -1475,7 +1475,7 @@ class handle
 		raw.tokens = strings.data();
 		raw.count = strings.size();
 		raw.verdict = said.value;
-		/* Here 0 is the default delay, and there what is below. */
+		/* In dw_answer 0 means the default delay; in a verdict it means no delay. */
 		raw.retry_in = said.retry_in < 0 ? 0 : said.retry_in > 0 ? said.retry_in : 1;
 		return look(detail::on_answers, std::move(fn), dw_ack, &raw);
 	}
@@ -1490,7 +1490,7 @@ class handle
 
 	/* ---- Dead letters, and the store as a whole ---- */
 
-	/* dead_list: an empty selection is of all dead letters. */
+	/* dead_list: an empty selection means all dead letters. */
 	std::error_code dead_list(const dead_selection &which, const dw_cursor *after,
 				  std::size_t limit, dead_function fn)
 	{
@@ -1502,8 +1502,8 @@ class handle
 			    limit);
 	}
 
-	/* dead_requeue, dead_drop: generation 0 and an id std::string_view() as for the functions
-	 * of C. */
+	/* dead_requeue, dead_drop: generation 0, and an id that is std::string_view(), mean the
+	 * same as 0 and NULL in dw_dead_requeue() and dw_dead_drop(). */
 	std::error_code dead_requeue(std::string_view id, std::uint64_t generation, moment due,
 				     done_function fn = {})
 	{
@@ -1554,7 +1554,7 @@ class handle
 		return to_error(dw_sync(get(), patience.us));
 	}
 
-	/* test_advance lets so much time pass: see testing.h. DW_EINVAL: below 0, or too long. */
+	/* test_advance lets this time pass: see testing.h. DW_EINVAL: below 0, or too long. */
 	std::error_code test_advance(delay time)
 	{
 		dw_usec now = dw_now(get());
@@ -1564,7 +1564,7 @@ class handle
 	}
 
       private:
-	/* end: a handle that cannot be closed keeps its memory. */
+	/* end closes the handle. A handle that cannot be closed keeps its memory. */
 	void end() noexcept
 	{
 		if (state_ && close() && state_)
@@ -1597,12 +1597,12 @@ class handle
 			kept.reset(new detail::once<function>{state_.get(), std::move(fn)});
 		int status = call(kept ? on_answer : nullptr, static_cast<void *>(kept.get()));
 		if (status == DW_OK)
-			(void)kept.release(); /* the callback frees it, or has */
+			(void)kept.release(); /* the callback frees it, or has freed it */
 		return to_error(status);
 	}
 
-	/* look makes a call of C with these arguments, whose answer fn gets; tell, if it is that of
-	 * a change. */
+	/* look makes a call of C with these arguments, and fn gets the answer. tell does the same
+	 * for a call that changes something. */
 	template <class c_function, class function, class c_call, class... arguments>
 	std::error_code look(c_function *on_answer, function fn, c_call call,
 			     const arguments &...given)
