@@ -30,13 +30,13 @@ typedef struct dw_fact {
 	const char *value;
 } dw_fact;
 
-/* Called once. What it gets is valid until it returns. status is not DW_OK: facts is NULL. */
+/* Called once. The facts are valid until it returns. If status is not DW_OK, facts is NULL. */
 typedef void (*dw_facts_fn)(dw *, int status, const dw_fact *facts, size_t count, void *user);
 
-/* dw_facts asks each server of the store that is connected: of a cluster the masters. It adds what
- * is known of the Sentinels, and of nodes that do not answer. Any role. It changes nothing. The
- * handle's thread. DW_EINVAL: the callback is NULL, or the store has no server. DW_ENOMEM,
- * DW_ELIMIT. In the answer DW_ESTORE: no server answers. */
+/* dw_facts asks each server of the store that is connected; in a cluster it asks the masters. The
+ * answer also has what is known of the Sentinels, and of nodes that do not answer. Any role. The
+ * call changes nothing. The handle's thread. DW_EINVAL: the callback is NULL, or the store has no
+ * server. DW_ENOMEM, DW_ELIMIT. In the answer DW_ESTORE: no server answers. */
 DW_API int dw_facts(dw *, dw_facts_fn, void *user);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ typedef struct dw_journal_row {
 	dw_usec due;       /* the deadline of a put, a move or a retry, or 0 */
 } dw_journal_row;
 
-/* Valid during the call. */
+/* Called for each row, which is valid during the call. */
 typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
 
 /* dw_journal_list calls fn for each row of the journal at path, in the order in which they were
@@ -32,8 +32,9 @@ typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
 DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *ret_damaged,
 			   char *ret_message);
 
-/* dw_journal_drop forgets the row of id, or all rows if id is NULL, and counts them: Redis never
- * gets what they say; or if id is "", which server they are for. DW_EOWNED: a program has it. */
+/* dw_journal_drop deletes the row of id, or all rows if id is NULL, and counts them in *ret_count.
+ * Redis never gets what these rows say. If id is "", the file forgets instead to which server
+ * its rows belong. DW_EOWNED: a program has the file open. */
 DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
 			   char *ret_message);
 

@@ -19,9 +19,9 @@
  * timer without a handler waits at its owner (DW_EVENT_NO_HANDLER). Deadlines are kept in order
  * within a shard, and over the shards of one peer.
  *
- * A peer that dies on this machine is replaced within a second, another one when its lease and its
- * heartbeat have ended (5 s, unless dw_options.lease_us says more). dw_close gives all shards away,
- * quiet ones at once, the others when their deliveries have ended.
+ * A peer that dies on this machine is replaced within a second; on another machine, when its lease
+ * and its heartbeat have ended (5 s, unless dw_options.lease_us says more). dw_close gives all
+ * shards away, quiet shards at once, the others when their deliveries have ended.
  * A DW_OWNER owns all shards or none: it is refused with DW_EOWNED while peers live, and peers wait
  * while it lives. A peer keeps no journal. Only a peer that has all shards may dw_purge() the
  * store. dw_pause() pauses this peer, whose shards stay its own. */
@@ -34,23 +34,23 @@
 extern "C" {
 #endif
 
-#define DW_MEMBERS_MAX 50 /* peers of a namespace; another one stands by (DW_EVENT_LIMIT) */
+#define DW_MEMBERS_MAX 50 /* peers of a namespace; one more stands by (DW_EVENT_LIMIT) */
 
 typedef struct dw_member {
 	size_t size;
 	const char *who;        /* "HOST pid N" */
-	const char *version;    /* of its durawheel */
+	const char *version;    /* the version of its durawheel */
 	dw_usec since;          /* when it joined, by the clock of the server */
-	dw_usec until;          /* when it counts as gone, unless it is heard of again */
+	dw_usec until;          /* when it counts as gone, unless it reports again */
 	dw_usec clock_us;       /* how far its clock is ahead of the server's; < 0: behind */
 	const unsigned *shards; /* the numbers of the shards that it has, in order */
 	size_t shard_count;
-	size_t room;  /* how many it can have: fewer than there are if Redis refuses it some */
+	size_t room;  /* how many shards it can have; fewer than all if Redis refuses it some */
 	int is_self;  /* this handle */
-	int is_dead;  /* it has ended, or told nothing for 5 s: its shards have no owner */
-	size_t share; /* how many it should have; 0: it has not told yet */
-	/* Why it has more: in so many of its shards deliveries run, of these topics:
-	 * "orders (20 s), mail (3 s)"; 0 and "": nothing is in the way. */
+	int is_dead;  /* it has ended, or reported nothing for 5 s: its shards have no owner */
+	size_t share; /* how many shards it should have; 0: it has not reported yet */
+	/* Why it has more shards than `share`: in busy_count of them deliveries run, of the topics
+	 * "orders (20 s), mail (3 s)". 0 and "": no delivery is in the way. */
 	size_t busy_count;
 	const char *busy_topics;
 	int is_leaving; /* it gives all its shards away: dw_leave() or dw_close() */
@@ -63,10 +63,10 @@ typedef struct dw_member_list {
 	size_t size;
 	const dw_member *members; /* in the order in which they joined */
 	size_t count;             /* 0: the namespace is not shared, or has no owner */
-	size_t shard_count;       /* of the namespace */
+	size_t shard_count;       /* how many shards the namespace has */
 } dw_member_list;
 
-/* Called once. status is not DW_OK: list is NULL. What it names is valid inside the call. */
+/* Called once. If status is not DW_OK, list is NULL. The list is valid inside the call. */
 typedef void (*dw_members_fn)(dw *, int status, const dw_member_list *list, void *user);
 
 /* dw_members asks who shares the namespace. Any role. Its own thread only. DW_EINVAL: the callback
@@ -74,15 +74,15 @@ typedef void (*dw_members_fn)(dw *, int status, const dw_member_list *list, void
 DW_API int dw_members(dw *, dw_members_fn, void *user);
 
 /* dw_owns returns 1 if this handle owns the shard of the id now, else 0. A program can route its
- * calls by it: those of an id are fastest at its owner. It may change at any turn
+ * calls by this: calls about an id are fastest at its owner. The result may change at any turn
  * (DW_EVENT_SHARDS). Its own thread only. DW_EINVAL: the id is not valid. */
 DW_API int dw_owns(dw *, const char *id);
 
-/* dw_leave prepares the end of a peer. From now on it takes no shard and starts no timer; calls and
- * deliveries that have started go on. It gives each of its shards to the other peers as soon as the
- * deliveries of that shard have ended, quiet ones at once. dw_close() begins with it. A program
- * that waits for its own work before it closes calls dw_leave() first, or its due timers wait, too.
- * Its own thread only. DW_EROLE: the handle is no peer. */
+/* dw_leave prepares the end of a peer. From now on the peer takes no shard and starts no timer;
+ * calls and deliveries that have started go on. It gives each of its shards to the other peers as
+ * soon as the deliveries of that shard have ended, quiet shards at once. dw_close() begins in the
+ * same way. If a program waits for its own work before it closes, it should call dw_leave() first.
+ * Otherwise its due timers wait, too. Its own thread only. DW_EROLE: the handle is no peer. */
 DW_API int dw_leave(dw *);
 
 #define DW_NODE_NAME_SIZE 160 /* bytes of dw_node.name, with the NUL */
@@ -94,19 +94,20 @@ typedef struct dw_node {
 	size_t size;                          /* sizeof(dw_node): set it */
 	char name[DW_NODE_NAME_SIZE];         /* its address, without user and password */
 	uint64_t shards[DW_NODE_SHARDS / 64]; /* bit n % 64 of [n / 64]: it has the shard n */
-	/* 0: this handle does not use the server, since away_us before now; `why` says why. */
+	/* 0: this handle does not use the server. It has not done so for away_us; `why` says
+	 * why. */
 	int is_connected;
 	dw_usec away_us;
 	char why[DW_MESSAGE_SIZE];
 	/* How many shards came to it from another server since this handle was opened: their slots
 	 * were moved, or a replica took the place of its master. */
 	uint64_t arrived;
-	unsigned replicas; /* so many must have a change before its call is answered; 0: none */
-	int is_late;       /* they do not keep up, so calls are answered as DW_STORED */
+	unsigned replicas; /* how many must have a change before its call is answered; 0: none */
+	int is_late;       /* the replicas do not keep up, so calls are answered as DW_STORED */
 } dw_node;
 
-/* dw_get_node tells what this handle knows now of a server. Numbers begin at 0. Its own thread
- * only. DW_ENOENT: there are no more, or the store always has the same one. */
+/* dw_get_node returns what this handle knows now of a server. Numbers begin at 0. Its own thread
+ * only. DW_ENOENT: there are no more servers, or the store is always on the same server. */
 DW_API int dw_get_node(const dw *, size_t number, dw_node *ret_node);
 
 #ifdef __cplusplus

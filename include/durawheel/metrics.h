@@ -1,6 +1,6 @@
-/* Numbers for a monitoring system, and whether a handle is well. The library has no web server:
- * these are for the one that your program has. `durawheel serve` and `durawheel run --http` show
- * the same by HTTP. */
+/* Numbers for a monitoring system, and whether a handle does its work. The library has no web
+ * server: these numbers are for the web server of your program. `durawheel serve` and `durawheel
+ * run --http` show the same numbers by HTTP. */
 #ifndef DURAWHEEL_METRICS_H
 #define DURAWHEEL_METRICS_H
 
@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Topics that have metrics of their own: the first that are used. The label of all others together
- * is topic="*". */
+/* How many topics have metrics of their own: the first topics that are used. All other topics
+ * together have the label topic="*". */
 #define DW_METRICS_TOPICS_MAX 200
 
 /* dw_metrics writes the numbers of the namespace as text, in Prometheus' format 0.0.4, and a NUL
@@ -22,23 +22,24 @@ extern "C" {
  * names of many topics are long and full of quotes. Times are in seconds, and no label names a
  * timer.
  *
- * An owner writes what it knows. A client, and a standby, write what the owner has last told the
- * store: 2 s after a change at the latest, and every 10 s while it is idle. They have numbers of
- * the owner only while there is one. Queues, and what is stored, are asked of the store, at most
- * once a second; the answers are in the text of a later call.
+ * An owner writes what it knows. A client or a standby writes what the owner last reported to the
+ * store. The owner reports 2 s after a change at the latest, and every 10 s while it is idle.
+ * Clients and standbys have numbers of the owner only while there is an owner. For the numbers of
+ * queues and of stored timers the handle asks the store, at most once a second; the answers are in
+ * the text of a later call.
  *
- * A peer (DW_PEER) writes what a client does: the sum of what all peers have told the store. The
- * counters of a peer that leaves stay in it. What a peer has counted after it last told the store
- * is lost if the peer is killed.
+ * A peer (DW_PEER) writes the same as a client: the sum of what all peers have reported to the
+ * store. The counters of a peer that leaves stay in it. What a peer has counted after its last
+ * report is lost if the peer is killed.
  *
- * durawheel_owner is 1 while the namespace has an owner. Of an owner that is cut off from Redis it
- * is 1 until its lease has run out, with a journal or without: until then no other process can have
- * the store, and with DW_OUTAGE_FIRE the owner fires. A client or standby shows 0 for an owner of
- * which it has heard nothing for 30 s.
+ * durawheel_owner is 1 while the namespace has an owner. If the owner is cut off from Redis,
+ * durawheel_owner stays 1 until the lease has run out, with a journal or without: until then no
+ * other process can have the store, and with DW_OUTAGE_FIRE the owner fires. A client or standby
+ * shows 0 for an owner of which it has heard nothing for 30 s.
  *
- * While the store is away, or fails what is asked, durawheel_store_up is 0. Then an owner goes on
- * writing what it knows. A client, and a standby, write that and durawheel_build_info only: whether
- * there is an owner, they cannot know.
+ * While the store is away, or fails operations, durawheel_store_up is 0. An owner then goes on
+ * writing what it knows. A client or standby then writes only this number and durawheel_build_info,
+ * because it cannot know whether there is an owner.
  *
  * DW_EBUSY: a client has not heard anything yet; call it again after some turns, or dw_sync().
  * DW_EINVAL: text is NULL, and size is not 0. DW_ENOMEM. The handle's thread; also inside a
@@ -50,9 +51,9 @@ DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
  *
  *	DW_OK        it fires, or it is a client
  *	DW_EOWNED    it is a standby, and another process has the store
- *	DW_EBUSY     it is an owner that still loads its timers; of a peer, at first, and later if
- *	             that takes more than 10 s. Or it is a standby that waits for the store's word
- *	             on who has it.
+ *	DW_EBUSY     it is an owner that still loads its timers. A peer: at first, and later if
+ *	             that takes more than 10 s. Or it is a standby, and the store has not told it
+ *	             yet who the owner is.
  *	DW_ENEWER    it is a standby, and the store has timers of a newer durawheel
  *	DW_ESTORE    the store is away, or refuses, or the lease of an owner is over, so that its
  *	             due timers wait. Or it is a peer, and no process takes a shard. The words name

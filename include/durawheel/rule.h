@@ -39,15 +39,15 @@
  *	dw_put(d, &timer, NULL, NULL);
  *
  *  - The first occurrence is the first one after the put: of `every` without a start, one period
- *    later. Each has a generation of its own, and begins at attempt 1.
+ *    later. Each occurrence has a generation of its own, and begins at attempt 1.
  *  - DW_RETRY stays within the occurrence. A dead letter is one occurrence: the timer goes on. If
  *    the id has its timer, dw_dead_requeue() of the letter answers DW_EEXIST.
  *  - A crash before the verdict is stored repeats the occurrence, with a higher attempt.
  *  - The same put again (same id, topic, data and rule) changes nothing, so a program may put its
  *    rules at each start. A put that differs replaces the timer, and `every` counts from then.
- *  - A timer of another store goes on where it was if the put has its due, occurrence, rule_end and
- *    missed, as dw_info says them. An occurrence that the rule does not have stands for the next
- *    one that it has; then due is ignored. rule_end 0: as the rule says.
+ *  - A timer that is copied from another store goes on where it was if the put has its due,
+ *    occurrence, rule_end and missed, as dw_info returns them. If the rule does not have that
+ *    occurrence, its next one counts, and due is ignored. rule_end 0: as the rule says.
  *  - dw_cancel() ends it. While an occurrence is being delivered, the answer is DW_ELATE, and none
  *    comes after it. dw_move() moves the next occurrence only.
  *  - Two occurrences never run side by side. The next one comes after this one; if it was missed
@@ -56,10 +56,11 @@
  *    delivers the last one that is due, and firing->missed says how many came before it.
  *    DW_MISSED_SKIP goes on with the first one that is not due yet. DW_MISSED_ALL delivers each of
  *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
- *    DW_EVENT_MISSED tells of those that no delivery tells of at once.
- *  - If the machine's clock is set back by less than 3 h, no occurrence comes again. If it was
- *    further ahead, what it computed is computed anew, also the back-offs of retries: nothing waits
- *    for a time at which the clock only once was. What was given or moved stays.
+ *    DW_EVENT_MISSED reports missed occurrences that no delivery reports at once.
+ *  - If the machine's clock is set back by less than 3 h, no occurrence comes again. If it is set
+ *    back further, the times that were computed from it are computed again, also the delays of
+ *    retries. So nothing waits for a time that the clock showed by mistake. Times that a caller has
+ *    set or moved stay.
  *  - The zone's file is looked at again each hour. If the rules of a zone have changed, a pending
  *    occurrence that the rule no longer has is moved; but what is due is delivered. A timer whose
  *    zone this machine does not know waits, and is tried again each hour and by the next owner:
@@ -89,10 +90,10 @@ extern "C" {
 #define DW_EXCEPT_MAX 64      /* excepted dates */
 #define DW_RULE_COUNT_MAX 100000
 
-/* What happens to occurrences that came while nothing could deliver them. A late one counts as
- * missed once it is later than missed_after_us. */
+/* What happens to occurrences that fell due while nothing could deliver them. A late occurrence
+ * counts as missed once it is later than missed_after_us. */
 typedef enum dw_missed {
-	DW_MISSED_ONCE = 0, /* the last of them is delivered, for all */
+	DW_MISSED_ONCE = 0, /* the last missed occurrence is delivered, in place of all */
 	DW_MISSED_SKIP = 1, /* none is delivered */
 	DW_MISSED_ALL = 2   /* each is delivered, the oldest first; at most the last 1,000 */
 } dw_missed;
@@ -103,18 +104,20 @@ typedef struct dw_rule {
 	dw_usec every;    /* a period from start on: 1 ms to 3,660 days */
 	const char *cron; /* "0 8 * * mon-fri" */
 	const char *zone; /* an IANA name, "Europe/London"; NULL: UTC */
-	/* The first and the last possible moment. start 0: the moment that is asked about, or at
-	 * which the timer is put. An end is itself possible; 0: there is none. */
+	/* The first and the last moment at which an occurrence may be. start 0: the moment of the
+	 * put, or `after` in a question about the rule. end 0: there is no end. */
 	dw_usec start, end;
-	/* How many occurrences there are from start on, or after the moment that stands for it, at
+	/* How many occurrences the rule has from start on, or from the moment in place of start: at
 	 * most DW_RULE_COUNT_MAX; 0: no limit. */
 	uint64_t count;
-	/* Each occurrence comes later by a part of this time. With every it is at most half of the
-	 * period; with cron it is cut to half of the way to the next occurrence. */
+	/* Each occurrence is later by a part of this time. With `every`, jitter_us is at most half
+	 * of the period. With `cron`, the delay is at most half of the time until the next
+	 * occurrence. */
 	dw_usec jitter_us;
-	dw_missed missed;          /* what happens to missed occurrences */
-	dw_usec missed_after_us;   /* later than this is missed; 0: 60 s */
-	dw_usec missed_age_us;     /* what is older is skipped in any case; 0: no limit */
+	dw_missed missed;        /* what happens to missed occurrences */
+	dw_usec missed_after_us; /* an occurrence that is later than this is missed; 0: 60 s */
+	/* An occurrence that is older is left out in any case; 0: no limit. */
+	dw_usec missed_age_us;
 	const char *const *except; /* local dates without occurrence, "2026-12-25" */
 	size_t except_count;       /* at most DW_EXCEPT_MAX */
 } dw_rule;
@@ -133,7 +136,8 @@ typedef struct dw_local {
 	/* Above 0: the clock goes forward by this time, and the local time of the rule does not
 	 * exist. The occurrence is later than the rule says, by the same time. */
 	dw_usec shift_us;
-	int passing; /* 0: this local time exists once. 1, 2: it exists twice, and this is which */
+	/* 0: this local time exists once. If it exists twice: 1 the first time, 2 the second. */
+	int passing;
 } dw_local;
 
 /* dw_rule_local fills *ret_local, whose size you set, for a time of dw_rule_next(). Errors as

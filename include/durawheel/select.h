@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* Which timers are meant: those for which all holds that is set. All zero: every timer. */
+/* Selects timers: those that match every field that is set. All zero: every timer. */
 typedef struct dw_select {
 	size_t size;
 	const char *topic;     /* NULL: any */
@@ -27,14 +27,14 @@ typedef struct dw_select {
 	dw_usec due_to;        /* due before that; 0: no bound */
 	unsigned states;       /* a bit for each dw_state, as 1u << DW_PENDING; 0: any */
 	int recurring;         /* 1: it has a rule; 0: any */
-	/* Of dw_list(), 1: timers of shards that cannot be read now are left out, and next->lacks
-	 * says so; 0: then it fails. */
+	/* For dw_list(). 1: timers of shards that cannot be read now are left out, and next->lacks
+	 * says so. 0: the call then fails. */
 	int partial;
 } dw_select;
 
-/* dw_list lists at most limit timers that are meant, and never more than DW_LIST_MAX. select NULL:
- * of all timers. after: the cursor behind which the page begins; NULL: at the first timer. A page
- * is one step: it may have fewer than limit of them, or none, before the last page. next->looked
+/* dw_list lists at most limit of the selected timers, and never more than DW_LIST_MAX. select NULL:
+ * all timers. after: the cursor behind which the page begins; NULL: at the first timer. A page is
+ * one step: before the last page, too, it may have fewer than limit timers, or none. next->looked
  * says how many timers the pages have looked at. DW_EINVAL: dw_last_error() says which argument is
  * not valid. */
 DW_API int dw_list(dw *, const dw_select *select, const dw_cursor *after, size_t limit, dw_list_fn,
@@ -47,25 +47,26 @@ typedef struct dw_tally {
 	int status;       /* DW_OK, or why it ended before the last timer */
 	uint64_t matched; /* timers that were found */
 	uint64_t done;    /* cancelled */
-	uint64_t late;    /* their cancel was answered DW_ELATE */
-	uint64_t gone;    /* ended or put again after they were found: left alone */
+	uint64_t late;    /* timers whose cancel was answered DW_ELATE */
+	/* Timers that ended or were put again after they were found: left alone. */
+	uint64_t gone;
 	uint64_t failed;
-	const char *failed_id; /* the first one of them, or NULL */
+	const char *failed_id; /* the first timer whose cancel failed, or NULL */
 	int failed_status;
 } dw_tally;
 
 /* Called once at the end, and before that at most every 100 ms. */
 typedef void (*dw_tally_fn)(dw *, const dw_tally *, void *user);
 
-/* dw_count counts the timers that are meant; select NULL: all of them. What an owner knows costs
- * nothing: dw_stats.timers, and the numbers of dw_topic_list() (topic.h). */
+/* dw_count counts the selected timers; select NULL: all of them. The counts that an owner keeps
+ * cost nothing: dw_stats.timers, and the numbers of dw_topic_list() (topic.h). */
 DW_API int dw_count(dw *, const dw_select *select, dw_tally_fn, void *user);
 
-/* dw_cancel_where cancels the timers that are meant, each as dw_cancel() does. It is not one atomic
- * step: other calls happen in between, and what it had not reached when the process died stays. A
- * timer that is put again after it was found stays, too: a cancel names the generation that it has
- * seen. Timers that are put meanwhile may be found or not. DW_EINVAL: as dw_list(); or nothing is
- * set, and it would cancel every timer (dw_purge() does that). */
+/* dw_cancel_where cancels the selected timers, each as dw_cancel() does. It is not one atomic step:
+ * other calls happen in between. If the process dies, the timers that were not reached yet stay. A
+ * timer that is put again after it was found stays, too, because a cancel names the generation that
+ * was found. Timers that are put meanwhile may be found or not. DW_EINVAL: as dw_list(); or nothing
+ * is set, and it would cancel every timer (dw_purge() does that). */
 DW_API int dw_cancel_where(dw *, const dw_select *select, dw_tally_fn, void *user);
 
 /* How many timers are due in each of several spans of time. */
@@ -74,8 +75,9 @@ typedef struct dw_due_counts {
 	dw_usec from;           /* the first bound */
 	const uint64_t *counts; /* counts[i]: due at bounds[i] or later, and before bounds[i + 1] */
 	size_t count;           /* one less than there are bounds */
-	/* The counts have all timers that are due before this time, and only some of the others. It
-	 * is the last bound if the store has looked at all timers before that. */
+	/* The counts are complete for timers that are due before this time, and have only some
+	 * of the later timers. It is the last bound if the store has looked at all timers before
+	 * that. */
 	dw_usec whole_to;
 } dw_due_counts;
 
@@ -85,12 +87,12 @@ typedef void (*dw_due_fn)(dw *, int status, const dw_due_counts *counts, void *u
 #define DW_DUE_BOUNDS_MAX 256  /* bounds of one dw_count_due() */
 #define DW_DUE_LOOKS_MAX 20000 /* timers at which one dw_count_due() looks */
 
-/* dw_count_due counts the timers that are due between each two of count bounds, which grow. It is
- * cheap for any number of timers: Redis counts by its index, in the time of a few reads. SQLite and
- * memory look at no more than DW_DUE_LOOKS_MAX timers, and whole_to says how far they came. Timers
- * that an owner has claimed, some milliseconds before their deadline, may be left out. Shards that
- * the server refuses are left out. DW_EINVAL: there are fewer than 2 bounds, or more than
- * DW_DUE_BOUNDS_MAX, or they do not grow. */
+/* dw_count_due counts the timers that are due from each of the bounds to the next one. The bounds
+ * grow. The call is cheap for any number of timers: Redis counts by its index, in the time of a few
+ * reads. SQLite and memory look at no more than DW_DUE_LOOKS_MAX timers, and whole_to says how far
+ * they came. Timers that an owner has claimed, some milliseconds before their deadline, may be left
+ * out. Shards that the server refuses are left out. DW_EINVAL: there are fewer than 2 bounds, or
+ * more than DW_DUE_BOUNDS_MAX, or they do not grow. */
 DW_API int dw_count_due(dw *, const dw_usec *bounds, size_t count, dw_due_fn, void *user);
 
 #ifdef __cplusplus

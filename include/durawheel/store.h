@@ -12,8 +12,8 @@
  * generation; an operation on a delivery that names another generation than the stored one changes
  * nothing. A move makes the next generation, too: topic, data and attempt stay, the retries and
  * crashes are counted afresh, and the duty to fire the earlier generation ends. A claim belongs to
- * the token of one opening of the store, so that a claim of an owner that died is told from one's
- * own.
+ * the token of one opening of the store, so an owner can tell the claims of an owner that died from
+ * its own claims.
  *
  * Dead letters are named by id and generation, since an id that is used again may die again. The
  * store drops the oldest ones over 100,000 or 30 days, a few with each BURY and REPORT.
@@ -54,13 +54,13 @@ typedef struct dw_row {
 	const void *body; /* never changes; the store knows only its checksum */
 	size_t body_size;
 
-	/* Of a dead letter. */
-	uint64_t number; /* in the order in which they were set aside */
+	/* The next three fields are of a dead letter. */
+	uint64_t number; /* grows in the order in which letters were made */
 	dw_reason reason;
 	dw_usec at;
 
 	int deleted;       /* with DW_ECORRUPT: another program deleted it, and left its id */
-	const char *token; /* a message's: names this delivery, without the topic; or NULL */
+	const char *token; /* of a message: names this delivery, without the topic; or NULL */
 	const char *why;   /* why its handler failed, UTF-8; or NULL */
 } dw_row;
 
@@ -105,8 +105,8 @@ typedef struct dw_row {
  *                    (without these); SHARDS
  * DUE                body: times in growing order,  DW_OK (rows: one; body: for each time but the
  *                    as int64_t                     last a uint64_t, how many timers are due from
- *                                                   it to the next one; after.due: so far they are
- *                                                   counted). Claimed timers may be left out
+ *                                                   it to the next one; after.due: counted up to
+ *                                                   this time). Claimed timers may be left out
  * INBOX              limit                          DW_OK (rows), once a client has written
  * ACK                id, generation                 DW_OK
  * DEAD_SCAN          after (generation: number),    DW_OK (rows in order of number; after: as
@@ -118,9 +118,9 @@ typedef struct dw_row {
  *                    (0: each)
  * OWN                -                              DW_OK (an owner from now on), DW_EOWNED,
  *                                                   DW_ENEWER
- * GIVE               limit: the number of a shard   DW_OK (not ours from now on, and its news is
- *                    of ours; only of a peer        not told), DW_EBUSY (a command of the shard is
- *                                                   not answered: it stays ours)
+ * GIVE               limit: the number of a shard   DW_OK (not ours from now on; take_shard() does
+ *                    of ours; only of a peer        not report it), DW_EBUSY (a command is not
+ *                                                   answered yet: the shard stays ours)
  * MEMBERS            -                              DW_OK (rows: one a peer; id: who it is, body: a
  *                                                   dw_member_row)
  * FACTS              -                              DW_OK (rows: what each server says of itself;
@@ -158,8 +158,8 @@ typedef struct dw_row {
  *                                                   head.due; only of a timer's message)
  * TAKE               topic, limit; LOOK;            DW_OK (rows: messages, with tokens; without
  *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT,
- *                    if it waits, or 0              DW_ELIMIT (the server does not send what there
- *                                                   is; count: so many were set aside)
+ *                    if it waits, or 0              DW_ELIMIT (the server sends no message; count:
+ *                                                   how many were set aside, to come back later)
  * AWAIT              body: what topics begin with,  DW_OK: take_call() tells of their messages
  *                    each with its NUL;
  *                    head.generation: as of TAKE
@@ -243,7 +243,7 @@ typedef enum dw_op_kind {
 	DW_OP_MEMBERS,
 	DW_OP_FACTS,
 	DW_OP_DUE,
-	DW_OP_REDELETE, /* a store's own, as is: */
+	DW_OP_REDELETE, /* these two are internal to a store */
 	DW_OP_MEND
 } dw_op_kind;
 
@@ -275,15 +275,15 @@ typedef enum dw_op_kind {
 /* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. Answer of a
  * SCAN: more timers may be behind it. */
 #define DW_OP_PART 4096u
-/* TAKE: nothing is taken; count: 1, there may be a message. */
+/* TAKE: takes nothing. In the answer count 1: there may be a message. */
 #define DW_OP_LOOK 8192u
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
-/* CANCEL: if the stored timer has another generation than head says, DW_ENOENT.
- * PUT: the same, 0: if the id has a timer. Then DW_ESTALE (rows: the stored one); DW_ENOENT: the id
- * has none. */
+/* CANCEL: answers DW_ENOENT if the stored timer has another generation than head. PUT: answers
+ * DW_ESTALE (rows: the stored one) if the stored timer has another generation, or if head has 0 and
+ * the id has a timer; DW_ENOENT if the id has none. */
 #define DW_OP_EXACT 16384u
-/* PUT, with NEW: only if no end of the id is remembered, either. */
+/* PUT, with NEW: is done only if also no end of the id is remembered. */
 #define DW_OP_ONCE 32768u
 /* TOPIC_LIST, of an owner: only what has changed since the last answer to such a TOPIC_LIST is
  * needed, and no numbers. A store may answer only that, with PART; rows that are gone: the topic
@@ -297,18 +297,18 @@ typedef enum dw_op_kind {
 
 /* SCAN, DEAD_SCAN: shards that cannot be read now are left out. */
 #define DW_OP_PARTIAL 524288u
-#define DW_OP_LACKS 1048576u /* in the answer: some are */
+#define DW_OP_LACKS 1048576u /* in the answer: some shards were left out */
 
 /* A store that leaves out timers answers a SCAN when it has looked at about this many, so that no
- * step takes long. It goes on where it has no place to name: amid equal deadlines, for example. */
+ * step takes long. It looks at more if it cannot name the place, as amid equal deadlines. */
 #define DW_SCAN_LOOKS 1000u
 
 /* In dw_replay.flags. */
 #define DW_REPLAY_LOCAL 1u     /* the timer has started by a claim that the store does not know */
 #define DW_REPLAY_HOLDS 2u     /* CLAIM, claimed PUT: the claim still holds */
 #define DW_REPLAY_WITHDRAWN 4u /* DW_OP_WITHDRAWN */
-#define DW_REPLAY_CLAIMED 8u   /* PUT: the journal has it claimed */
-/* No reply had told the time: floor is a guess. A CANCEL deletes what is later, too. */
+#define DW_REPLAY_CLAIMED 8u   /* PUT: the journal has claimed the timer */
+/* No reply had told the time: floor is a guess. A CANCEL also deletes a later generation. */
 #define DW_REPLAY_UNSURE 16u
 
 /* What a journal promised about one timer while the store was away. A PUT is done unless the store
@@ -323,8 +323,8 @@ typedef enum dw_op_kind {
 typedef struct dw_replay {
 	dw_op_kind what; /* PUT, CLAIM, SETTLE, RETRY, CANCEL or MOVE */
 	unsigned flags;
-	uint64_t journal; /* its id; random */
-	uint64_t number;  /* the row's; grows in the journal */
+	uint64_t journal; /* the id of the journal; random */
+	uint64_t number;  /* the number of the row; it grows in the journal */
 	uint64_t floor;   /* no generation was later when the row was written */
 	uint64_t fence;   /* the fence of the owner that wrote the row; 0: a client wrote it */
 	/* From stamp() only: a claim of a generation up to jump raises the attempt by step. */
@@ -336,12 +336,12 @@ typedef struct dw_replay {
 typedef struct dw_origin {
 	char address[160]; /* without secrets */
 	char era[40]; /* names its copy of the namespace; it changes when that was emptied; or "" */
-	dw_usec clock;  /* now; 0: it has not told */
-	uint64_t floor; /* no generation that it has told is later */
+	dw_usec clock;  /* the server's time now; 0: not known */
+	uint64_t floor; /* no generation that the server has reported is later */
 } dw_origin;
 
 typedef struct dw_op {
-	struct dw_op *next; /* the engine's until submit, the store's until collected */
+	struct dw_op *next; /* the engine's until submit(), the store's until collect() */
 	dw_op_kind kind;
 	unsigned flags;
 	const char *id;
@@ -354,8 +354,8 @@ typedef struct dw_op {
 	dw_cursor after;
 	size_t limit;
 	dw_usec started; /* SETTLE, BURY, NEXT: when the handler started, wall; 0: it did not */
-	/* Steady: a caller waits for the answer since then, and the store's patience counts from
-	 * it. 0: no caller waits, and it counts from submit(). */
+	/* Since when a caller waits for the answer (steady clock); the store's patience counts from
+	 * then. 0: no caller waits, and the patience counts from submit(). */
 	dw_usec asked;
 	const dw_replay *replay; /* only in a REPLAY */
 	/* SETTLE, NEXT, of a store with settles_messages: a PUSH that is done in the same step. If
@@ -369,7 +369,7 @@ typedef struct dw_op {
 	uint64_t count;                /* how much was deleted or found */
 	dw_store_status *store_status; /* one block with its strings */
 
-	uint64_t room[7]; /* the store's, from submit() to collect() */
+	uint64_t room[7]; /* memory for the store, from submit() to collect() */
 } dw_op;
 
 /* What a store gets when it is opened. It is valid until free() begins. A thread that outlives
@@ -395,8 +395,8 @@ typedef struct dw_store_env {
 	dw_usec (*steady)(void *user); /* steady clock; any thread */
 	void *steady_user;
 	dw_usec reply_patience; /* a server that owes an answer for this long is lost; 0: 1 s */
-	int existing;           /* options.flags has DW_EXISTING: nothing is made */
-	int may_be_away; /* a store that cannot be reached is opened all the same, as a client's */
+	int existing;           /* options.flags has DW_EXISTING: the store makes nothing */
+	int may_be_away; /* 1: open a store that cannot be reached all the same, as a client */
 	int fires;       /* the owner starts timers while it is cut off: options.outage */
 	int is_journal;  /* the file is a journal, not a store of timers */
 } dw_store_env;
@@ -404,30 +404,30 @@ typedef struct dw_store_env {
 /* A peer, in the body of a row of MEMBERS. */
 typedef struct dw_member_row {
 	dw_usec since;      /* when it joined (the server's clock) */
-	dw_usec until;      /* when it counts as gone unless it is heard of again */
+	dw_usec until;      /* when it counts as gone unless it reports again */
 	uint64_t shards[4]; /* a bit for each shard that it has: 1 << n % 64 of word n / 64 */
 	unsigned room;      /* how many shards it can have */
-	dw_usec clock;      /* its wall clock minus the server's, as it was told last */
+	dw_usec clock;      /* its wall clock minus the server's, in its last report */
 	char version[16];   /* of durawheel */
 	char zones[16];     /* of its time zone data, or "" */
 	int is_self;        /* this handle */
 	int is_dead;        /* it has ended, or its time in the list is over */
 	int is_leaving;     /* it gives all its shards away, and takes none */
-	unsigned share;     /* how many shards it should have, as it was told last */
+	unsigned share;     /* how many shards it should have, in its last report */
 	unsigned busy;  /* in how many of its shards deliveries run, if it has too many shards */
 	char runs[160]; /* topics of these deliveries, in words; or "" */
-	uint64_t unhandled; /* due timers that wait there for a handler */
-	char lacks[160];    /* their topics, in words; or "" */
+	uint64_t unhandled; /* due timers of its shards that wait for a handler */
+	char lacks[160];    /* the topics of these timers, in words; or "" */
 } dw_member_row;
 
-/* What a peer knows of all peers. 0: nothing, or nothing at present. */
+/* What a peer knows of all peers. A field is 0 if nothing is known at present. */
 typedef struct dw_sharing {
 	unsigned members; /* how many there are, this one included */
-	unsigned share;   /* how many shards this one should have */
+	unsigned share;   /* how many shards this peer should have */
 	unsigned unowned; /* shards that have had no owner for too long */
 	unsigned first_unowned;
 	dw_usec clock; /* how far the wall clock is ahead of the server's, at least; < 0: behind */
-	int has_newer_zones; /* 1: another one has newer time zone data */
+	int has_newer_zones; /* 1: another peer has newer time zone data */
 } dw_sharing;
 
 typedef struct dw_store dw_store;
@@ -437,12 +437,12 @@ typedef struct dw_store dw_store;
 
 /* What a shard is to this opening of the store. */
 typedef enum dw_shard_state {
-	DW_SHARD_OWNED = 1, /* its lease is ours; its timers are to be read again */
-	/* The server refuses what is asked of it, or a key of it has a wrong type. Operations on it
+	DW_SHARD_OWNED = 1, /* we have its lease, and must read its timers again */
+	/* The server refuses operations on it, or a key of it has a wrong type. Operations on it
 	 * fail at once with DW_ESTORE, and none of its timers may start. What memory knows of its
 	 * timers stays. */
 	DW_SHARD_REFUSED,
-	DW_SHARD_FOREIGN /* a client of it; memory of its timers is to be dropped */
+	DW_SHARD_FOREIGN /* we are its client, and must forget its timers */
 } dw_shard_state;
 
 /* A shard whose state has changed. */
@@ -450,11 +450,11 @@ typedef struct dw_shard_news {
 	unsigned number;
 	dw_shard_state state;
 	int status;                  /* DW_SHARD_REFUSED: a failure; else DW_OK */
-	char words[DW_MESSAGE_SIZE]; /* DW_SHARD_REFUSED: why, or what the server says */
+	char words[DW_MESSAGE_SIZE]; /* DW_SHARD_REFUSED: why, perhaps in the server's words */
 	unsigned refused;            /* how many shards are refused now */
 } dw_shard_news;
 
-/* What a store has to tell its program. */
+/* An event for the program that has the store open. */
 typedef struct dw_store_event {
 	dw_event_kind kind;
 	int status;
@@ -463,19 +463,19 @@ typedef struct dw_store_event {
 	char words[DW_MESSAGE_SIZE];
 } dw_store_event;
 
-/* A message has come: which take asks for it. */
+/* A message has come: names the take that should ask for it. */
 typedef struct dw_take_call {
-	uint64_t number; /* the number of a TAKE or AWAIT; 0: each that waits is meant */
+	uint64_t number; /* the number of a TAKE or AWAIT; 0: all that wait are meant */
 	char topic[DW_TOPIC_MAX + 1];
 } dw_take_call;
 
-/* Answers to callers that waited for replicas. */
+/* Counts of answers that have waited for replicas. */
 typedef struct dw_replica_stats {
-	uint64_t waited; /* all of them */
-	uint64_t late;   /* those that were given before the replicas had the change */
+	uint64_t waited; /* how many answers have waited */
+	uint64_t late;   /* how many of them were given before the replicas had the change */
 	dw_usec waited_us;
-	unsigned replicas; /* so many are waited for; 0: none */
-	int is_late;       /* they are late now, so nothing waits for them */
+	unsigned replicas; /* how many replicas must have a change; 0: none */
+	int is_late;       /* 1: the replicas are late now, so answers do not wait */
 } dw_replica_stats;
 
 typedef struct dw_store_class {
@@ -484,7 +484,7 @@ typedef struct dw_store_class {
 
 	/* Required. Takes over a list of operations, linked by next, as one batch. Never blocks. */
 	void (*submit)(dw_store *, dw_op *batch);
-	/* Required. Answered operations, in the order of the answers, or NULL: the caller's now. */
+	/* Required. Returns the answered operations in order, or NULL. The caller owns them. */
 	dw_op *(*collect)(dw_store *);
 	/* Required. Begins no further operation: those not begun are answered DW_ECLOSED. It waits
 	 * at most patience for the others. DW_OK, or DW_ETIMEOUT: operations not collected
@@ -500,14 +500,14 @@ typedef struct dw_store_class {
 	/* Does what is possible now, without blocking. The engine calls it in its thread, at the
 	 * beginning of each turn, before collect(). */
 	void (*turn)(dw_store *, dw_usec steady);
-	/* The steady time at which turn() is needed even if the descriptor is not readable; or
-	 * DW_NEVER. */
+	/* Returns the steady time at which turn() is needed even if the descriptor is not readable;
+	 * or DW_NEVER. */
 	dw_usec (*due)(const dw_store *);
-	/* The steady time until which the owner may start timers of this shard; INT64_MIN: the
-	 * shard is not ours now. Absent: DW_NEVER. */
+	/* Returns the steady time until which the owner may start timers of this shard; INT64_MIN:
+	 * the shard is not ours now. Absent: DW_NEVER. */
 	dw_usec (*lease)(const dw_store *, unsigned shard);
-	/* The store has lost the part that the id is in, because it was emptied or set back. It
-	 * waits until the owner has written again what it knows of that part. Absent: not lost. */
+	/* Returns 1 if the store has lost the part that has the id, because it was emptied or set
+	 * back. It waits until the owner has written that part again. Absent: not lost. */
 	int (*is_lost)(const dw_store *, const char *id);
 	/* How many operations may be under way that firing does not wait for, because a claim waits
 	 * behind them. 0 or absent: 2048. */
@@ -539,29 +539,29 @@ typedef struct dw_store_class {
 	unsigned (*shards)(const dw_store *);
 	unsigned (*shard_of)(const dw_store *, const char *id);
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
-	/* How many of its shards a peer should give to others now. The engine does so with GIVE
-	 * when they are quiet. After OWN a peer has any number of shards. take_shard tells which
-	 * it gains, and which it loses otherwise. sharing: what it knows of all peers. leave: it
-	 * is about to end, so it should have none, and takes none. Absent: there are no peers. */
+	/* surplus: how many of its shards a peer should give to others now. The engine does so with
+	 * GIVE when they are quiet. After OWN a peer has any number of shards; take_shard tells
+	 * which it gains, and which it loses otherwise. sharing: what a peer knows of all peers.
+	 * leave: a peer ends soon: it should have no shard, and takes none. Absent: no peers. */
 	unsigned (*surplus)(const dw_store *);
 	void (*sharing)(const dw_store *, dw_sharing *ret_sharing);
 	void (*leave)(dw_store *);
 	/* A store that knows REPLAY may be away while a journal takes operations instead.
 	 *
-	 * recall: the store gives up all that it has not begun, and what may be repeated, with
-	 * DW_ESTORE; and with DW_EUNKNOWN what it has begun for callers that have waited for
+	 * recall: the store answers DW_ESTORE to all operations that it has not begun, or that may
+	 * be repeated. It answers DW_EUNKNOWN to others whose callers have waited for
 	 * doubt_patience.
 	 * stamp: sets floor and fence of a row about id that is written now, and DW_REPLAY_UNSURE.
-	 * origin: the server that it is connected with, or was last.
-	 * reread: an INBOX is answered, also if nothing is new, with all that is there now. Its
-	 * answer has DW_OP_AGAIN. */
+	 * origin: returns the server that it is connected with, or was last.
+	 * reread: the next INBOX is answered with all that is there now, even if nothing is new.
+	 * Its answer has DW_OP_AGAIN. */
 	void (*recall)(dw_store *, dw_usec doubt_patience);
 	void (*stamp)(dw_store *, const char *id, dw_replay *);
 	void (*origin)(const dw_store *, dw_origin *ret_origin);
 	void (*reread)(dw_store *);
 	/* began: the owner starts the timer that it has claimed; inside its turn. */
 	void (*began)(dw_store *, const char *id);
-	/* take_event: the next event; 0: none. journal: how it stands with the journal. */
+	/* take_event: returns the next event, or 0. journal: returns the state of the journal. */
 	int (*take_event)(dw_store *, dw_store_event *ret_event);
 	void (*journal)(const dw_store *, dw_journal_stats *ret_stats);
 	/* 1: the store keeps topics and their queues. */
@@ -571,20 +571,20 @@ typedef struct dw_store_class {
 	/* After this time a TAKE that waits looks again, whatever it has heard. It looks first with
 	 * LOOK. 0 or absent: 1 s, and without LOOK. */
 	dw_usec look_every;
-	/* 1: *ret_call: a message has come for a TAKE or an AWAIT with this number. Each message is
-	 * told to one of those that wait, in all processes. A store without this does not know
+	/* Returns 1 if a message has come for the TAKE or AWAIT that *ret_call names. Each message
+	 * is told to one of all that wait, in all processes. A store without this does not know
 	 * AWAIT. */
 	int (*take_call)(dw_store *, dw_take_call *ret_call);
-	/* Why answers take so long now, in words; "": not known. Called when they do. */
+	/* Writes why answers take long now; "": not known. Called when they do. */
 	void (*delay)(const dw_store *, char *ret_words, size_t size);
 	/* An owner asks this before a DISOWN or its end, in each turn until it is 1. The first call
 	 * makes the store ask whether its shards are as this owner left them. 1: all of them are,
 	 * or have been written again. The next call then asks anew. Absent: it loses nothing. */
 	int (*is_whole)(dw_store *);
-	/* How many answers have waited for replicas. Absent: none does. */
+	/* Returns how many answers have waited for replicas. Absent: none does. */
 	void (*replicas)(const dw_store *, dw_replica_stats *ret_stats);
-	/* 1: *ret_node is a server of the store. Numbers begin at 0. 0 or absent: there are no
-	 * more. The fields of *ret_node are 0 before. */
+	/* Returns 1 and a server of the store in *ret_node, whose fields are 0 before; 0 or absent:
+	 * there are no more. Numbers begin at 0. */
 	int (*node)(const dw_store *, size_t number, dw_node *ret_node);
 	int tells_facts; /* 1: the store knows FACTS */
 } dw_store_class;

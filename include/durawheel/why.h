@@ -8,11 +8,11 @@
  *
  *	dw_why_waiting(d, "order:42", told, NULL);
  *
- * The owner of the timer knows it exactly: its memory says it, and is_exact is 1. Any other handle
- * asks the store: the timer, what its owner has told of the topic, and who owns what. An owner
- * tells the numbers of its topics every 2 s while it works, and every 10 s while it is idle. So
- * this answer may be older by as much. The answer is worked out when it is asked for, and no put
- * and no start is slower because of it. `durawheel why ID` shows it. */
+ * The owner of the timer knows the cause exactly: it looks in its memory, and is_exact is 1. Any
+ * other handle asks the store for the timer, for what its owner has reported about the topic, and
+ * for who owns what. An owner reports the numbers of its topics every 2 s while it works, and every
+ * 10 s while it is idle. So this answer may be as old as that. The answer is worked out when it is
+ * asked for, and no put and no start is slower because of it. `durawheel why ID` shows it. */
 #ifndef DURAWHEEL_WHY_H
 #define DURAWHEEL_WHY_H
 
@@ -41,7 +41,7 @@ typedef struct dw_why {
 	int is_exact; /* 1: this handle owns the timer */
 } dw_why;
 
-/* Called once. What it gets is valid until it returns. status is not DW_OK: why is NULL. */
+/* Called once. The struct is valid until it returns. If status is not DW_OK, it is NULL. */
 typedef void (*dw_why_fn)(dw *, int status, const dw_why *, void *user);
 
 /* dw_why_waiting asks what the timer of an id waits for. Any role; also inside a callback. The
@@ -64,8 +64,8 @@ typedef struct dw_waits_words {
 	const char *command;
 } dw_waits_words;
 
-/* dw_describe_waits returns the words for a reason; one of a newer durawheel is "other". Any
- * thread. */
+/* dw_describe_waits returns the words for a reason. For a reason of a newer durawheel the name is
+ * "other". Any thread. */
 DW_API const dw_waits_words *dw_describe_waits(dw_waits);
 
 #ifdef __cplusplus
