@@ -468,7 +468,7 @@ DW_API int dw_retry_in(dw *, dw_usec delay);
  *
  * token NULL: the text is for the timer whose handler calls this, also on a worker. Else it is for
  * a delivery of a batch, or for a held one before its dw_settle(), on any thread.
- * DW_EINVAL: text is NULL; or token is NULL, and no handler runs here, or that of a batch runs.
+ * DW_EINVAL: text is NULL; or token is NULL, and no handler runs here, or a batch's handler runs.
  * DW_ESTALE: the delivery is over; another thread's call does not return this. DW_ENOMEM: the text
  * of an earlier call stays. DW_ETHREAD: token is NULL, and this is neither the handle's thread nor
  * a handler. */
@@ -512,7 +512,7 @@ typedef struct dw_result {
 } dw_result;
 #define DW_PUT_MADE 1u     /* the id had no timer */
 #define DW_PUT_REPLACED 2u /* the timer is changed */
-#define DW_PUT_KEPT 3u     /* nothing is changed: generation and due are those of before */
+#define DW_PUT_KEPT 3u     /* nothing is changed: generation and due stay */
 
 /* Called exactly once for each accepted operation, from a turn (or from dw_close). It may make the
  * same calls as a handler. */
@@ -548,7 +548,7 @@ typedef struct dw_timer {
 	dw_usec wait_max_us; /* DW_DUE_LATEST: how long after the first put since the last delivery
 			      * or cancel the timer may be due; 0: no limit */
 	dw_usec keep_us;     /* how long its end is remembered: durawheel/ended.h */
-	dw_usec occurrence, rule_end; /* of a recurring timer that goes on: durawheel/rule.h */
+	dw_usec occurrence, rule_end; /* for a recurring timer that goes on: durawheel/rule.h */
 	uint32_t missed;
 } dw_timer;
 
@@ -590,7 +590,7 @@ DW_API int dw_put(dw *, const dw_timer *, dw_done_fn done, void *user);
 DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
 
 /* dw_put_many, dw_cancel_many do up to DW_BULK_MAX puts or cancels with one callback, each for
- * itself: one that is refused or fails changes nothing for the others. The callback is called once,
+ * itself: if one is refused or fails, the others are still done. The callback is called once,
  * from a turn (or from dw_close), when all are answered; results has them in the order of the
  * array, each as dw_put() or dw_cancel() says, also with DW_EINVAL and DW_ELIMIT. results and the
  * ids in it are valid until the callback returns. A timer without an id gets one. timers is an
@@ -647,7 +647,7 @@ DW_API int dw_post(dw *, dw_post_fn fn, void *arg);
  *
  * The chapter JOURNAL of durawheel(7) says more: when an outage begins (DW_EVENT_OUTAGE), what each
  * status and level of an answer means then, and which timers start (options.outage). It also says
- * what DW_EVENT_REPLAYED tells for a row, and what happens when the file fails. */
+ * what DW_EVENT_REPLAYED reports for a row, and what happens when the file fails. */
 
 typedef enum dw_journal_state {
 	DW_JOURNAL_NONE = 0,   /* no options.journal */
@@ -777,8 +777,8 @@ DW_API int dw_dead_list(dw *, const dw_dead_select *select, const dw_cursor *aft
 DW_API int dw_dead_requeue(dw *, const char *id, uint64_t generation, dw_usec due, dw_done_fn done,
 			   void *user);
 
-/* dw_dead_drop drops dead letters: the one of id and generation; with generation 0 every one of id;
- * with id NULL (and generation 0) all. DW_ENOENT: id has no such dead letter. */
+/* dw_dead_drop drops the dead letter of id and generation; with generation 0 every one of id; with
+ * id NULL (and generation 0) all. DW_ENOENT: id has no such dead letter. */
 DW_API int dw_dead_drop(dw *, const char *id, uint64_t generation, dw_done_fn done, void *user);
 
 /* ---- Counters ---------------------------------------------------------------------------- */
@@ -841,7 +841,7 @@ DW_API int dw_purge(dw *, dw_done_fn done, void *user);
 
 typedef struct dw_flaw {
 	const char *id; /* the id of a timer or dead letter, or a key of Redis; "": the store */
-	uint64_t generation; /* of the timer or letter; 0: the flaw is that of the store */
+	uint64_t generation; /* of the timer or letter; 0: the store has the flaw */
 	const char *what;    /* in words, one line */
 } dw_flaw;
 

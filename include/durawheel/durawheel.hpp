@@ -475,9 +475,9 @@ struct event {
 	}
 
 	dw_event_kind kind;
-	std::string_view name; /* of the kind: "RECOVERED" and so on */
+	std::string_view name; /* the name of kind: "RECOVERED" and so on */
 	std::error_code error;
-	std::string_view id, topic; /* of the timer, or "" */
+	std::string_view id, topic; /* those of the timer, or "" */
 	std::string_view message;   /* one line for people */
 	std::uint64_t count;
 	std::string_view why; /* DW_EVENT_DEAD: the text of set_why(), or "" */

@@ -1,5 +1,5 @@
-/* The file of options.journal, which keeps what a program asks for while Redis is away: what is in
- * it, and how an operator drops a row. The chapter JOURNAL of durawheel(7) says what rows mean. */
+/* Tools for the file of options.journal, which keeps the calls of a program while Redis is away:
+ * they list its rows, and drop a row. The chapter JOURNAL of durawheel(7) says what rows mean. */
 #ifndef DURAWHEEL_JOURNAL_H
 #define DURAWHEEL_JOURNAL_H
 

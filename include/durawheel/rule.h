@@ -22,9 +22,9 @@
  *
  * ZONES are those of the package tzdata, read from $TZDIR or /usr/share/zoneinfo at each call. The
  * machine's own zone is never used. Twice a year most zones move their clocks:
- *  - A local time that does not exist comes once, later by as much as the clock was moved: 01:30 on
- *    2027-03-28 in London comes at 02:30 there, 01:30 UTC. If another occurrence falls on the same
- *    moment, the two are one.
+ *  - A local time that does not exist comes once, later by the time by which the clock was moved:
+ *    01:30 on 2027-03-28 in London comes at 02:30 there, 01:30 UTC. If another occurrence falls on
+ *    the same moment, the two are one.
  *  - A local time that exists twice comes the first time only: 01:30 on 2027-10-31 in London comes
  *    at 00:30 UTC.
  *  - If the minute or the hour begins with * or ?, the rule is an interval. It goes on in real
@@ -55,7 +55,7 @@
  *  - Missed: an occurrence that would start later than rule.missed_after_us. DW_MISSED_ONCE
  *    delivers the last one that is due, and firing->missed says how many came before it.
  *    DW_MISSED_SKIP goes on with the first one that is not due yet. DW_MISSED_ALL delivers each of
- *    the last 1,000. What is older than rule.missed_age_us is left out in any case.
+ *    the last 1,000. Occurrences older than rule.missed_age_us are left out in any case.
  *    DW_EVENT_MISSED reports missed occurrences that no delivery reports at once.
  *  - If the machine's clock is set back by less than 3 h, no occurrence comes again. If it is set
  *    back further, the times that were computed from it are computed again, also the delays of

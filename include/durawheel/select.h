@@ -1,14 +1,14 @@
-/* Many timers by what they are: list, count or cancel those of a topic, those whose ids begin with
- * some bytes, those with a rule, or those that are due in some span of time. And how many timers
- * are due when.
+/* Selections of timers: list, count or cancel the timers of a topic, timers whose ids begin with
+ * some bytes, timers with a rule, or timers that are due in a span of time. It also counts how many
+ * timers are due when.
  *
  * Only the deadline is indexed, because an index by topic would make each put dearer. So the store
  * looks at all timers from due_from to due_to: 1,000,000 of them take 2 to 4 s. It looks at about
  * 1,000 in a step, and does other work between the steps. With Redis, a page is not answered amid
  * timers that have the same deadline.
  *
- * Owners and clients make these calls, on the thread of the handle. What a call is given is copied
- * before it returns. */
+ * Owners and clients make these calls, on the thread of the handle. The arguments of a call are
+ * copied before it returns. */
 #ifndef DURAWHEEL_SELECT_H
 #define DURAWHEEL_SELECT_H
 

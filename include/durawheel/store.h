@@ -1,5 +1,5 @@
-/* What a store of durawheel must offer. This is the second tier of promise: for those who write a
- * store, and it may change with a minor version.
+/* What a store of durawheel must offer. This header is for authors of stores. It may change with a
+ * minor version, unlike the other headers.
  *
  * A store keeps timers by id. It is asynchronous: the engine submits a batch of operations, which
  * the store takes over, carries out in the order of submission and answers, each exactly once. It
@@ -160,7 +160,7 @@ typedef struct dw_row {
  *                    head.generation: its number,   any, head.due: when one comes back), DW_ENOENT,
  *                    if it waits, or 0              DW_ELIMIT (the server sends no message; count:
  *                                                   how many were set aside, to come back later)
- * AWAIT              body: what topics begin with,  DW_OK: take_call() tells of their messages
+ * AWAIT              body: what topics begin with,  DW_OK: take_call() reports their messages
  *                    each with its NUL;
  *                    head.generation: as of TAKE
  * ANSWER             topic, body: tokens, each with DW_OK (rows: tokens that are not done; number:
@@ -187,10 +187,10 @@ typedef struct dw_row {
  * A PUT of a timer with a rule over one with the same rule, id, topic, data and late_after changes
  * nothing: DW_OK with DW_OP_DONE and the stored timer in rows. A client's CANCEL of a claimed timer
  * with a rule deletes it and answers DW_ELATE.
- * The settings of a topic are the engine's: a store keeps the text, and knows of it what a queue
+ * The engine owns the settings of a topic: a store keeps their text, and reads in it what a queue
  * and a pause of the intake need. When settings change, the INBOX answers with a row of the empty
- * id, which an ACK of this id takes away. A PUT of a topic that is paused so answers DW_EPAUSED,
- * also that of an owner.
+ * id, which an ACK of this id takes away. A PUT into a topic whose intake is paused answers
+ * DW_EPAUSED, also from an owner.
  *
  * A text of dw_set_why() is part of the stored timer, and rows show it. RETRY with VERDICT, and
  * BURY with RETRIES or GAVE_UP, replace it, also by none. Other retries and burials leave it. PUT,
@@ -270,7 +270,7 @@ typedef enum dw_op_kind {
 #define DW_OP_MENDED 256u
 /* PUT: it may use the space that is kept back for a full disk. */
 #define DW_OP_VITAL 512u
-/* CLAIM: a journal has given the generation, and the store may have another one. */
+/* CLAIM: a journal has made the generation, and the store may have another one. */
 #define DW_OP_PROVISIONAL 2048u
 /* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. Answer of a
  * SCAN: more timers may be behind it. */
@@ -408,8 +408,8 @@ typedef struct dw_member_row {
 	uint64_t shards[4]; /* a bit for each shard that it has: 1 << n % 64 of word n / 64 */
 	unsigned room;      /* how many shards it can have */
 	dw_usec clock;      /* its wall clock minus the server's, in its last report */
-	char version[16];   /* of durawheel */
-	char zones[16];     /* of its time zone data, or "" */
+	char version[16];   /* the version of its durawheel */
+	char zones[16];     /* the version of its time zone data, or "" */
 	int is_self;        /* this handle */
 	int is_dead;        /* it has ended, or its time in the list is over */
 	int is_leaving;     /* it gives all its shards away, and takes none */
@@ -512,11 +512,11 @@ typedef struct dw_store_class {
 	/* How many operations may be under way that firing does not wait for, because a claim waits
 	 * behind them. 0 or absent: 2048. */
 	size_t window;
-	/* Why nothing can be done at present, in words and without secrets: what the store knows by
-	 * itself, even if nothing was asked. DW_OK: it is not so; then the words say why it has
-	 * just refused something, or nothing. DW_EUNKNOWN: what fails now may be over at once, like
-	 * a connection that is made again, and is not worth telling yet; due() says when it is.
-	 * Another status: that of the failure. */
+	/* Returns the status of a failure because of which nothing can be done now, and writes why,
+	 * without secrets. The store knows this by itself, even if nothing was asked. DW_OK: it can
+	 * work; then the words say why it has just refused something, or nothing. DW_EUNKNOWN: the
+	 * failure may be over at once, like a lost connection, and is not reported yet; due() says
+	 * when it is. */
 	int (*trouble)(const dw_store *, char *ret_words, size_t size);
 	/* How long a caller waits at most for an operation, from dw_op.asked on. Then the answer is
 	 * DW_ESTORE or DW_EUNKNOWN. No call waits longer than this behind another one of its id. 0
@@ -529,18 +529,18 @@ typedef struct dw_store_class {
 	 * shard is owned. shard_of: the shard of an id, from 0. Absent: the store has one shard.
 	 *
 	 * After an OWN is answered with DW_OK, the engine owns each shard whose lease is not
-	 * INT64_MIN. take_shard tells all other changes of shards, before or after that, each once
-	 * and in their order; 0: there is none. A client hears only of shards that are refused, and
-	 * with DW_SHARD_FOREIGN that one is refused no longer.
+	 * INT64_MIN. take_shard reports all other changes of shards, before or after that, each
+	 * once and in their order; 0: there is none. A client hears only of shards that are
+	 * refused, and (DW_SHARD_FOREIGN) of shards that are refused no longer.
 	 *
-	 * What is asked of one id is answered in the order of submission, and a read behind the
-	 * changes that it has seen. An OWN is answered behind the changes that were submitted
-	 * before it. There is no other order: a shard waits for no other. */
+	 * Operations on one id are answered in the order of submission, and a read after the
+	 * changes that it has seen. An OWN is answered after the changes that were submitted before
+	 * it. There is no other order: no shard waits for another shard. */
 	unsigned (*shards)(const dw_store *);
 	unsigned (*shard_of)(const dw_store *, const char *id);
 	int (*take_shard)(dw_store *, dw_shard_news *ret_news);
 	/* surplus: how many of its shards a peer should give to others now. The engine does so with
-	 * GIVE when they are quiet. After OWN a peer has any number of shards; take_shard tells
+	 * GIVE when they are quiet. After OWN a peer has any number of shards; take_shard says
 	 * which it gains, and which it loses otherwise. sharing: what a peer knows of all peers.
 	 * leave: a peer ends soon: it should have no shard, and takes none. Absent: no peers. */
 	unsigned (*surplus)(const dw_store *);
@@ -572,7 +572,7 @@ typedef struct dw_store_class {
 	 * LOOK. 0 or absent: 1 s, and without LOOK. */
 	dw_usec look_every;
 	/* Returns 1 if a message has come for the TAKE or AWAIT that *ret_call names. Each message
-	 * is told to one of all that wait, in all processes. A store without this does not know
+	 * is reported to one of all that wait, in all processes. A store without this does not know
 	 * AWAIT. */
 	int (*take_call)(dw_store *, dw_take_call *ret_call);
 	/* Writes why answers take long now; "": not known. Called when they do. */

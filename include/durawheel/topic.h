@@ -72,7 +72,7 @@ typedef struct dw_topic_settings {
 	uint32_t retries_max;     /* 0: DW_RETRIES_MAX; at most 255; DW_NO_RETRIES: none */
 	dw_usec backoff_first_us; /* the first delay; 0: 1 s; at most 1 day */
 	dw_usec backoff_max_us;   /* the longest delay; 0: 5 min; at most 30 days */
-	uint32_t backoff_factor;  /* a delay is the one before, times this factor, 1 to 10; 0: 2 */
+	uint32_t backoff_factor;  /* each delay is the last one times this factor, 1 to 10; 0: 2 */
 	uint32_t jitter_percent;  /* by how much a delay may be longer or shorter; 0: 20; at most
 				   * 100; DW_NO_JITTER */
 	/* A handler on a worker that runs for longer raises DW_EVENT_SLOW_HANDLER, and its verdict
@@ -209,7 +209,7 @@ DW_API int dw_topic_list(dw *, const char *name, dw_topic_fn, void *user);
 /* A message that was taken. Copy the token to answer it later. */
 typedef struct dw_message {
 	size_t size;
-	const char *id; /* that of the timer, or as it was pushed */
+	const char *id; /* the timer's id, or the id that was pushed */
 	const char *topic;
 	dw_usec due;      /* when the timer was due, or the message was pushed */
 	uint32_t attempt; /* from 1; it grows with each delivery */

@@ -1,4 +1,4 @@
--- clock: tells the time of the server.
+-- clock: reads the time of the server.
 local time_of_script
 
 -- now returns the time of the server (us). The time stays the same while the script runs.

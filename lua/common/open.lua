@@ -1,5 +1,5 @@
--- open: tells whether an earlier claim of a timer may still start after the timer is replaced or
--- deleted.
+-- open: finds out whether an earlier claim of a timer may still start after the timer is replaced
+-- or deleted.
 --
 -- uses: base begin rule value
 

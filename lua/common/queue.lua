@@ -10,7 +10,7 @@
 --	LATER     a sorted set of tokens, by the time when the message comes back (us)
 --
 -- A token is GENERATION-FIRST-RETRIES/DELIVERIES. FIRST is the time when the message was taken
--- first (us). Messages are taken first in the order of their pushes, so FIRST tells which of two
+-- first (us). Messages are taken first in the order of their pushes, so FIRST shows which of two
 -- messages was pushed first. A message never returns to WAITING, so all messages in TAKEN and LATER
 -- were pushed before all messages in WAITING.
 -- A value of MESSAGES is 'PUSH DUE ATTEMPT SUM ID', a newline, and the data: see lua/README.md.

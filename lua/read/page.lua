@@ -1,5 +1,5 @@
--- page: returns the timers after a place, by deadline, or those of them that are wanted. The script
--- only reads.
+-- page: returns the timers after a place, by deadline. It may leave out timers that the caller does
+-- not want. The script only reads.
 --
 -- A place is a score and a member. It is not a rank: if a timer before that rank were deleted
 -- between two pages, the second page would miss a timer. The place is found again even if its

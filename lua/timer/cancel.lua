@@ -1,4 +1,4 @@
--- cancel: deletes timers, and tells whether they may still start.
+-- cancel: deletes timers, and reports whether they may still start.
 --
 -- For an owner, code 4 means that the timer is claimed and was left alone. For a client, code 4
 -- means this, too, or that the timer was deleted, but an earlier claim may still start. A claimed
@@ -26,7 +26,7 @@ local values = call('HMGET', VALUES, unpack(ids))
 local inbox = inbox_of(ids)
 call('ZCARD', TIMERS)
 
--- is_other returns true if the value has another version than the one that was asked for.
+-- is_other returns true if the value has another version than the caller asked for.
 local function is_other(value, version)
 	return version ~= '0' and select(3, raw(value)) ~= tonumber(version)
 end

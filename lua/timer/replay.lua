@@ -186,8 +186,8 @@ function what.C()
 	return 0
 end
 
--- is_taken_over returns true if a client calls the script, and another owner has the shard than the
--- one that wrote the row. The new owner claims by itself, so a row that ends a claim or counts a
+-- is_taken_over returns true if a client calls the script, and a later owner than the writer of the
+-- row has the shard. The new owner claims by itself, so a row that ends a claim or counts a
 -- start does nothing.
 local function is_taken_over()
 	return not owner and tonumber(call('HGET', META, 'fence') or 0) > writer

@@ -33,7 +33,7 @@ struct zone_stamp {
 struct zone_stamp zone_stamp(const char *name);
 
 /* zone_data_version writes the version of the zones, like "2025b", or "" if their folder does not
- * tell it. */
+ * contain it. */
 void zone_data_version(char *ret_version, size_t size);
 
 /* zone_span_at returns the span that contains second, which is between 1970 and 9999. */

@@ -22,8 +22,8 @@ void origin_read(struct origin *, const struct row_words *, const void *body, si
  * memory. */
 dw_op *origin_op(const struct alloc *, const char *name, const struct origin *);
 
-/* origin_differs returns true if the server is not the one of the origin. A server with the same
- * address is the same. So is a server whose namespace has the same era. */
+/* origin_differs returns true if the origin names another server. A server with the same address
+ * is the same. So is a server whose namespace has the same era. */
 bool origin_differs(const struct origin *, const dw_origin *server);
 
 /* origin_is_old returns true if the same server has a new era, or if its clock differs by another

@@ -46,7 +46,7 @@ struct row_words {
 struct row {
 	struct linear_node node; /* must be the first field */
 	struct row_words words;
-	uint64_t generation; /* the generation that the engine was told; 0: none */
+	uint64_t generation; /* the generation that the engine knows; 0: none */
 	uint64_t number;     /* the row's generation in the file */
 	/* The engine has claimed the timer from the journal, and has given no verdict. */
 	bool is_claimed;

@@ -168,8 +168,8 @@ static bool expire(struct queue *queue, struct queue_message *message,
 	return true;
 }
 
-/* ready returns the message that is handed out next: one whose time-out has passed, one that has
- * returned, or the first one that waits. */
+/* ready returns the message that is handed out next: a message whose time-out has passed, a message
+ * that has returned, or the first message that waits. */
 static struct queue_message *ready(const struct queue *queue, dw_usec now)
 {
 	struct queue_message *taken = queue->taken.first, *later = queue->later.first;

@@ -60,8 +60,8 @@ int sqlite_db_finish(sqlite3_stmt *, int code);
  * damage. Set errno to 0 before the call that may fail, and call this function right after it. */
 int sqlite_db_cause(int code);
 
-/* sqlite_db_is_damage returns true if the code means that the file is damaged, as sqlite_db_cause()
- * tells. */
+/* sqlite_db_is_damage returns true if the code, after a correction by sqlite_db_cause(), means that
+ * the file is damaged. */
 bool sqlite_db_is_damage(int code);
 
 /* sqlite_db_checkpoint copies the write-ahead log into the file, as far as readers allow. It sets
@@ -71,7 +71,7 @@ int sqlite_db_checkpoint(sqlite3 *, int mode, bool *ret_all);
 /* sqlite_db_set applies the settings that every connection to a database of timers has. */
 int sqlite_db_set(sqlite3 *, struct sqlite_patience *);
 
-/* sqlite_db_wait lets the connection wait with this patience while another one writes. */
+/* sqlite_db_wait lets the connection wait with this patience while another connection writes. */
 int sqlite_db_wait(sqlite3 *, struct sqlite_patience *);
 
 #endif

@@ -22,7 +22,7 @@ struct sqlite_batch {
 		dw_cursor after;
 		/* A copy of what each operation asked, before an answer overwrites it. */
 	} asked[SQLITE_BATCH_MAX];
-	bool told; /* it was logged that the disk is full */
+	bool told; /* the log says that the disk is full */
 	/* Other processes must learn of a change; the caller sets this to false again. */
 	bool wrote;
 	bool gone; /* the file is not at its path, or this process may not use it */
