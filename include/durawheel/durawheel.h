@@ -787,7 +787,7 @@ DW_API int dw_dead_drop(dw *, const char *id, uint64_t generation, dw_done_fn do
 typedef struct dw_stats {
 	size_t size;
 	uint64_t timers;    /* known and not settled: pending, claimed, firing or held */
-	uint64_t unhandled; /* due, without a handler */
+	uint64_t unhandled; /* due timers whose topic has no handler */
 	uint64_t held;
 	uint64_t put, cancelled, fired, settled, retried, dead, late;
 	uint64_t duplicates; /* deliveries after a crash of an earlier owner */

@@ -463,7 +463,7 @@ typedef struct dw_store_event {
 	char words[DW_MESSAGE_SIZE];
 } dw_store_event;
 
-/* A message has come: names the take that should ask for it. */
+/* Names the take that should ask for a message that has come. */
 typedef struct dw_take_call {
 	uint64_t number; /* the number of a TAKE or AWAIT; 0: all that wait are meant */
 	char topic[DW_TOPIC_MAX + 1];

@@ -104,8 +104,9 @@ typedef struct dw_wheel dw_wheel;
 typedef uint64_t dw_wheel_handle;
 
 /*
- * dw_wheel_index: the small dense number of a timer. It is below the largest number of timers that
- * the wheel has held at one time. It is unique among live timers and reused afterwards.
+ * dw_wheel_index returns the small dense number of a timer. This number is below the largest number
+ * of timers that the wheel has held at one time. It is unique among live timers and reused
+ * afterwards.
  */
 static inline uint32_t dw_wheel_index(dw_wheel_handle handle)
 {
@@ -119,8 +120,8 @@ typedef struct dw_wheel_due {
 } dw_wheel_due;
 
 /*
- * dw_wheel_allocator: the source of memory. `resize` behaves like realloc(block, size). If size is
- * 0, it frees the block and returns NULL. `user` is passed to it unchanged.
+ * dw_wheel_allocator is the source of memory. `resize` behaves like realloc(block, size). If size
+ * is 0, it frees the block and returns NULL. `user` is passed to it unchanged.
  */
 typedef struct dw_wheel_allocator {
 	void *(*resize)(void *user, void *block, size_t size);
@@ -128,7 +129,7 @@ typedef struct dw_wheel_allocator {
 } dw_wheel_allocator;
 
 /*
- * dw_wheel_new: create an empty wheel whose time is `now`. `allocator` is copied; NULL means
+ * dw_wheel_new creates an empty wheel whose time is `now`. `allocator` is copied; NULL means
  * malloc. DW_EINVAL: ret_wheel is NULL or the allocator has no resize. DW_ENOMEM.
  */
 DW_API int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_allocator *allocator);
@@ -137,7 +138,7 @@ DW_API int dw_wheel_new(dw_wheel **ret_wheel, int64_t now, const dw_wheel_alloca
 DW_API void dw_wheel_free(dw_wheel *wheel);
 
 /*
- * dw_wheel_reserve: allocate memory for `count` timers at one time. While there are not more, an
+ * dw_wheel_reserve allocates memory for `count` timers at one time. While there are not more, an
  * add or a move to a deadline at or after dw_wheel_now() cannot fail.
  *
  * It also allocates room for as many dead entries of cancelled timers and an eighth more. If that
@@ -150,7 +151,7 @@ DW_API void dw_wheel_free(dw_wheel *wheel);
 DW_API int dw_wheel_reserve(dw_wheel *wheel, size_t count);
 
 /*
- * dw_wheel_add: add a timer. Any deadline is valid. A timer with a deadline in the past comes out
+ * dw_wheel_add adds a timer. Any deadline is valid. A timer with a deadline in the past comes out
  * of the next advance, before all later ones. Such an add costs O(log n), or O(1) if such deadlines
  * are added in order. DW_EINVAL. DW_ENOMEM. DW_ELIMIT: the wheel holds DW_WHEEL_TIMERS_MAX timers.
  */
@@ -160,7 +161,7 @@ DW_API int dw_wheel_add(dw_wheel *wheel, int64_t deadline, dw_wheel_handle *ret_
 DW_API int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle);
 
 /*
- * dw_wheel_move: give the timer *handle another deadline. The timer counts as inserted now, after
+ * dw_wheel_move gives the timer *handle another deadline. The timer counts as inserted now, after
  * others with the same deadline. It keeps its index and gets a new handle in *handle; the old
  * handle is stale. DW_EINVAL, DW_ENOENT, DW_ENOMEM, DW_ELIMIT: nothing was changed.
  */
@@ -170,14 +171,14 @@ DW_API int dw_wheel_move(dw_wheel *wheel, dw_wheel_handle *handle, int64_t deadl
 DW_API size_t dw_wheel_count(const dw_wheel *wheel);
 
 /*
- * dw_wheel_now: the wheel's own time. It never goes back and is never later than the largest `now`
- * that the wheel was given. It stays behind while due timers may be left inside.
+ * dw_wheel_now returns the wheel's own time. It never goes back and is never later than the largest
+ * `now` that the wheel was given. It stays behind while due timers may be left inside.
  */
 DW_API int64_t dw_wheel_now(const dw_wheel *wheel);
 
 /*
- * dw_wheel_advance: take out at most `max` timers with a deadline <= now, write them to `out` in
- * order of deadline and insertion, and return their number.
+ * dw_wheel_advance takes out at most `max` timers with a deadline <= now, writes them to `out` in
+ * order of deadline and insertion, and returns their number.
  *
  * The work is bounded too. Besides the timers taken out, at most 4 * max + 4096 entries are moved
  * between levels or skipped as cancelled. Therefore fewer than max timers, even 0, may come out
@@ -190,7 +191,8 @@ DW_API int64_t dw_wheel_now(const dw_wheel *wheel);
 DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, size_t max);
 
 /*
- * dw_wheel_next: a lower bound of the earliest deadline; INT64_MAX if the wheel is empty. O(1).
+ * dw_wheel_next returns a lower bound of the earliest deadline; INT64_MAX if the wheel is empty.
+ * O(1).
  *
  * The result is never later than the earliest deadline. It is exact if no timer was cancelled or
  * moved, the last advance was finished, and the earliest deadline is overdue or in the wheel's
@@ -206,8 +208,8 @@ DW_API size_t dw_wheel_advance(dw_wheel *wheel, int64_t now, dw_wheel_due *out, 
 DW_API int64_t dw_wheel_next(const dw_wheel *wheel);
 
 /*
- * dw_wheel_next_work: the latest time for the next dw_wheel_advance(). Never later than
- * dw_wheel_next().
+ * dw_wheel_next_work returns the latest time for the next dw_wheel_advance(). It is never later
+ * than dw_wheel_next().
  *
  * It is earlier if a well-filled slot should be emptied in pieces before its time comes. A piece
  * has about 256 timers or more; a slot with fewer than 250 needs no extra call. Sleeping until
@@ -219,7 +221,7 @@ DW_API int64_t dw_wheel_next_work(const dw_wheel *wheel);
 DW_API size_t dw_wheel_bytes(const dw_wheel *wheel);
 
 /*
- * dw_wheel_check: check the whole wheel. Returns 0, or a negative number that names the broken rule
+ * dw_wheel_check checks the whole wheel. Returns 0, or a negative number that names the broken rule
  * in src/wheel/check.c. For tests and debugging: O(n).
  */
 DW_API int dw_wheel_check(const dw_wheel *wheel);

@@ -45,7 +45,7 @@ static void sink(dw_wheel *wheel, unsigned ring, const union wheel_cell *at,
 }
 
 /*
- * drain: handle at most max entries of the ring's earliest slot, and move the live ones one level
+ * drain handles at most max entries of the ring's earliest slot, and moves the live ones one level
  * down. Returns how many entries were handled.
  */
 static size_t drain(dw_wheel *wheel, unsigned ring, size_t max)
@@ -89,7 +89,7 @@ static bool is_sparse(const dw_wheel *wheel, unsigned ring, uint64_t start)
 	return true;
 }
 
-/* sort_slot: move all live entries of a sparse slot into the sorted array. */
+/* sort_slot moves all live entries of a sparse slot into the sorted array. */
 static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *moves)
 {
 	uint32_t from = wheel_ring_list(ring, start);
@@ -111,7 +111,7 @@ static void sort_slot(dw_wheel *wheel, unsigned ring, uint64_t start, size_t *mo
 	}
 }
 
-/* enter: drain the slots that begin at `start`, before the current time enters them. One pass from
+/* enter drains the slots that begin at `start`, before the current time enters them. One pass from
  * the highest ring down is enough. Returns false if the allowance is used up. */
 static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 {
@@ -129,7 +129,7 @@ static bool enter(dw_wheel *wheel, uint64_t start, size_t *moves)
 	return true;
 }
 
-/* load: move the current bucket into the fine level or the sorted array. Returns false if the
+/* load moves the current bucket into the fine level or the sorted array. Returns false if the
  * allowance is used up. */
 static bool load(dw_wheel *wheel, size_t *moves)
 {
@@ -145,7 +145,7 @@ static bool load(dw_wheel *wheel, size_t *moves)
 	return !wheel->loading;
 }
 
-/* take_list: take out at most max timers of one fine list, oldest first. */
+/* take_list takes out at most max timers of one fine list, oldest first. */
 static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_t max,
 			size_t *moves)
 {
@@ -177,7 +177,7 @@ static size_t take_list(dw_wheel *wheel, uint32_t from, dw_wheel_due *out, size_
 	return taken;
 }
 
-/* take_soon: take out the first entry of the sorted array. Returns 1, or 0 if the entry was
+/* take_soon takes out the first entry of the sorted array. Returns 1, or 0 if the entry was
  * dead. */
 static size_t take_soon(dw_wheel *wheel, dw_wheel_due *out, size_t *moves)
 {
@@ -212,7 +212,7 @@ static bool is_known(const dw_wheel *wheel)
 }
 
 /*
- * take_known: take out at most max due timers of the fine level and the sorted array, and move the
+ * take_known takes out at most max due timers of the fine level and the sorted array, and moves the
  * current time with them. No slot of a ring may begin at or before `until`.
  */
 static size_t take_known(dw_wheel *wheel, uint64_t until, dw_wheel_due *out, size_t max,
@@ -276,7 +276,7 @@ static uint64_t work_time(const dw_wheel *wheel, unsigned ring)
 	return piece && piece < start - base ? base + piece : start;
 }
 
-/* drain_piece: drain as many whole pieces of the ring's earliest slot as are due by now. */
+/* drain_piece drains as many whole pieces of the ring's earliest slot as are due by now. */
 static void drain_piece(dw_wheel *wheel, unsigned ring, size_t *moves)
 {
 	uint64_t base = drained_until(wheel, ring);
@@ -294,7 +294,8 @@ static void drain_piece(dw_wheel *wheel, unsigned ring, size_t *moves)
 	wheel->rings[ring].drained = wheel->current;
 }
 
-/* look_ahead: drain open slots in proportion to the time left, and set work_at to the next time. */
+/* look_ahead drains open slots in proportion to the time left, and sets work_at to the next
+ * time. */
 static void look_ahead(dw_wheel *wheel, size_t moves)
 {
 	uint64_t work_at;
@@ -320,7 +321,7 @@ static void look_ahead(dw_wheel *wheel, size_t moves)
 	wheel->work_at = work_at;
 }
 
-/* fetch_next: prefetch the entries with which the next advances begin to drain. */
+/* fetch_next prefetches the entries with which the next advances begin to drain. */
 static void fetch_next(const dw_wheel *wheel)
 {
 	for (unsigned ring = 0; ring < 2; ring++)

@@ -39,7 +39,7 @@ static inline size_t wheel_lives_count(const struct wheel_lives *lives)
 	return lives->young + lives->elders;
 }
 
-/* wheel_names_meet: count an entry if it is alive. Returns false for an entry that no sound wheel
+/* wheel_names_meet counts an entry if it is alive. Returns false for an entry that no sound wheel
  * has. */
 bool wheel_names_meet(const dw_wheel *wheel, uint64_t name, struct wheel_lives *lives);
 

@@ -72,7 +72,7 @@ static int check_place(const dw_wheel *wheel, uint32_t list, uint64_t deadline)
 	return 0;
 }
 
-/* check_block: check the entries of one block. */
+/* check_block checks the entries of one block. */
 static int check_block(const dw_wheel *wheel, uint32_t list, uint32_t block, struct found *found)
 {
 	const struct wheel_sweep *sweep = &wheel->sweep;

@@ -82,7 +82,8 @@
  */
 #define WHEEL_SPARE_BLOCKS 16u
 
-/* The ring holds this many generations for each entry that has room, or for each block. */
+/* The ring holds this many generations for each entry for which there is room, or for each block:
+ * the larger of the two counts. */
 #define WHEEL_GENERATIONS_EACH 8u
 #define WHEEL_GENERATIONS_BLOCK 64u
 #define WHEEL_GENERATIONS_MAX (1u << 31)

@@ -127,7 +127,7 @@ BITS_NOINLINE uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name)
 	return wheel_name_make_last(wheel, name);
 }
 
-/* open_word: reuse the oldest word of the ring for the next 64 generations. */
+/* open_word reuses the oldest word of the ring for the next 64 generations. */
 static void open_word(dw_wheel *wheel, uint64_t gone)
 {
 	struct wheel_names *names = &wheel->names;
@@ -153,7 +153,7 @@ int wheel_names_open(dw_wheel *wheel)
 	return DW_OK;
 }
 
-/* make_chunks_ready: clear the chunks of the indexes that the next 64 adds may take. */
+/* make_chunks_ready clears the chunks of the indexes that the next 64 adds may take. */
 static void make_chunks_ready(dw_wheel *wheel)
 {
 	struct wheel_names *names = &wheel->names;

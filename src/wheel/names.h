@@ -7,26 +7,26 @@
 
 #include "wheel/alive.h"
 
-/* wheel_names_grow: make room for the indexes below `room`, and for a ring that suits `room`
+/* wheel_names_grow makes room for the indexes below `room`, and for a ring that suits `room`
  * entries in `blocks` blocks. Returns DW_OK or DW_ENOMEM. */
 int wheel_names_grow(dw_wheel *wheel, uint32_t room, uint32_t blocks);
 
-/* wheel_names_reserve_old: allocate memory for elders. Most wheels need it late or never; an
+/* wheel_names_reserve_old allocates memory for elders. Most wheels need it late or never; an
  * overdue timer needs it at once. Returns DW_OK or DW_ENOMEM. */
 int wheel_names_reserve_old(dw_wheel *wheel);
 
-/* wheel_names_open: open the next 64 generations after the last 64 were all given. Returns DW_OK or
+/* wheel_names_open opens the next 64 generations after the last 64 were all given. Returns DW_OK or
  * DW_ENOMEM. */
 int wheel_names_open(dw_wheel *wheel);
 
-/* wheel_names_start: initialise the names of a wheel that has no memory yet. */
+/* wheel_names_start initialises the names of a wheel that has no memory yet. */
 void wheel_names_start(dw_wheel *wheel);
 
-/* wheel_names_stop: set the generation at which the next add or move must call go_on(). There must
+/* wheel_names_stop sets the generation at which the next add or move must call go_on(). There must
  * be room, and open generations. */
 void wheel_names_stop(dw_wheel *wheel);
 
-/* wheel_names_clear: forget all indexes. The wheel has no timer, and every entry is dead. */
+/* wheel_names_clear forgets all indexes. The wheel has no timer, and every entry is dead. */
 void wheel_names_clear(dw_wheel *wheel);
 
 void wheel_names_free(dw_wheel *wheel);
@@ -40,7 +40,7 @@ uint64_t wheel_find(const dw_wheel *wheel, dw_wheel_handle handle);
  * an elder. It returns 0 if the entry is dead. */
 uint64_t wheel_names_age(dw_wheel *wheel, uint64_t name);
 
-/* wheel_name: take the next generation, for this index. */
+/* wheel_name takes the next generation, for this index. */
 static inline dw_wheel_handle wheel_name(dw_wheel *wheel, uint32_t index)
 {
 	uint64_t name = wheel->next_name;
@@ -49,13 +49,13 @@ static inline dw_wheel_handle wheel_name(dw_wheel *wheel, uint32_t index)
 	return name ^ (uint32_t)name ^ index;
 }
 
-/* wheel_young_end: end the handle and the entry of a timer that is not an elder. */
+/* wheel_young_end ends the handle and the entry of a timer that is not an elder. */
 static inline void wheel_young_end(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	*wheel_gone(wheel, wheel_generation(handle)) |= wheel_gone_bit(wheel_generation(handle));
 }
 
-/* wheel_name_end: end the handle and the entry of a timer. */
+/* wheel_name_end ends the handle and the entry of a timer. */
 static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 {
 	uint32_t index = wheel_index(name);
@@ -66,7 +66,7 @@ static inline void wheel_name_end(dw_wheel *wheel, uint64_t name)
 		wheel_young_end(wheel, name);
 }
 
-/* wheel_name_fresh: take the next generation, for an index that was not used yet. */
+/* wheel_name_fresh takes the next generation, for an index that was not used yet. */
 static inline dw_wheel_handle wheel_name_fresh(dw_wheel *wheel)
 {
 	uint64_t name = wheel->next_name;
@@ -75,14 +75,14 @@ static inline dw_wheel_handle wheel_name_fresh(dw_wheel *wheel)
 	return name;
 }
 
-/* wheel_names_quick: allow adds to take next_name directly, up to stop_at, if no used index is
+/* wheel_names_quick allows adds to take next_name directly, up to stop_at, if no used index is
  * free. */
 static inline void wheel_names_quick(dw_wheel *wheel)
 {
 	wheel->quick_until = wheel->names.opens ? 0 : (uint64_t)wheel->stop_at << 32;
 }
 
-/* wheel_index_take: take a free index, or one that was not used yet. */
+/* wheel_index_take takes a free index, or one that was not used yet. */
 static inline uint32_t wheel_index_take(dw_wheel *wheel)
 {
 	struct wheel_names *names = &wheel->names;
@@ -103,7 +103,7 @@ static inline uint32_t wheel_index_take(dw_wheel *wheel)
 	return at;
 }
 
-/* wheel_name_take: take the next generation, for a free index. */
+/* wheel_name_take takes the next generation, for a free index. */
 static inline dw_wheel_handle wheel_name_take(dw_wheel *wheel)
 {
 	uint32_t index = wheel_index_take(wheel);
@@ -111,7 +111,7 @@ static inline dw_wheel_handle wheel_name_take(dw_wheel *wheel)
 	return wheel_name(wheel, index);
 }
 
-/* wheel_index_give: make an index free. */
+/* wheel_index_give makes an index free. */
 static inline void wheel_index_give(dw_wheel *wheel, uint32_t index)
 {
 	struct wheel_names *names = &wheel->names;
@@ -127,14 +127,14 @@ static inline void wheel_index_give(dw_wheel *wheel, uint32_t index)
 	names->free++;
 }
 
-/* wheel_names_give: end a timer and make its index free. */
+/* wheel_names_give ends a timer and makes its index free. */
 static inline void wheel_names_give(dw_wheel *wheel, uint64_t name)
 {
 	wheel_name_end(wheel, name);
 	wheel_index_give(wheel, wheel_index(name));
 }
 
-/* wheel_name_make_last: make a timer an elder. Returns its new name. */
+/* wheel_name_make_last makes a timer an elder. Returns its new name. */
 static inline uint64_t wheel_name_make_last(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint32_t index = dw_wheel_index(handle);

@@ -121,7 +121,7 @@ int wheel_overdue_reserve(dw_wheel *wheel)
 	return DW_OK;
 }
 
-/* drop_chunks: free all chunks but the first `keep`. */
+/* drop_chunks frees all chunks but the first `keep`. */
 static void drop_chunks(dw_wheel *wheel, uint32_t keep)
 {
 	struct wheel_overdue *overdue = &wheel->overdue;
@@ -141,7 +141,7 @@ void wheel_overdue_push(dw_wheel *wheel, struct wheel_entry entry)
 	*item_at(wheel, sift_up(wheel, position, &item)) = item;
 }
 
-/* remove_at: remove an entry. Frees the last chunk if the one before it is empty too, but never the
+/* remove_at removes an entry. Frees the last chunk if the one before it is empty too, but never the
  * first chunk. */
 static void remove_at(dw_wheel *wheel, uint32_t position)
 {

@@ -8,11 +8,11 @@
 #include "base/bits.h"
 #include "wheel/count.h"
 
-/* wheel_pool_grow: make room for more entries, by one step. Returns DW_OK, DW_ENOMEM or
+/* wheel_pool_grow makes room for more entries, by one step. Returns DW_OK, DW_ENOMEM or
  * DW_ELIMIT. */
 int wheel_pool_grow(dw_wheel *wheel);
 
-/* wheel_pool_grow_to: make room for at least `room` entries. Returns DW_OK or DW_ENOMEM. */
+/* wheel_pool_grow_to makes room for at least `room` entries. Returns DW_OK or DW_ENOMEM. */
 int wheel_pool_grow_to(dw_wheel *wheel, uint32_t room);
 
 void wheel_pool_free(dw_wheel *wheel);
@@ -24,7 +24,7 @@ static inline struct wheel_head *wheel_head(const dw_wheel *wheel, uint32_t bloc
 	return &wheel->pool.cells[(size_t)block << WHEEL_BLOCK_BITS].head;
 }
 
-/* wheel_block_fetch: prefetch all cache lines of a block. */
+/* wheel_block_fetch prefetches all cache lines of a block. */
 static inline void wheel_block_fetch(const dw_wheel *wheel, uint32_t block)
 {
 	const union wheel_cell *cells = wheel->pool.cells + ((size_t)block << WHEEL_BLOCK_BITS);

@@ -10,7 +10,7 @@ static uint64_t slot_start(unsigned ring, uint64_t deadline)
 	return deadline >> shift << shift;
 }
 
-/* note_work: called when a slot was empty, or when the number of its blocks has doubled since its
+/* note_work is called when a slot was empty, or when the number of its blocks has doubled since its
  * work time was computed. */
 static void note_work(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
@@ -78,7 +78,7 @@ static uint64_t find_next(const dw_wheel *wheel, unsigned ring)
 	return WHEEL_NEVER;
 }
 
-/* forget: reset the list's own fields. The caller changes the bitmap and the rings. */
+/* forget resets the list's own fields. The caller changes the bitmap and the rings. */
 static void forget(dw_wheel *wheel, uint32_t list)
 {
 	wheel->lists[list] = (struct wheel_list){WHEEL_NONE, 0};

@@ -18,19 +18,19 @@
 #include "wheel/pool.h"
 #include "wheel/rings.h"
 
-/* wheel_slots_extend: append a block to a list. `deadline` is the deadline of the next entry. */
+/* wheel_slots_extend appends a block to a list. `deadline` is the deadline of the next entry. */
 void wheel_slots_extend(dw_wheel *wheel, uint32_t list, uint64_t deadline);
 
-/* wheel_slots_vacate: mark a list as empty. Its blocks must have been given back. */
+/* wheel_slots_vacate marks a list as empty. Its blocks must have been given back. */
 void wheel_slots_vacate(dw_wheel *wheel, uint32_t list);
 
-/* wheel_slots_pop: give back the first block of a list after all its entries were taken out. */
+/* wheel_slots_pop gives back the first block of a list after all its entries were taken out. */
 void wheel_slots_pop(dw_wheel *wheel, uint32_t list);
 
-/* wheel_slots_init: initialise the lists of a wheel that is all zero. */
+/* wheel_slots_init initialises the lists of a wheel that is all zero. */
 void wheel_slots_init(dw_wheel *wheel);
 
-/* wheel_slots_clear: empty every list and free every block. */
+/* wheel_slots_clear empties every list and frees every block. */
 void wheel_slots_clear(dw_wheel *wheel);
 
 /* wheel_list_end returns the cell after the last entry of a list. The result is valid if the list
@@ -52,7 +52,7 @@ static inline bool wheel_list_full(const dw_wheel *wheel, uint32_t list)
 	return wheel_cell_none(wheel_list_end(wheel, list));
 }
 
-/* wheel_list_put: append an entry to a list that is not full. `cell` is wheel_list_end(). */
+/* wheel_list_put appends an entry to a list that is not full. `cell` is wheel_list_end(). */
 static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, uint32_t cell,
 				  struct wheel_entry entry)
 {
@@ -60,7 +60,7 @@ static inline void wheel_list_put(dw_wheel *wheel, uint32_t list, uint32_t cell,
 	wheel->pool.cells[cell].entry = entry;
 }
 
-/* wheel_slots_append: append an entry to any list. */
+/* wheel_slots_append appends an entry to any list. */
 static inline void wheel_slots_append(dw_wheel *wheel, uint32_t list, struct wheel_entry entry)
 {
 	if (wheel_list_full(wheel, list))
@@ -82,7 +82,7 @@ static inline uint32_t wheel_block_end(const dw_wheel *wheel, uint32_t list, uin
 	return wheel_head(wheel, block)->end;
 }
 
-/* wheel_slots_fetch: prefetch the second block of an occupied list. */
+/* wheel_slots_fetch prefetches the second block of an occupied list. */
 static inline void wheel_slots_fetch(const dw_wheel *wheel, uint32_t list)
 {
 	uint32_t head = wheel->lists[list].head;

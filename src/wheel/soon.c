@@ -3,7 +3,7 @@
  */
 #include "wheel/soon.h"
 
-/* close_ranks: move the entries to the start of the array, so that its free room is at the end. */
+/* close_ranks moves the entries to the start of the array, so that its free room is at the end. */
 static void close_ranks(struct wheel_soon *soon)
 {
 	memmove(soon->entries, soon->entries + soon->first,

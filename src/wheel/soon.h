@@ -25,10 +25,10 @@ static inline uint64_t wheel_soon_next(const dw_wheel *wheel)
 	return soon->first < soon->end ? soon->entries[soon->first].deadline : WHEEL_NEVER;
 }
 
-/* wheel_soon_put: insert an entry after those with the same deadline. There must be room. */
+/* wheel_soon_put inserts an entry after those with the same deadline. There must be room. */
 void wheel_soon_put(dw_wheel *wheel, struct wheel_entry entry);
 
-/* wheel_soon_sweep: remove the dead entries. */
+/* wheel_soon_sweep removes the dead entries. */
 void wheel_soon_sweep(dw_wheel *wheel);
 
 /* wheel_soon_check returns true if the array is sorted. It counts the live entries of the array. */

@@ -43,7 +43,7 @@ struct gap {
 };
 
 /*
- * gather: move the live entries from `source` to `end` into the gap, which lies before them.
+ * gather moves the live entries from `source` to `end` into the gap, which lies before them.
  * Returns the new start of the gap.
  */
 static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
@@ -66,7 +66,7 @@ static union wheel_cell *gather(dw_wheel *wheel, const union wheel_cell *source,
 }
 
 /*
- * take_out: remove an empty block from its list. `prev` is the block before it, or WHEEL_NONE if it
+ * take_out removes an empty block from its list. `prev` is the block before it, or WHEEL_NONE if it
  * is the first.
  */
 static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
@@ -84,7 +84,7 @@ static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 	wheel_pool_give_block(wheel, block);
 }
 
-/* close_ranks: move the live entries of a block, from `first` to `end`, first into the room of the
+/* close_ranks moves the live entries of a block, from `first` to `end`, first into the room of the
  * block before it, if there is one, then to the beginning of this block. Returns where the entries
  * end in this block. */
 static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t first,
@@ -108,7 +108,7 @@ static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint
 	return 1;
 }
 
-/* sweep_block: sweep one block. The last step has already prefetched it. */
+/* sweep_block sweeps one block. The last step has already prefetched it. */
 static void sweep_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
@@ -140,7 +140,7 @@ static void sweep_block(dw_wheel *wheel)
 	sweep->block = next;
 }
 
-/* next_block: make sure that the sweep is at a block. Returns false if all lists were swept. */
+/* next_block makes sure that the sweep is at a block. Returns false if all lists were swept. */
 static bool next_block(dw_wheel *wheel)
 {
 	struct wheel_sweep *sweep = &wheel->sweep;
@@ -158,8 +158,8 @@ static bool next_block(dw_wheel *wheel)
 	return true;
 }
 
-/* step: sweep one block, or as many entries of the heap as a block has. Returns false if the
- * round is finished. */
+/* step sweeps one block, or as many entries of the heap as a block has. Returns false if the round
+ * is finished. */
 static bool step(dw_wheel *wheel)
 {
 	if (next_block(wheel)) {
@@ -180,7 +180,7 @@ void wheel_sweep_some(dw_wheel *wheel, unsigned blocks)
 		(void)step(wheel); /* a new round may begin here */
 }
 
-/* wheel_sweep_all: finish this round of the sweep, then do a whole round. */
+/* wheel_sweep_all finishes this round of the sweep, and then does a whole round. */
 void wheel_sweep_all(dw_wheel *wheel)
 {
 	while (step(wheel))

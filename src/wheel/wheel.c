@@ -141,7 +141,7 @@ int dw_wheel_reserve(dw_wheel *wheel, size_t count)
 	return wheel_names_reserve_old(wheel);
 }
 
-/* grow_or_sweep: make room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
+/* grow_or_sweep makes room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 {
 	int error = wheel_pool_grow(wheel);
@@ -152,7 +152,7 @@ BITS_COLD static int grow_or_sweep(dw_wheel *wheel)
 	return wheel_count(wheel) < wheel->pool.room ? DW_OK : error;
 }
 
-/* go_on: make room for one more entry, and a generation for it. It also does work that must be done
+/* go_on makes room for one more entry, and a generation for it. It also does work that must be done
  * after 64 generations at most. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 BITS_COLD static int go_on(dw_wheel *wheel)
 {
@@ -174,13 +174,13 @@ BITS_COLD static int go_on(dw_wheel *wheel)
 	return error;
 }
 
-/* make_room: make room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
+/* make_room makes room for one more entry. Returns DW_OK, DW_ENOMEM or DW_ELIMIT. */
 static inline int make_room(dw_wheel *wheel)
 {
 	return wheel_names_ready(wheel) ? DW_OK : go_on(wheel);
 }
 
-/* make_room_ahead: make room for one more entry at the end of a ring's slot. Returns DW_OK,
+/* make_room_ahead makes room for one more entry at the end of a ring's slot. Returns DW_OK,
  * DW_ENOMEM or DW_ELIMIT. */
 static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadline)
 {
@@ -193,7 +193,7 @@ static inline int make_room_ahead(dw_wheel *wheel, uint32_t list, uint64_t deadl
 	return DW_OK;
 }
 
-/* make_room_near: make room for one more entry with a deadline that is_near(). Returns DW_OK,
+/* make_room_near makes room for one more entry with a deadline that is_near(). Returns DW_OK,
  * DW_ENOMEM or DW_ELIMIT. */
 static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 {
@@ -205,7 +205,7 @@ static int make_room_near(dw_wheel *wheel, uint64_t deadline)
 	return error < 0 ? error : wheel_overdue_reserve(wheel);
 }
 
-/* insert_near: insert an entry that is overdue or in the current bucket. There must be room. */
+/* insert_near inserts an entry that is overdue or in the current bucket. There must be room. */
 static void insert_near(dw_wheel *wheel, struct wheel_entry entry)
 {
 	uint32_t list = (uint32_t)entry.deadline & (WHEEL_FINE_LISTS - 1);
@@ -235,7 +235,7 @@ static inline bool has_room(const dw_wheel *wheel, uint32_t list)
 	return !BITS_RARE(wheel_list_full(wheel, list)) && !BITS_RARE(!wheel_names_ready(wheel));
 }
 
-/* put_ahead: append an entry to a ring's slot that has room. `handle` is the entry's new handle. */
+/* put_ahead appends an entry to a ring's slot that has room. `handle` is the entry's new handle. */
 static inline int put_ahead(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 			    dw_wheel_handle handle, dw_wheel_handle *ret_handle)
 {
@@ -255,7 +255,7 @@ BITS_NOINLINE static int add_ahead_rarely(dw_wheel *wheel, uint64_t deadline, ui
 	return put_ahead(wheel, deadline, list, wheel_name_take(wheel), ret_handle);
 }
 
-/* add_ahead_again: add a timer with a used index, if go_on() need not be called first. */
+/* add_ahead_again adds a timer with a used index, if go_on() need not be called first. */
 BITS_NOINLINE static int add_ahead_again(dw_wheel *wheel, uint64_t deadline, uint32_t list,
 					 dw_wheel_handle *ret_handle)
 {
@@ -292,7 +292,7 @@ int dw_wheel_add(dw_wheel *wheel, int64_t deadline_signed, dw_wheel_handle *ret_
 	return put_ahead(wheel, deadline, list, wheel_name_fresh(wheel), ret_handle);
 }
 
-/* cancel_rarely: cancel an elder, or find out that the timer does not exist. */
+/* cancel_rarely cancels an elder, or finds out that the timer does not exist. */
 BITS_NOINLINE static int cancel_rarely(dw_wheel *wheel, dw_wheel_handle handle)
 {
 	uint64_t name = wheel_find(wheel, handle);
@@ -319,7 +319,7 @@ int dw_wheel_cancel(dw_wheel *wheel, dw_wheel_handle handle)
 }
 
 /*
- * leave_out: skip the next generation if the timer to be moved still has the same one, after 2^32
+ * leave_out skips the next generation if the timer to be moved still has the same one, after 2^32
  * others. Otherwise the moved timer would get its old handle again, and its old entry would look
  * alive.
  */

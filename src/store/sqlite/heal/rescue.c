@@ -319,9 +319,9 @@ static int copy_table(struct rescue *rescue, const struct copied *table)
 		code = copy_rows(rescue);
 	code = code ? code : miss(rescue);
 	(void)sqlite3_finalize(rescue->all);
-	(void)sqlite3_finalize(rescue->next);   /* these three return an earlier error again */
-	(void)sqlite3_finalize(rescue->read);   /* */
-	(void)sqlite3_finalize(rescue->insert); /* */
+	(void)sqlite3_finalize(rescue->next);   /* returns an earlier error again */
+	(void)sqlite3_finalize(rescue->read);   /* returns an earlier error again */
+	(void)sqlite3_finalize(rescue->insert); /* returns an earlier error again */
 	rescue->all = rescue->next = rescue->read = rescue->insert = NULL;
 	return code;
 }

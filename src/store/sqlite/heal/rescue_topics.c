@@ -48,8 +48,8 @@ static int copy(sqlite3 *from, sqlite3 *to, const struct plain *table, int64_t *
 	code = code ? code : sqlite3_prepare_v2(to, table->insert, -1, &insert, NULL);
 	while (code == SQLITE_OK && (code = sqlite3_step(all)) == SQLITE_ROW)
 		code = copy_row(all, insert, table->columns, unreadable);
-	(void)sqlite3_finalize(all);    /* these two return an earlier error again */
-	(void)sqlite3_finalize(insert); /* */
+	(void)sqlite3_finalize(all);    /* returns an earlier error again */
+	(void)sqlite3_finalize(insert); /* returns an earlier error again */
 	*unreadable += sqlite_db_is_damage(code);
 	return code == SQLITE_DONE || sqlite_db_is_damage(code) ? SQLITE_OK : code;
 }
