@@ -183,7 +183,7 @@ typedef enum dw_event_kind {
 	 * With status DW_ELIMIT: the namespace has fewer than four shards for each peer. */
 	DW_EVENT_SHARDS = 26,
 	/* A peer's clock is more than 100 ms from that of the Redis server; count = how many ms.
-	 * Told once, until it is right again. */
+	 * Reported once, until the clock is right again. */
 	DW_EVENT_CLOCK_APART = 27,
 	/* With replicas=N in the URL; count = N. LATE: fewer than N replicas had a change within
 	 * 1 s, or answered in the 3 s after the handle was opened; message says why. Until BACK,

@@ -268,7 +268,7 @@ template <std::size_t most> class c_string
 		return given_ ? chars_ : nullptr;
 	}
 
-	const char *text() const /* for what must be set: an empty view is an empty text */
+	const char *text() const /* for what is required: an empty view is an empty text */
 	{
 		return chars_;
 	}

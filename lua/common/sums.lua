@@ -46,8 +46,8 @@ local function report_of(sums)
 	return '{' .. table.concat(words, ',') .. '}'
 end
 
--- add_topics adds the counters of each topic, of at most TOPICS_SUMMED topics. Over time there may
--- have been more topics than can exist at once. The topics that come last are then left out.
+-- add_topics adds the counters of each topic. Over time there may have been more topics than can
+-- exist at once. So it sums at most TOPICS_SUMMED topics, and leaves out those that come last.
 local function add_topics(sums, text)
 	for topic, line in string.gmatch(text, '([^\t\n]+)\t([^\n]*)') do
 		if not sums[topic] and #sums < TOPICS_SUMMED then

@@ -1,6 +1,6 @@
 -- release: gives the owner's lease back.
 --
--- An owner that gives a shard to another one passes the era, its last number and the last version
+-- An owner that gives a shard to another owner passes the era, its last number and the last version
 -- that it has read in the inbox. At this time no claim of the shard may start any more, and no
 -- command for it is under way. If the shard is not as the owner knows it, the script does nothing.
 --

@@ -1,5 +1,5 @@
-/* A file has two blocks. The first has times of 32 bits, for programs of before 2005, and is
- * skipped. The second has times of 64 bits, and a footer behind it. */
+/* A file has two blocks. The first has times of 32 bits, for old programs, and is skipped
+ * here. The second has times of 64 bits, and a footer behind it. */
 #include "calendar/tzif.h"
 
 #include <string.h>

@@ -139,8 +139,7 @@ void sqlite_checkpoint_tend(struct sqlite_checkpoint *checkpoint, struct sqlite_
 	if (!session->db.handle)
 		return;
 	(void)sqlite3_wal_hook(session->db.handle, note_log,
-			       /* set the hook after each batch: the store may have opened a new
-			        * connection */
+			       /* the store may have opened a new connection */
 			       checkpoint);
 	if (checkpoint->log_pages < checkpoint->log_asked)
 		checkpoint->log_asked = 0;
