@@ -49,8 +49,8 @@ typedef struct dw_member {
 	int is_self;  /* this handle */
 	int is_dead;  /* it has ended, or reported nothing for 5 s: its shards have no owner */
 	size_t share; /* how many shards it should have; 0: it has not reported yet */
-	/* Why it has more shards than `share`: in busy_count of them deliveries run, of the topics
-	 * "orders (20 s), mail (3 s)". 0 and "": no delivery is in the way. */
+	/* Why it has more shards than `share`: in busy_count of its shards deliveries run, of the
+	 * topics "orders (20 s), mail (3 s)". 0 and "": no delivery is in the way. */
 	size_t busy_count;
 	const char *busy_topics;
 	int is_leaving; /* it gives all its shards away: dw_leave() or dw_close() */

@@ -1,5 +1,5 @@
-/* What a store of durawheel must offer. This header is for authors of stores. It may change with a
- * minor version, unlike the other headers.
+/* What a store of durawheel must offer. This header is for authors of stores. It promises less than
+ * the other headers: it may change with a minor version.
  *
  * A store keeps timers by id. It is asynchronous: the engine submits a batch of operations, which
  * the store takes over, carries out in the order of submission and answers, each exactly once. It

@@ -63,8 +63,8 @@ static void note_claim(const struct fallback *fallback, const struct row *row, c
 
 /* raise_floor replaces a floor that was a guess, now that the server has reported its time. It
  * never lowers a floor, because the engine knows the timer by this floor. The age of a row of an
- * earlier process is computed from its floor, which was that process's clock when it wrote the
- * row. */
+ * earlier process is computed from its floor: the floor minus `ahead` was the time on this
+ * machine's clock when the row was written. */
 static void raise_floor(struct fallback *fallback, const struct row *row, struct row_words *words)
 {
 	dw_usec now = fallback->env.now(fallback->env.now_user);

@@ -23,7 +23,8 @@ struct sqlite_suspects {
 };
 
 /* sqlite_suspects_add notes that a read for the operation has failed. Returns true if a read for
- * the same operation already failed SQLITE_SUSPECT_FOR ago. Then this failure counts as damage. */
+ * the same operation already failed SQLITE_SUSPECT_FOR ago or earlier. Then this failure counts as
+ * damage. */
 bool sqlite_suspects_add(struct sqlite_suspects *, const dw_op *, dw_usec steady);
 
 /* sqlite_suspects_clear forgets these operations, because they have succeeded. */
