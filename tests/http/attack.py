@@ -636,10 +636,12 @@ def test_searches_wait_in_a_short_line(place):
         server.get(path)
     took = time.monotonic() - began
     answers = [server.rest_of(link) for link in links]
-    busy = [answer for answer in answers if answer.status == 503]
+    # A search that waits may be answered 503, too: on a slow machine it takes too long.
+    busy = [answer for answer in answers
+            if answer.status == 503 and "too many" in answer.json()["error"]]
     assert len(busy) > 10 and took < of_idle(2), (statuses(answers), len(busy), took)
     for answer in busy:
-        assert answer.headers["Retry-After"] == "5" and "too many" in answer.json()["error"]
+        assert answer.headers["Retry-After"] == "5", answer.headers
     return refused(answers, 200, 503) + ", one timer after %.1f s" % took
 
 

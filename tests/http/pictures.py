@@ -121,7 +121,8 @@ def test_the_last_hour_is_counted_by_the_server(place):
             report = place.json("stats")[0]["owner_report"]
             kinds = ("started", report["fired"]), ("ended", report["settled"]), (
                 "failed", report["retried"] + report["dead"])
-            assert len([1 for row in found["started"]["rows"] if row[1] == "not known"]) > 50
+            # A minute before the server began is not known. A slow machine takes minutes here.
+            assert len([1 for row in found["started"]["rows"] if row[1] == "not known"]) > 20
             return all(sum(numbers(found[key])) == count == web.number_of(key)
                        for key, count in kinds)
         await_that(same, "the counters of stats --json")
