@@ -15,13 +15,13 @@ enum {
 	SHARDS_MAX = 256
 };
 
-#define GETOPT(id, name, key, takes_value, kind)                                                   \
-	{name, (takes_value) ? required_argument : no_argument, NULL, LONG_OPTION + OPT_##id},
+#define GETOPT(id, name, key, value, kind)                                                         \
+	{name, sizeof(value) > 1 ? required_argument : no_argument, NULL, LONG_OPTION + OPT_##id},
 static const struct option table[] = {OPTION_TABLE(GETOPT){NULL, 0, NULL, 0}};
 
-#define KEY(id, name, key, takes_value, kind) {key, kind},
+#define KEY(id, name, key, value, kind) {key, value, kind},
 static const struct {
-	const char *key;
+	const char *key, *value;
 	enum key_of kind;
 } keys[] = {OPTION_TABLE(KEY)};
 
@@ -229,13 +229,48 @@ int options_shards(const struct options *options, unsigned *ret_shards)
 	return code;
 }
 
+/* say_words writes the words of a|b|c as "a, b or c". */
+static void say_words(const char *words, char *ret_text, size_t room)
+{
+	size_t used = 0;
+
+	for (const char *end; words; words = *end ? end + 1 : NULL) {
+		const char *before = used == 0 ? "" : strchr(words, '|') ? ", " : " or ";
+
+		end = words + strcspn(words, "|");
+		used +=
+		    (size_t)snprintf(ret_text + used, room - used, "%s%.*s", before,
+				     (int)(end - words), words); /* the texts are ours: it fits */
+	}
+}
+
+int options_word(const struct options *options, enum option_id id, unsigned *ret_number)
+{
+	const char *text = options->value[id];
+	const char *at = keys[id].value;
+	char known[64];
+
+	for (*ret_number = 0; at; ++*ret_number) {
+		size_t length = strcspn(at, "|");
+
+		if (strlen(text) == length && memcmp(text, at, length) == 0)
+			return EXIT_DONE;
+		at = at[length] ? at + length + 1 : NULL;
+	}
+	say_words(keys[id].value, known, sizeof known);
+	return complain(EXIT_USAGE, "--%s \"%.64s\": write %s", options_name(id), text, known);
+}
+
 int options_log(const struct options *options, enum log_form *ret_form)
 {
-	const char *name = options->value[OPT_LOG];
-	int form = log_form_of(name);
+	unsigned number;
+	int code;
 
-	if (form < 0)
-		return complain(EXIT_USAGE, "--log \"%.300s\": write text, json or journal", name);
-	*ret_form = (enum log_form)form;
-	return EXIT_DONE;
+	*ret_form = log_form_of_stderr();
+	if (!options->value[OPT_LOG])
+		return EXIT_DONE;
+	code = options_word(options, OPT_LOG, &number);
+	if (code == EXIT_DONE)
+		*ret_form = LOG_TEXT + number;
+	return code;
 }

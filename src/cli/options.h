@@ -17,7 +17,7 @@
 #include "cli/option_table.h"
 #include "durawheel/durawheel.h"
 
-#define OPTION_ID(id, name, key, takes_value, kind) OPT_##id,
+#define OPTION_ID(id, name, key, value, kind) OPT_##id,
 enum option_id { OPTION_TABLE(OPTION_ID) OPTION_COUNT };
 #undef OPTION_ID
 
@@ -83,6 +83,10 @@ int options_shards(const struct options *, unsigned *ret_shards);
  * must have been given. They return EXIT_DONE, or complain. */
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
+
+/* options_word returns which of its words a|b|c in options.txt the option has, from 0 on. The
+ * option must have been given. Returns EXIT_DONE, or complains with the words. */
+int options_word(const struct options *, enum option_id, unsigned *ret_number);
 
 /* options_log returns the format that --log names, or the format that fits stderr. Returns
  * EXIT_DONE, or complains. */

@@ -43,17 +43,18 @@ static int split_dates(struct rule_words *words, const char *dates)
 	return EXIT_DONE;
 }
 
-static int read_missed(const char *text, dw_missed *ret_missed)
+static int read_missed(const struct options *options, dw_missed *ret_missed)
 {
-	static const char *const names[] = {"once", "skip", "all"};
+	static const dw_missed all[] = {DW_MISSED_ONCE, DW_MISSED_SKIP, DW_MISSED_ALL};
+	unsigned number;
+	int code;
 
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, names[i]) != 0)
-			continue;
-		*ret_missed = (dw_missed)i;
+	if (!options->value[OPT_MISSED])
 		return EXIT_DONE;
-	}
-	return complain(EXIT_USAGE, "--missed \"%.64s\": write once, skip or all", text);
+	code = options_word(options, OPT_MISSED, &number);
+	if (code == EXIT_DONE)
+		*ret_missed = all[number];
+	return code;
 }
 
 static int read_span(const struct options *options, enum option_id id, dw_usec *ret_span)
@@ -92,45 +93,53 @@ static int read_times(const struct options *options, dw_rule *rule)
 
 /* ---- What is wrong with it ----------------------------------------------------------------- */
 
-/* How users write the fields of a rule: as an option, or as a key in a line of import. */
-static const struct {
-	const char *field, *option, *key;
-} field_names[] = {
-    {"every", "--every", "\"every\""},
-    {"cron", "--cron", "\"cron\""},
-    {"zone", "--zone", "\"zone\""},
-    {"start", "--from", "\"from\""},
-    {"end", "--until", "\"until\""},
-    {"count", "--times", "\"times\""},
-    {"jitter", "--jitter", "\"jitter\""},
-    {"missed", "--missed", "\"missed\""},
-    {"missed-after", "--missed-after", "\"missed_after\""},
-    {"missed-age", "--missed-age", "\"missed_age\""},
-    {"except", "--except", "\"except\""},
-};
-
-/* name_of returns the name that users write for a field, or NULL if the word is not a field. */
-static const char *name_of(const char *word, size_t length, enum rule_source source)
+const char *rule_field(enum option_id id)
 {
-	for (size_t i = 0; i < sizeof field_names / sizeof field_names[0]; i++)
-		if (strlen(field_names[i].field) == length &&
-		    memcmp(field_names[i].field, word, length) == 0)
-			return source == RULE_OF_OPTIONS ? field_names[i].option
-							 : field_names[i].key;
-	return NULL;
+	switch (id) {
+	case OPT_FROM:
+		return "start";
+	case OPT_UNTIL:
+		return "end";
+	case OPT_TIMES:
+		return "count";
+	default:
+		return options_name(id);
+	}
+}
+
+enum { NAME_SIZE = 32 };
+
+/* name_of writes the name that users write for a field of a rule: an option, or a key in a line of
+ * import. It returns "" if the word is not a field. */
+static const char *name_of(const char *word, size_t length, enum rule_source source,
+			   char ret_name[NAME_SIZE])
+{
+	ret_name[0] = '\0';
+	for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+		if (options_key_of(id) != KEY_OF_RULE || strlen(rule_field(id)) != length ||
+		    memcmp(rule_field(id), word, length) != 0)
+			continue;
+		/* All names fit. */
+		if (source == RULE_OF_OPTIONS)
+			(void)snprintf(ret_name, NAME_SIZE, "--%s", options_name(id));
+		else
+			(void)snprintf(ret_name, NAME_SIZE, "\"%s\"", options_key(id));
+	}
+	return ret_name;
 }
 
 void rule_fault(const char *message, enum rule_source source, char ret_fault[RULE_FAULT_SIZE])
 {
+	char names[2][NAME_SIZE];
 	const char *space = strrchr(message, ' ');
 	const char *last = space ? space + 1 : message + strlen(message);
-	const char *name = name_of(last, strlen(last), source);
+	const char *name = name_of(last, strlen(last), source, names[0]);
 	size_t first_size = strcspn(message, " :");
-	const char *first = name_of(message, first_size, source);
-	const char *middle = first ? message + first_size : message;
+	const char *first = name_of(message, first_size, source, names[1]);
+	const char *middle = *first ? message + first_size : message;
 
-	(void)snprintf(ret_fault, RULE_FAULT_SIZE, "%s%.*s%s", first ? first : "",
-		       (int)(last - middle), middle, name ? name : last); /* the text always fits */
+	(void)snprintf(ret_fault, RULE_FAULT_SIZE, "%s%.*s%s", first, (int)(last - middle), middle,
+		       *name ? name : last); /* the text always fits */
 }
 
 /* check_rule refuses a rule that no command can use. Its messages name the options. Returns
@@ -212,8 +221,8 @@ int rule_of_options(const struct options *options, const char *command,
 		code = split_dates(ret_words, options->value[OPT_EXCEPT]);
 	if (code == EXIT_DONE)
 		code = read_span(options, OPT_JITTER, &rule->jitter_us);
-	if (code == EXIT_DONE && options->value[OPT_MISSED])
-		code = read_missed(options->value[OPT_MISSED], &rule->missed);
+	if (code == EXIT_DONE)
+		code = read_missed(options, &rule->missed);
 	if (code == EXIT_DONE)
 		code = read_missed_after(options, rule);
 	if (code == EXIT_DONE)

@@ -43,6 +43,9 @@ enum rule_never rule_never(const dw_rule *, dw_usec after);
  * EXIT_USAGE. */
 int rule_refuse_never(const struct options *, const dw_rule *, dw_usec after, const char *command);
 
+/* rule_field returns the name that a rule's text has for what an option says. */
+const char *rule_field(enum option_id);
+
 /* rule_fault copies a message of dw_rule_next() or dw_rule_parse(). It replaces the field names of
  * dw_rule by the names that the user writes. */
 #define RULE_FAULT_SIZE (DW_MESSAGE_SIZE + 32)

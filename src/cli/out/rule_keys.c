@@ -10,24 +10,15 @@
 
 enum key_kind { DURATION, MOMENT, NUMBER, WORDS };
 
-/* The keys of a rule, in the order in which the rule's text has them, with the library's name for
- * each field. */
-static const struct rule_field {
+/* The keys of a rule, in the order in which the rule's text has them. */
+static const struct rule_key {
 	enum option_id id;
-	const char *field;
 	enum key_kind kind;
 } fields[] = {
-    {OPT_EVERY, "every", DURATION},
-    {OPT_CRON, "cron", WORDS},
-    {OPT_ZONE, "zone", WORDS},
-    {OPT_FROM, "start", MOMENT},
-    {OPT_UNTIL, "end", MOMENT},
-    {OPT_TIMES, "count", NUMBER},
-    {OPT_JITTER, "jitter", DURATION},
-    {OPT_MISSED, "missed", WORDS},
-    {OPT_MISSED_AFTER, "missed-after", DURATION},
-    {OPT_MISSED_AGE, "missed-age", DURATION},
-    {OPT_EXCEPT, "except", WORDS},
+    {OPT_EVERY, DURATION},      {OPT_CRON, WORDS},   {OPT_ZONE, WORDS},
+    {OPT_FROM, MOMENT},         {OPT_UNTIL, MOMENT}, {OPT_TIMES, NUMBER},
+    {OPT_JITTER, DURATION},     {OPT_MISSED, WORDS}, {OPT_MISSED_AFTER, DURATION},
+    {OPT_MISSED_AGE, DURATION}, {OPT_EXCEPT, WORDS},
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -54,20 +45,21 @@ static bool blame(struct rule_lines *lines, const char *format, ...)
 }
 
 /* add_value appends a field to the text. */
-static bool add_value(struct rule_lines *lines, const struct rule_field *field, const char *value)
+static bool add_value(struct rule_lines *lines, const struct rule_key *field, const char *value)
 {
 	size_t room = lines->size < sizeof lines->text ? sizeof lines->text - lines->size : 0;
 	char *at = room > 0 ? lines->text + lines->size : NULL;
 
-	lines->size += (size_t)snprintf(at, room, "%s%s %s", lines->size > 0 ? "; " : "",
-					field->field, value); /* the caller checks the size */
+	lines->size +=
+	    (size_t)snprintf(at, room, "%s%s %s", lines->size > 0 ? "; " : "",
+			     rule_field(field->id), value); /* the caller checks the size */
 	if (lines->size >= sizeof lines->text)
 		return blame(lines, "the rule is too long: write at most %d bytes",
 			     DW_RULE_TEXT_MAX);
 	return true;
 }
 
-static bool add_duration(struct rule_lines *lines, const struct rule_field *field, const char *text)
+static bool add_duration(struct rule_lines *lines, const struct rule_key *field, const char *text)
 {
 	dw_usec duration;
 	char value[32];
@@ -86,7 +78,7 @@ static bool add_duration(struct rule_lines *lines, const struct rule_field *fiel
 	return add_value(lines, field, value);
 }
 
-static bool add_moment(struct rule_lines *lines, const struct rule_field *field, const char *text)
+static bool add_moment(struct rule_lines *lines, const struct rule_key *field, const char *text)
 {
 	struct time_read read;
 	char value[DW_TIME_SIZE], fault[TIME_FAULT_SIZE];
@@ -100,7 +92,7 @@ static bool add_moment(struct rule_lines *lines, const struct rule_field *field,
 
 /* add_words appends a field with words. It refuses a ';', because that would begin another
  * field. */
-static bool add_words(struct rule_lines *lines, const struct rule_field *field, const char *text)
+static bool add_words(struct rule_lines *lines, const struct rule_key *field, const char *text)
 {
 	if (strchr(text, ';'))
 		return blame(lines, "\"%s\" has a ';' in it: each part of a rule has its own key",
@@ -108,7 +100,7 @@ static bool add_words(struct rule_lines *lines, const struct rule_field *field, 
 	return add_value(lines, field, text);
 }
 
-static bool add_key(struct rule_lines *lines, const struct rule_field *field, const json_t *value)
+static bool add_key(struct rule_lines *lines, const struct rule_key *field, const json_t *value)
 {
 	const char *text = json_string_value(value);
 	char number[32];

@@ -51,16 +51,9 @@ static bool is_journal(void)
 	       fstat(STDERR_FILENO, &stat) == 0 && stat.st_dev == device && stat.st_ino == inode;
 }
 
-int log_form_of(const char *name)
+enum log_form log_form_of_stderr(void)
 {
-	static const char *const names[] = {"", "text", "json", "journal"};
-
-	if (!name)
-		return is_journal() ? LOG_JOURNAL : LOG_TEXT;
-	for (int form = LOG_TEXT; form <= LOG_JOURNAL; form++)
-		if (strcmp(name, names[form]) == 0)
-			return form;
-	return -1;
+	return is_journal() ? LOG_JOURNAL : LOG_TEXT;
 }
 
 /* ---- Repetitions --------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 /* The numbers are the levels of syslog(3), which the journal understands. */
 enum log_level { LOG_LEVEL_ERROR = 3, LOG_LEVEL_WARN = 4, LOG_LEVEL_INFO = 6 };
 
+/* The order from LOG_TEXT on is that of the words of --log. */
 enum log_form { LOG_PLAIN, LOG_TEXT, LOG_JSON, LOG_JOURNAL };
 
 /* log_open chooses the format for the rest of the process. Call it before other threads write. */
@@ -37,8 +38,7 @@ enum log_repeat {
  * call it. */
 void log_write(enum log_level, enum log_repeat, const char *message);
 
-/* log_form_of returns the format with this name. For NULL it returns the format that fits stderr.
- * Returns -1 if the name is unknown. */
-int log_form_of(const char *name);
+/* log_form_of_stderr returns LOG_JOURNAL if stderr leads to the journal, else LOG_TEXT. */
+enum log_form log_form_of_stderr(void);
 
 #endif

@@ -41,14 +41,16 @@ bool outage_is_logged(struct outage *outage, const dw_event *event)
 
 static int read_policy(const struct options *options, dw_options *ret_options)
 {
-	const char *policy = options->value[OPT_OUTAGE];
+	static const dw_outage policies[] = {DW_OUTAGE_HOLD, DW_OUTAGE_FIRE};
+	unsigned number;
+	int code;
 
-	if (!policy)
+	if (!options->value[OPT_OUTAGE])
 		return EXIT_DONE;
-	ret_options->outage = strcmp(policy, "fire") == 0 ? DW_OUTAGE_FIRE : DW_OUTAGE_HOLD;
-	if (ret_options->outage == DW_OUTAGE_HOLD && strcmp(policy, "hold") != 0)
-		return complain(EXIT_USAGE, "--outage \"%.300s\": write hold or fire", policy);
-	return EXIT_DONE;
+	code = options_word(options, OPT_OUTAGE, &number);
+	if (code == EXIT_DONE)
+		ret_options->outage = policies[number];
+	return code;
 }
 
 int outage_read(const struct options *options, dw_options *ret_options)

@@ -16,15 +16,16 @@ enum { JOBS_DEFAULT = 4 };
  * our own lines. Returns EXIT_DONE, or complains. */
 static int read_output(const struct options *options, struct job_way *way)
 {
-	const char *name = options->value[OPT_EXEC_OUTPUT];
+	static const int outputs[] = {STDOUT_FILENO, STDERR_FILENO};
+	unsigned number;
+	int code;
 
-	if (!name)
+	if (!options->value[OPT_EXEC_OUTPUT])
 		return EXIT_DONE;
-	way->output = strcmp(name, "stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
-	if (way->output == STDERR_FILENO && strcmp(name, "stderr") != 0)
-		return complain(EXIT_USAGE, "--exec-output \"%.300s\": write stdout or stderr",
-				name);
-	return EXIT_DONE;
+	code = options_word(options, OPT_EXEC_OUTPUT, &number);
+	if (code == EXIT_DONE)
+		way->output = outputs[number];
+	return code;
 }
 
 static int read_jobs(const struct options *options, struct job_way *way)

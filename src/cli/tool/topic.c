@@ -72,12 +72,18 @@ static int read_times(const struct options *options, dw_topic_settings *settings
 	return code;
 }
 
-static int read_overflow(const char *text, dw_overflow *ret_overflow)
+static int read_overflow(const struct options *options, dw_overflow *ret_overflow)
 {
-	*ret_overflow = strcmp(text, "refuse") == 0 ? DW_REFUSE : DW_DROP_OLDEST;
-	if (*ret_overflow == DW_REFUSE || strcmp(text, "drop-oldest") == 0)
+	static const dw_overflow overflows[] = {DW_DROP_OLDEST, DW_REFUSE};
+	unsigned number;
+	int code;
+
+	if (!options->value[OPT_OVERFLOW])
 		return EXIT_DONE;
-	return complain(EXIT_USAGE, "--overflow \"%.40s\": write drop-oldest or refuse", text);
+	code = options_word(options, OPT_OVERFLOW, &number);
+	if (code == EXIT_DONE)
+		*ret_overflow = overflows[number];
+	return code;
 }
 
 static int read_queue(const struct options *options, dw_topic_settings *settings)
@@ -87,8 +93,8 @@ static int read_queue(const struct options *options, dw_topic_settings *settings
 
 	if (options->value[OPT_QUEUE])
 		settings->queue = 1;
-	if (code == EXIT_DONE && options->value[OPT_OVERFLOW])
-		code = read_overflow(options->value[OPT_OVERFLOW], &settings->overflow);
+	if (code == EXIT_DONE)
+		code = read_overflow(options, &settings->overflow);
 	if (code == EXIT_DONE)
 		code = span_of(options, OPT_EXPIRE, &settings->expire_us);
 	if (code == EXIT_DONE && hide && strcmp(hide, "never") == 0)
