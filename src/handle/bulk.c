@@ -88,7 +88,8 @@ static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
 	return size;
 }
 
-/* fill writes the result and the copy of each item into the block, one item behind the other. */
+/* fill writes the result and the copy of each item into the block, one item behind the other. A
+ * request that is not copied is checked when it is done. */
 static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigned char *at,
 		 bool copied)
 {
@@ -100,10 +101,10 @@ static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigne
 		const char *id = id_of(&request);
 
 		bulk->slots[i] = (struct bulk_slot){bulk, i};
-		bulk->results[i] = (dw_result){
-		    .size = sizeof(dw_result),
-		    .status = request_check(&request, d->options.data_max_bytes, message),
-		    .id = (char *)at};
+		bulk->results[i] = (dw_result){.size = sizeof(dw_result), .id = (char *)at};
+		if (copied)
+			bulk->results[i].status =
+			    request_check(&request, d->options.data_max_bytes, message);
 		if (id)
 			memcpy(at, id, room - 1);
 		else if (request.timer && bulk->results[i].status == DW_OK)
@@ -175,13 +176,13 @@ static void bulk_answered(dw *d, const dw_result *result, void *user)
 
 /* ---- Asking --------------------------------------------------------------------------------- */
 
-/* begin_one does the call of item i, with the id in its result. */
+/* begin_one does the call of item i. A put without an id gets the id in its result. */
 static void begin_one(struct bulk *bulk, struct request request, size_t i)
 {
 	dw_result *result = &bulk->results[i];
 	dw_timer timer;
 
-	if (request.timer) {
+	if (request.timer && !request.timer->id) {
 		timer = *request.timer;
 		timer.id = result->id;
 		request.timer = &timer;
