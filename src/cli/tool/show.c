@@ -24,7 +24,7 @@ struct show {
 	const struct local_zone *shown; /* the zone of printed times; NULL: UTC */
 	int code;
 	struct ending ending;
-	bool is_due;
+	bool is_due, is_absent;
 	struct line line; /* the output of --json */
 };
 
@@ -161,6 +161,24 @@ static void look_at_absent(dw *d, struct show *show)
 		show->code = complain(exit_of(status), "%s", why(d, status));
 }
 
+static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user);
+
+/* look_again asks for the end once more, because the timer may have ended after the first
+ * question. */
+static void look_again(dw *d, struct show *show)
+{
+	int status;
+
+	show->is_absent = true;
+	if (show->ending.is_known) {
+		look_at_absent(d, show);
+		return;
+	}
+	status = dw_ended_get(d, show->id, show_end_answered, show);
+	if (status != DW_OK)
+		show->code = complain(exit_of(status), "%s", why(d, status));
+}
+
 static void show_answered(dw *d, int status, const dw_info *timers, size_t count,
 			  const dw_cursor *next, void *user)
 {
@@ -170,7 +188,7 @@ static void show_answered(dw *d, int status, const dw_info *timers, size_t count
 	if (status == DW_OK && count == 0)
 		status = DW_ENOENT;
 	if (status == DW_ENOENT)
-		look_at_absent(d, show);
+		look_again(d, show);
 	else if (status == DW_ECORRUPT)
 		show->code = complain(exit_of(status),
 				      "%.300s is damaged and does not fire: cancel it "
@@ -197,6 +215,10 @@ static void show_end_answered(dw *d, int status, const dw_ended *ended, void *us
 
 	if (status == DW_OK)
 		ending_keep(&show->ending, ended);
+	if (show->is_absent) {
+		look_at_absent(d, show);
+		return;
+	}
 	/* The timer is shown whether or not an end was found. */
 	status = dw_get(d, show->id, show_answered, show);
 	if (status != DW_OK)

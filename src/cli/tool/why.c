@@ -210,20 +210,31 @@ static bool answered(dw *d, struct story *story, int status)
 	return story->status == DW_OK;
 }
 
-/* ask_all asks for the end before the timer. Otherwise it would miss a timer that ends in
- * between. */
-static bool ask_all(dw *d, struct story *story)
+static bool is_known(const struct story *story)
+{
+	return story->has_timer || story->has_end || story->has_letter || story->waiting;
+}
+
+static bool ask_what_was(dw *d, struct story *story)
 {
 	const dw_dead_select letter = {.size = sizeof letter, .id = story->id};
 
-	if (!answered(d, story, dw_ended_get(d, story->id, why_end_answered, story)) ||
-	    !answered(d, story, dw_dead_list(d, &letter, NULL, 1, why_letter_answered, story)) ||
+	return answered(d, story, dw_ended_get(d, story->id, why_end_answered, story)) &&
+	       answered(d, story, dw_dead_list(d, &letter, NULL, 1, why_letter_answered, story));
+}
+
+/* ask_all asks in the order of the history. If it finds nothing, the timer may have ended after the
+ * first question, so it asks once more. */
+static bool ask_all(dw *d, struct story *story)
+{
+	if (!ask_what_was(d, story) ||
 	    !answered(d, story, dw_get(d, story->id, why_timer_answered, story)) ||
 	    !answered(d, story, dw_why_waiting(d, story->id, why_waiting_answered, story)))
 		return false;
-	if (story->has_timer || story->has_end || story->has_letter || story->waiting)
-		return true;
-	return answered(d, story, dw_topic_list(d, NULL, why_topics_answered, story));
+	if (!is_known(story) && !ask_what_was(d, story))
+		return false;
+	return is_known(story) ||
+	       answered(d, story, dw_topic_list(d, NULL, why_topics_answered, story));
 }
 
 /* ---- Printing ------------------------------------------------------------------------------ */
@@ -301,7 +312,7 @@ static int tell_story(dw *d, struct story *story)
 	story->history = json_array();
 	if (!ask_all(d, story))
 		; /* answered() has complained */
-	else if (!story->has_timer && !story->has_end && !story->has_letter && !story->waiting)
+	else if (!is_known(story))
 		story->code = complain(EXIT_ABSENT, "%.300s: %s", story->id, story->absent);
 	else {
 		story->code = story->waiting ? EXIT_DONE : EXIT_ABSENT;
