@@ -140,8 +140,8 @@ bool engine_in_callback(const struct engine *engine)
 bool engine_settled(const struct engine *engine)
 {
 	uint64_t ordinary = engine->submit.ordinary_inflight + engine->submit.ordinary.count;
-	/* Only ownership_part() waits for the answer to a GIVE. A store that stops releases the
-	 * shards that it still has. */
+	/* Answers to GIVE do not count: ownership_part() has waited for them, and a store that
+	 * stops releases the shards that it still has. */
 	uint64_t urgent = engine->submit.urgent_inflight - engine->ownership.giving.asked;
 
 	/* internal_count counts puts that the engine repeats on its own. Their callers have got

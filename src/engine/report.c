@@ -281,8 +281,8 @@ void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 	more_text(engine, &stats, ret_text);
 }
 
-/* report_is_wanted returns false for a client, which has no report, and for a store that no other
- * process sees. */
+/* report_is_wanted returns false for a client, which has no report, for a handle that closes, and
+ * for a store that no other process sees. */
 static bool report_is_wanted(const struct engine *engine)
 {
 	return engine->ownership.role == DW_OWNER && !engine->drive.closing && !engine->env.unseen;

@@ -8,8 +8,8 @@
 #include "engine/due/late.h"
 #include "port/op.h"
 
-/* The limit of urgent operations under way. Firing waits for these. The limit of ordinary
- * operations is the store's window. So no claim waits behind a flood of puts. */
+/* No claim is begun while this number of urgent operations wait or are under way. Ordinary
+ * operations have the store's window as their limit, so no claim waits behind a flood of puts. */
 #define URGENT_MAX 4096u
 
 struct engine;

@@ -1,4 +1,5 @@
-/* Finds out what transition.h must know about a timer with a rule. */
+/* Finds out whether a stored timer has a rule, and whether a put is the same timer again. The steps
+ * of transition.h need both. */
 #ifndef DW_TIMER_SAME_H
 #define DW_TIMER_SAME_H
 

@@ -84,9 +84,9 @@ static void take_out(dw_wheel *wheel, uint32_t list, uint32_t prev, bool last)
 	wheel_pool_give_block(wheel, block);
 }
 
-/* close_ranks moves the live entries of a block, from `first` to `end`, first into the room of the
- * block before it, if there is one, then to the beginning of this block. Returns where the entries
- * end in this block. */
+/* close_ranks moves the live entries of a block, the cells from `first` up to `end`. They fill the
+ * block before it, if the list has one; the rest goes to the beginning of this block. Returns the
+ * cell after the last entry of this block. */
 static uint32_t close_ranks(dw_wheel *wheel, uint32_t prev, uint32_t block, uint32_t first,
 			    uint32_t end)
 {

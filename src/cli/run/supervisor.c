@@ -149,7 +149,7 @@ static void wait_on(const struct supervisor *supervisor)
 	(void)poll(fds, 2, supervisor->ending ? (int)(left / 1000) + 1 : -1);
 }
 
-/* tell writes the last line of the command to the file that the parent reads. */
+/* tell writes the command's last line on stderr to the file that the parent reads. */
 static void tell(struct supervisor *supervisor)
 {
 	size_t size;

@@ -18,7 +18,7 @@ struct topic_tallies {
 };
 
 /* topic_count reads all timers to count them, and prints that it does so. If a process owns the
- * store, it counts nothing. Returns EXIT_DONE, or complains. topic_count_free frees the result. */
+ * store, nothing is read. Returns EXIT_DONE, or complains. topic_count_free frees the result. */
 int topic_count(dw *, struct topic_tallies *);
 void topic_count_free(struct topic_tallies *);
 

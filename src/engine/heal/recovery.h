@@ -36,7 +36,7 @@ struct recovery {
 	unsigned wanted_count;
 	bool hurries;    /* the next scan begins at once */
 	unsigned unread; /* how many shards must be read, or are being read */
-	uint64_t learnt; /* timers learnt by all scans */
+	uint64_t learnt; /* timers read into memory, by scans, by the inbox and by other answers */
 	bool inbox_asked;
 	dw_usec inbox_at;
 	bool audit_asked;

@@ -39,7 +39,8 @@ struct row_words {
 	uint64_t base; /* the generation in Redis that the row replaces; 0: none, or unknown */
 	uint64_t floor;
 	uint64_t fence;
-	uint64_t session; /* the opening of the journal that wrote the row: dw_replay.journal */
+	/* Names the opening of the file in which the row was written (dw_replay.journal). */
+	uint64_t session;
 };
 
 /* A row in memory. Only the file has the row's body. */

@@ -9,8 +9,8 @@
 #include "store/sqlite/file/locker.h"
 #include "store/sqlite/worker.h"
 
-/* How soon an owner notices a client's change or a file that is gone, if no client writes to the
- * pipe. It is long enough to keep the CPU use of an idle owner invisible. */
+/* How often an owner looks for changes of clients and for a file that is gone. It notices a client
+ * that writes to the pipe FILE-wake at once. At this interval an idle owner uses hardly any CPU. */
 #define TICK DW_SECONDS(1)
 
 static struct sqlite_store *sqlite_of(dw_store *store)

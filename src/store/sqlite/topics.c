@@ -133,7 +133,7 @@ int sqlite_topics_count(struct sqlite_session *session, const dw_op *op)
 						  op->body_size, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* ---- What each operation asks -------------------------------------------------------------- */
+/* ---- What puts and ends ask about a topic -------------------------------------------------- */
 
 /* find_closed sets *ret_closed to true if the topic is paused and takes no puts. If topic is NULL,
  * it does this if there is any such topic. */

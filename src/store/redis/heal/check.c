@@ -50,7 +50,7 @@ struct store_check {
 	enum stage stage;
 	unsigned strange; /* the KEY_BIT of each key of this shard that has a wrong type */
 	size_t page;      /* rows in the page that was asked for */
-	/* Where the next page begins. From STAGE_VALUES to STAGE_UNTILS the score is a cursor. */
+	/* Where the next page begins. From STAGE_VALUES to STAGE_UNTILS: orphans.lua's cursor. */
 	struct walk_place place;
 	struct rows queues; /* the topics of this shard that are not yet checked */
 	struct rows copies; /* the settings of topics, as each shard has them */

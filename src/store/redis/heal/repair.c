@@ -6,10 +6,10 @@
  * then each value has an entry. So normally only entries are read.
  *
  * A shard that is known to be inconsistent is next, without pauses. It is inconsistent if two
- * renewals in a row counted different numbers, or if an entry without a value was read. The engine
- * may know the timer of such an entry. So the engine first writes all that it knows of the shard,
- * and then the shard is compared once more. An entry that still has no value is deleted. A value
- * without an entry gets one. */
+ * renewals in a row found more entries than values, or fewer, or if an entry without a value was
+ * read. The engine may know the timer of such an entry. So the engine first writes all that it
+ * knows of the shard, and then the shard is compared once more. An entry that still has no value is
+ * deleted. A value without an entry gets one. */
 #include "store/redis/heal/repair.h"
 
 #include <stdio.h>

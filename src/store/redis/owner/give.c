@@ -46,8 +46,8 @@ static void refuse_owners(struct redis_store *store, struct shard *shard)
 	}
 }
 
-/* given is called when the shard is not ours any more. Operations that still wait for it are sent
- * as a client's. */
+/* given is called when the shard is not ours any more. Operations in its queues are sent as a
+ * client sends them. Those that only an owner may ask for get DW_EFENCED. */
 static void given(struct redis_store *store, struct shard *shard)
 {
 	token_forget(shard);

@@ -244,7 +244,7 @@ void layout_ask_era(struct redis_store *store)
 	command_begin(&store->draft, COMMAND_HGET);
 	command_text(&store->draft.words, key);
 	command_text(&store->draft.words, "era");
-	/* If this fails, the incarnation stays unknown. */
+	/* If this fails, layout.era stays "": the first shard's incarnation is not known. */
 	(void)request_post(store, NULL, era_answered, era_lost, NULL);
 }
 

@@ -117,7 +117,8 @@ static void next_shards(struct redis_store *store, const struct shard *shard)
 			acquire_shard(store, &store->shards[i], &nothing);
 }
 
-/* acquire_looked is called when types.lua has told why a shard could not be acquired. */
+/* acquire_looked takes the reply of types.lua, which was called because a shard could not be
+ * acquired. */
 static void acquire_looked(struct redis_store *store, struct redis_request *request,
 			   const struct reply *reply)
 {

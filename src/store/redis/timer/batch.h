@@ -13,8 +13,8 @@ struct shard;
 #define BATCH_COST_MAX 2000u       /* about how long one command may keep the server busy, in us */
 #define BATCH_GOOD 256u            /* a queue with this number of operations is sent at once */
 #define GATHER_MAX (2 * BATCH_MAX) /* batch_gather looks this far into the queue */
-/* The most bytes of bodies in one command of several operations. With the heads of these operations
- * the command is smaller than 1 MiB, the lowest client-query-buffer-limit. */
+/* If a command carries several operations, their bodies have at most this many bytes together. With
+ * the operations' heads the command is smaller than 1 MiB, the lowest client-query-buffer-limit. */
 #define BATCH_BYTES_MAX ((size_t)1 << 19)
 
 struct batch {

@@ -186,10 +186,9 @@ void submit_later(struct redis_store *store)
 			answer(store, op, status);
 			continue;
 		}
-		if (op->kind ==
-		    /* The store numbered its earlier commands as a client. None of them is under
-		     * way any more. */
-		    DW_OP_OWN)
+		/* Before an OWN all commands are sent that the store numbered as a client. A server
+		 * answers them before the acquisition. */
+		if (op->kind == DW_OP_OWN)
 			(shard_is_shared(store) ? members_own : lease_acquire)(store, op);
 		else if (op->kind == DW_OP_MEMBERS)
 			numbers_ask_members(store, op);

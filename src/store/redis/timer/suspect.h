@@ -41,10 +41,10 @@ struct suspect_push {
 	/* The connection that the server closed because of a PUSH. 0 when that was judged. */
 	uint64_t closed_on;
 	size_t size; /* the size of this PUSH in bytes */
-	/* How often in a row the server closed the connection because of a PUSH, with no PUSH done
-	 * in between. */
+	/* How often in a row the server closed the connection because of a PUSH, with no PUSH of at
+	 * least this size done in between. */
 	unsigned closings;
-	dw_usec again_at; /* before this time no PUSH of this size is sent (steady clock) */
+	dw_usec again_at; /* before this time no PUSH of at least `size` is sent (steady clock) */
 };
 
 struct suspects {

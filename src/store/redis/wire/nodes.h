@@ -42,9 +42,9 @@ uint64_t nodes_connection(const struct shard *);
 /* nodes_moved is called when a server says that a slot is at another node. */
 void nodes_moved(struct redis_store *);
 
-/* nodes_rest is called when a node of a cluster refuses a command for a reason that another try
- * soon overcomes. It sets pause_until; until then commands that could be sent again at once
- * wait. */
+/* nodes_rest is called when a node of a cluster refuses a command for a reason that soon passes. It
+ * sets pause_until. Until then operations on all shards or on topics are not sent, so that they are
+ * not refused in a loop. */
 void nodes_rest(struct redis_store *);
 
 /* nodes_new returns a node that for now only its last owner may use. NULL: there is none. */

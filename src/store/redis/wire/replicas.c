@@ -27,8 +27,8 @@ struct replicas {
 	unsigned step; /* one of STEP_WRITE to STEP_INFO */
 	uint64_t last; /* as in held.requests */
 	bool has_written;
-	int64_t count; /* this number of replicas have the write */
-	/* How many replicas had the write of the last WAIT; -1: no WAIT was answered. */
+	int64_t count; /* how many replicas have the write of this round */
+	/* How many replicas had the write when WAIT was last answered; -1: it never was. */
 	int64_t had;
 	char history[SERVER_ID_SIZE];
 	bool has_key;                /* the key exists, as far as this store knows */
