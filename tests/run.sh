@@ -268,13 +268,13 @@ started_by()
 }
 
 # programs_of NAME: what of build/tests/NAME the short series needs. The lint looks at the objects
-# of the simulator, and no other build compiles the benchmarks. asan compiles the models, because
-# its compiler warns of more.
+# of the simulator, no other build compiles the benchmarks, and tests of the command preload a
+# clock. asan compiles the models, because its compiler warns of more.
 programs_of()
 {
 	{
 		started_by "$1"
-		[[ $1 != debug ]] || printf '%s\n' sim tests/bench/all
+		[[ $1 != debug ]] || printf '%s\n' sim tests/bench/all tests/libclock_ahead.so
 		[[ $1 != asan ]] || echo tests/model/all
 	} | LC_ALL=C sort -u | LC_ALL=C comm -12 - \
 		<(ninja -C "$builds/$1" -t targets all | cut -d : -f 1 | LC_ALL=C sort -u)
