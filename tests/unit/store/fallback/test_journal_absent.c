@@ -16,7 +16,7 @@ static int fire(void **state)
 {
 	(void)state;
 	journaled_outage = DW_OUTAGE_FIRE;
-	journaled_lease = 0; /* a minute */
+	journaled_lease = DW_SECONDS(10); /* a restarted owner waits for it to end */
 	return 0;
 }
 
