@@ -19,6 +19,23 @@ test_man_pages_are_without_warnings() {
 	done
 }
 
+test_conf_page_names_the_keys_that_are_yes_or_no() {
+	local key keys flags
+	page 5
+	tr -s ' \n' ' ' <out >flat
+	keys=$(sed -n 's/.*durawheel run, with _ for -: \([^.]*\)\..*/\1/p' flat | tr -d ,)
+	flags=" $(sed -n 's/.*Write yes or no for \([^.]*\)\..*/\1/p' flat | tr -d ,) "
+	[ "$(wc -w <<<"$keys")" -gt 10 ] || fail "the page names only $keys"
+	for key in $keys; do
+		printf '[run]\n%s = maybe\n' "$key" >run.conf
+		if durawheel run --config run.conf --check 2>&1 | grep -q 'write yes or no'; then
+			[[ $flags == *" $key "* ]] || fail "$key is yes or no, and not in$flags"
+		else
+			[[ $flags != *" $key "* ]] || fail "$key is not yes or no"
+		fi
+	done
+}
+
 # command_pages: the names of the commands that have a page of their own.
 command_pages() {
 	all_commands | grep -vx help
