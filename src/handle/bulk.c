@@ -88,8 +88,8 @@ static size_t measure(const dw *d, const struct bulk_list *list, bool copied)
 	return size;
 }
 
-/* fill writes the result and the copy of each item into the block, one item behind the other. A
- * request that is not copied is checked when it is done. */
+/* fill writes the result and the copy of each item into the block, one item behind the other. It
+ * checks what is copied, and puts without an id. All others are checked when they are done. */
 static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigned char *at,
 		 bool copied)
 {
@@ -102,7 +102,7 @@ static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigne
 
 		bulk->slots[i] = (struct bulk_slot){bulk, i};
 		bulk->results[i] = (dw_result){.size = sizeof(dw_result), .id = (char *)at};
-		if (copied)
+		if (copied || !id)
 			bulk->results[i].status =
 			    request_check(&request, d->options.data_max_bytes, message);
 		if (id)
@@ -184,6 +184,7 @@ static void begin_one(struct bulk *bulk, struct request request, size_t i)
 
 	if (request.timer && !request.timer->id) {
 		timer = *request.timer;
+		timer.size = sizeof timer; /* fill() has checked what is behind it */
 		timer.id = result->id;
 		request.timer = &timer;
 	}

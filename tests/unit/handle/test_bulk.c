@@ -161,6 +161,33 @@ static void bad_calls_are_refused_as_a_whole(void **state)
 	assert_int_equal(told.calls, 0);
 }
 
+/* The dw_timer of a later version. */
+struct later_timer {
+	dw_timer known;
+	uint64_t unknown;
+};
+
+static void timers_of_a_later_version_are_read_to_their_end(void **state)
+{
+	struct later_timer timers[FEW];
+	struct told told = {0};
+	struct seen seen;
+
+	(void)state;
+	seen_open(&seen, 0);
+	for (unsigned i = 0; i < FEW; i++)
+		timers[i] = (struct later_timer){
+		    {.size = sizeof timers[i], .topic = "t", .due = DW_NEVER - 1}, i % 2};
+	timers[2].known.id = "a";
+	timers[3].known.id = "b";
+	assert_int_equal(dw_put_many(seen.d, &timers[0].known, FEW, heard_all, &told), DW_OK);
+	wait_for(&seen, &told, 1);
+	for (unsigned i = 0; i < FEW; i++)
+		assert_int_equal(told.statuses[i], i % 2 ? DW_EINVAL : DW_OK);
+	assert_int_equal(pending(&seen), FEW / 2);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 struct elsewhere {
 	struct seen *seen;
 	struct told *told;
@@ -253,6 +280,7 @@ int main(void)
 	    cmocka_unit_test(answer_comes_later_even_if_all_are_refused),
 	    cmocka_unit_test(as_many_as_allowed),
 	    cmocka_unit_test(bad_calls_are_refused_as_a_whole),
+	    cmocka_unit_test(timers_of_a_later_version_are_read_to_their_end),
 	    cmocka_unit_test(another_thread_may_ask),
 	    cmocka_unit_test(close_answers),
 	    cmocka_unit_test(no_memory_begins_nothing),
