@@ -213,14 +213,6 @@ tell_progress()
 	done
 }
 
-# tell_not_tested NAME: what the machine could not run in build/tests/NAME, and why.
-tell_not_tested()
-{
-	awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 }
-		sub(/^.*NOT TESTED: /, "") { print "           " name ": not tested: " $0 }' \
-		"$builds/$1/Testing/Temporary/LastTest.log" 2>/dev/null | sort -u
-}
-
 # step NAME COMMAND...: runs it, says how it ended and counts.
 step()
 {
@@ -240,10 +232,9 @@ step()
 		failed_tests "$log" >>"$builds/failed_tests.log"
 	fi
 	shown='tests passed, .* failed out of|^lint self-test|\*\*\*Not Run'
-	shown+='|^without [a-z_]+ +(hold|fire),|promises are kept$'
+	shown+='|^without [a-z_]+ +(hold|fire),|promises are kept$|^[a-z_]+: not tested: '
 	grep -E "$shown" "$log" |
 		sed 's/^ */           /' || true
-	! grep -q 'tests passed, .* failed out of' "$log" || tell_not_tested "$name"
 	count_results "$log" "$status"
 }
 
@@ -322,11 +313,17 @@ build_ahead()
 }
 
 # run_tests NAME SCALE CTEST-OPTION...: the tests of build/tests/NAME, SCALE percent of the random
-# ones, with the command in plain before them.
+# ones, with the command in plain before them. Says what the machine could not run, and why.
 run_tests()
 {
+	local status=0
 	DW_TEST_SCALE=$2 "${plain[@]}" ctest --test-dir "$builds/$1" \
-		-j "${at_once:-$tests_at_once}" --output-on-failure --no-tests=error "${@:3}"
+		-j "${at_once:-$tests_at_once}" --output-on-failure --no-tests=error "${@:3}" ||
+		status=$?
+	awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 }
+		sub(/^.*NOT TESTED: /, "") { print name ": not tested: " $0 }' \
+		"$builds/$1/Testing/Temporary/LastTest.log" | sort -u
+	return $status
 }
 
 # in_memory: what follows keeps its files there; debug and asan have shown what a disk does to the
