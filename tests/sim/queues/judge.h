@@ -18,7 +18,7 @@ struct queues;
 #define QUEUES 2u
 #define ENTRIES_MAX 8192u
 #define NAMED_MAX 8192u
-#define TOKEN_SIZE 64u /* without the topic */
+#define ENTRY_TOKEN_SIZE 64u /* without the topic */
 
 enum entry_state { ENTRY_WAITS, ENTRY_TAKEN, ENTRY_LATER, ENTRY_DONE, ENTRY_DROPPED };
 
@@ -30,8 +30,8 @@ struct entry {
 	dw_usec due;
 	dw_usec until; /* taken: hidden until then; later: it comes back then */
 	uint64_t delivery;
-	char token[TOKEN_SIZE]; /* of the last delivery */
-	bool unsure;            /* it may have been dropped */
+	char token[ENTRY_TOKEN_SIZE]; /* of the last delivery */
+	bool unsure;                  /* it may have been dropped */
 };
 
 struct judged_queue {
