@@ -1,8 +1,8 @@
 /* Finds the command on which the server closes the connection. A server closes the connection, and
- * says nothing, when a command or a reply is larger than one of its limits allows. Redis then also
- * drops the replies to earlier commands. So after such a closing the link writes one command at a
- * time for a while, and the next closing has one cause. A large command always goes alone: the link
- * writes it when all commands before it are answered, and the commands behind it wait for its
+ * says nothing, when it gets more, or would send more, than one of its limits allows. Redis then
+ * also drops the replies to earlier commands. So after such a closing the link writes one command
+ * at a time for a while, and the next closing has one cause. A large command always goes alone: the
+ * link writes it when all commands before it are answered, and the commands behind it wait for its
  * reply. If another process answers on the next connection, the server was killed in that moment,
  * and no command is to blame. */
 #ifndef DW_REDIS_CAREFUL_H

@@ -24,8 +24,9 @@ struct redis_command {
 	char *kept; /* memory from command_keep(); NULL if there is none */
 };
 
-/* command_clear begins a command. command_free frees its memory. The other functions add one word
- * each. Without memory, or beyond COMMAND_WORDS_MAX, they only set `status`. */
+/* command_clear begins a command. command_free frees its memory. The other functions, but not
+ * command_keep, add one word each. Without memory, or beyond COMMAND_WORDS_MAX, they only set
+ * `status`. */
 void command_clear(struct redis_command *);
 void command_free(struct redis_command *);
 void command_bytes(struct redis_command *, const void *bytes, size_t size);

@@ -49,9 +49,9 @@ static void lose(struct socket_link *link, enum loss loss, const char *why)
 }
 
 /* hung_up is called when the server has closed the connection. is_sure: the oldest command without
- * a reply is the cause. If the caller has not taken a reply, its oldest command is not the server's
- * oldest one, so none is blamed. If a command is to blame, the server works: the pause counts from
- * the beginning of the connection. */
+ * a reply is the cause. If the caller has not taken a reply, that reply is lost, too, and the
+ * caller's oldest command is not the server's, so none is blamed. If a command is to blame, the
+ * server works and others need not wait: the pause counts from the beginning of the connection. */
 static void hung_up(struct socket_link *link, bool is_sure, const char *why)
 {
 	uint64_t connection = link->ready ? 0 : link->reconnect.connections;

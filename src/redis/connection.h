@@ -28,7 +28,8 @@ struct socket_options {
 	 * are divided by '\n'. take() then returns each message as a reply: an array of "message",
 	 * channel and payload. At most CHANNELS_MAX. */
 	const char *channels;
-	/* The link only asks a Sentinel which server is named, not what it stores. */
+	/* The server, a Sentinel or a node of a cluster, is only asked which servers there are, not
+	 * what it stores. */
 	bool to_sentinel;
 	/* Called for each warning; may be NULL. */
 	void (*log)(dw_log_level, const char *line, void *user);

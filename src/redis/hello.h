@@ -45,7 +45,7 @@ struct hello {
 	const char *channels;  /* as in connection.h; NULL for a link for commands */
 	unsigned unsubscribed; /* channels whose reply is still to come */
 	const char *probe;     /* a key that never exists; NULL if there is no probe */
-	bool to_sentinel;      /* the server is a Sentinel and is asked nothing but PING */
+	bool to_sentinel;      /* as in connection.h: the server is asked nothing but PING */
 	void (*log)(dw_log_level, const char *line, void *user);
 	void *log_user;
 	bool clustered; /* the server is a node of a cluster */

@@ -11,7 +11,7 @@ struct link_server {
 	/* master_replid: the name of the series of writes that replicas follow. It changes when a
 	 * replica becomes the master. "" if the server does not show it. */
 	char history[48];
-	dw_usec up_since; /* from when the server has been up; DW_NEVER if nobody knows */
+	dw_usec up_since; /* the server was certainly up then; DW_NEVER if nobody knows */
 	/* Nobody listened at the server's address between these times, before the connection came
 	 * up. Both are equal if there was no such time. */
 	dw_usec away_since, away_until;

@@ -24,7 +24,7 @@ struct tls {
 	BIO_METHOD *method; /* the methods of our BIO, which reads and writes the socket */
 	char wanted[256];   /* the name that is sent as SNI and looked for in the certificate */
 	struct tls_moment moment;
-	bool wants_out; /* OpenSSL cannot read before the socket takes more bytes */
+	bool wants_out; /* OpenSSL cannot go on before the socket takes more bytes */
 	bool is_closed; /* the peer has closed the socket */
 	int error;      /* errno of the socket, if that has failed */
 	bool refused;   /* a person must change something before TLS works */

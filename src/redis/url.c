@@ -197,7 +197,7 @@ static void name(struct redis_url *url)
 	memcpy(url->server, url->name, sizeof url->server);
 }
 
-/* The schemes. Of schemes that begin alike, the longer one comes first. */
+/* The schemes. No scheme is the beginning of another one, so their order does not matter. */
 static const struct scheme {
 	const char *text;
 	enum redis_kind kind;

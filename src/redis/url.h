@@ -59,7 +59,7 @@ struct redis_url {
 	struct redis_host hosts[HOSTS_MAX]; /* the Sentinels, or nodes of the cluster */
 	unsigned host_count;
 	char *master; /* the name that the Sentinels use for the server */
-	/* User and password for the Sentinels themselves. NULL: as for `user` and `password`. */
+	/* User and password for the Sentinels themselves. NULL: the default user, no password. */
 	char *sentinel_user;
 	char *sentinel_password;
 	char name[160];   /* the URL for messages, without user and password */
