@@ -36,8 +36,8 @@ int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* look_ended is called when types.lua has run on a shard. If this was the last look under way, the
- * operations of cut-off shards can now be answered. */
+/* look_ended is called when the reply of types.lua about a shard has arrived, or was lost. If this
+ * was the last look under way, the operations of cut-off shards can now be answered. */
 static void look_ended(struct redis_store *store, struct shard *shard)
 {
 	const struct shard_set *set = &store->sets.looked_at;

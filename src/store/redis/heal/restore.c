@@ -1,5 +1,5 @@
 /* Acquires and rebuilds a shard that lost data. A shard was emptied if its incarnation is gone or
- * has changed. It was set back if it shows a lower number of applied commands than it had
+ * has changed. It was set back if its last applied command number is below one that it had
  * confirmed. While our own lease lasts, no other process can have started a timer of the shard. So
  * this store acquires the shard with a new token, deletes all timers with a tombstone again, and
  * lets the engine write the others.
@@ -172,8 +172,8 @@ int restore_is_lost(const dw_store *base, const char *id)
 	return store->shards[crc16_of(id) % store->shard_count].rebuild.state == REBUILD_TOLD;
 }
 
-/* is_as_left returns true if a renewal that was sent after `since` has found the shard unchanged.
- * It also returns true if the shard is not ours, or cut off with a lease that has ended. */
+/* is_as_left returns true if a renewal sent after `since` has found the shard unchanged, or if the
+ * shard is not ours. A cut-off shard is waited for while its lease lasts: nobody else has it. */
 static bool is_as_left(const struct redis_store *store, const struct shard *shard, dw_usec since)
 {
 	if (shard->give.op)
@@ -268,7 +268,7 @@ void restore_is_sure(struct redis_store *store, struct shard *shard)
 }
 
 /* is_held_by_another is called when another process has acquired the emptied shard. From now on no
- * timer of the shard starts. Other shards may be lost, too; once this is known, it hands over. */
+ * timer of the shard starts. Renewals ask whether others are lost, too; then it hands over. */
 static void is_held_by_another(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild.state = REBUILD_HELD;

@@ -239,8 +239,8 @@ static struct member_node *find(struct redis_store *store, const struct cluster_
 	return member;
 }
 
-/* follow_address changes the address of an entry, because a node that came back may have another
- * one. A name from the URL stays. */
+/* follow_address changes the address of an entry that is not connected, because a node that came
+ * back may have another one. As long as a name from the URL leads to the node, the name stays. */
 static void follow_address(struct redis_store *store, struct member_node *member,
 			   const struct cluster_line *line)
 {
@@ -392,8 +392,8 @@ static void work(struct redis_store *store, unsigned number)
 
 /* ---- Following the slots --------------------------------------------------------------------- */
 
-/* follow lets a shard follow its slot. If the shard is being rebuilt, its node was emptied and has
- * lost the note. */
+/* follow lets a shard follow its slot. A node that was emptied has lost its note. So the note is
+ * written again after a shard at the node was rebuilt. */
 static void follow(struct redis_store *store, struct shard *shard)
 {
 	struct member_node *member = store->nodes.cluster->places[shard->number].member;

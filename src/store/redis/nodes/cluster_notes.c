@@ -7,7 +7,7 @@
 
 /* may_note returns true if this store may write the note about a node. An owner notes each epoch. A
  * client that writes only notes nodes about which nobody has written. A server that was emptied has
- * lost the note, so no note is written before its shards are rebuilt. */
+ * lost the note, and gets it again when its shards were rebuilt. */
 static bool may_note(const struct redis_store *store, const struct member_node *member)
 {
 	bool writes = false, owns = false;

@@ -23,7 +23,7 @@ void numbers_tell_topics(struct redis_store *, const dw_op *);
 void numbers_ask(struct redis_store *, const char *kind);
 
 /* numbers_are_needed returns true if this store has to read the numbers of peers, and can do so. An
- * owner without peers has all numbers itself. */
+ * owner that is not a peer (DW_OWNER) has all shards, and so all numbers itself. */
 bool numbers_are_needed(const struct redis_store *);
 
 /* What all peers together have told. */

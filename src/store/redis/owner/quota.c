@@ -53,7 +53,7 @@ static unsigned divide(struct quota_member *members, unsigned count, unsigned sh
 	return shards;
 }
 
-/* divide_all repeats this until no shard is left, or no member that takes part can have more.
+/* divide_all calls divide until no shard is left, or no member that takes part can have more.
  * Returns how many shards are left. Each round fills a member, or leaves no shard. */
 static unsigned divide_all(struct quota_member *members, unsigned count, unsigned shards,
 			   const bool *takes_part)

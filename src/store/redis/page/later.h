@@ -16,7 +16,7 @@ struct later {
 	 * operations wait in `behind`. */
 	dw_op *barrier;
 	struct op_queue behind;
-	struct topic_ops topics; /* operations on topics, which wait in queues of their own */
+	struct topic_ops topics; /* operations on topics, which wait in a queue of their own */
 	struct redis_consumers consumers;
 };
 

@@ -128,8 +128,8 @@ static void aside_answered(struct redis_store *store, struct redis_request *requ
 	aside_lost(store, request);
 }
 
-/* set_aside hides messages that the server does not send for a while, so that the messages behind
- * them can be taken. */
+/* set_aside hides for a while the messages that the server does not send, so that the messages
+ * behind them can be taken. */
 static void set_aside(struct redis_store *store, dw_op *op)
 {
 	dw_usec back = usec_add(store->env.now(store->env.now_user), ASIDE_FOR);

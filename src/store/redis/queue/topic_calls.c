@@ -327,8 +327,8 @@ static void send_reading(struct redis_store *store, struct topic_call *call)
 
 /* ---- Changes ------------------------------------------------------------------------------- */
 
-/* A key of a wrong type fails no call. If a copy has failed, the owner writes it later. A consumer
- * that could not be noted looks for messages each second. */
+/* A key of a wrong type fails no call: the settings have changed all the same, and the owner writes
+ * the copy later; a consumer that could not be noted looks for messages each second. */
 static void copy_or_note_answered(struct redis_store *store, struct redis_request *request,
 				  const struct reply *reply)
 {

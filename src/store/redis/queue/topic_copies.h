@@ -59,7 +59,7 @@ bool copies_add_numbers(struct alloc *, struct rows *, const dw_row *copy,
 			const struct reply *numbers);
 
 /* copies_answer adds the newest settings of each topic to op, at *tail, and frees the rows. An
- * owner also writes them into each shard that has others. If op asks for changes, copies_answer
+ * owner also writes them into each shard that lacks them. If op asks for changes, copies_answer
  * adds only topics that a shard has told. Returns false without memory. */
 bool copies_answer(struct redis_store *, struct copies_told *, dw_op *, dw_row ***tail);
 

@@ -15,7 +15,7 @@
 #define OP_MISREAD (1u << 29)       /* the reply had a wrong shape once */
 #define OP_MISREAD_AGAIN (1u << 28) /* ... and once more: the operation is given up */
 #define OP_REPLY_LOST (1u << 27)    /* a TAKE: a reply that may have had messages was lost */
-#define OP_CLOSED (1u << 26)        /* a paused queue may have refused it; the reply was lost */
+#define OP_CLOSED (1u << 26)        /* a pause may have refused the put; the reply was lost */
 
 /* What this store notes about an operation, in the space that dw_op has for the store. */
 struct op_place {
@@ -30,7 +30,7 @@ struct op_place {
 	 * or if there is none. */
 	uint32_t closed_on;
 	uint32_t attempt; /* head.attempt as it was before the reply changed it */
-	uint8_t closings; /* closed connections for which this operation alone was the reason */
+	uint8_t closings; /* connections closed because of this operation alone, at most 255 */
 	bool was_alone;   /* its command had no other operation when closed_on was closed */
 	bool is_suspect;  /* the operation may be too large, so it is sent alone (suspect.h) */
 	bool is_refused;  /* the server refused it; its shard is looked at before it fails */
@@ -123,7 +123,7 @@ void answer_withheld(struct redis_store *);
 void answer_never_known(struct put_in_doubt *puts);
 
 /* answer_doubtful answers all operations in the queue with DW_EUNKNOWN. If such an operation is
- * submitted again, its result is only looked up, so the answer stays DW_EUNKNOWN. */
+ * submitted again, it is not applied again: its result is only looked up. */
 void answer_doubtful(struct redis_store *, struct op_queue *);
 
 /* answer_in_doubt returns the answer to an operation that was applied, but whose result is lost. If

@@ -12,7 +12,8 @@ struct redis_store;
 struct shard;
 
 /* fresh_version returns the version that the operation asks for: its floor, rounded up to the next
- * version that belongs to this shard. If this version is taken, the script uses a later one. */
+ * version that belongs to this shard. The script gives the timer this version if it is later
+ * than the shard's last one and near the server's clock. Otherwise the timer gets another one. */
 uint64_t fresh_version(const struct redis_store *, const struct shard *, const dw_op *);
 
 /* fresh_add adds the whole values of `count` operations to the words of a command. Returns false if

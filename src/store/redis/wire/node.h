@@ -34,9 +34,9 @@ struct scripts {
 	bool loading[SCRIPT_COUNT]; /* for each script: SCRIPT LOAD is under way */
 	/* The server refused to load the script that was sent to it last. */
 	bool unloadable;
-	char refusal[DW_MESSAGE_SIZE]; /* what the server said in its last refusal of a script */
+	char refusal[DW_MESSAGE_SIZE]; /* what the server said in its last refusal */
 	dw_usec refused_at;            /* when that refusal came (steady clock) */
-	/* The command for scripts that the server refused when the store was opened; "" if none. */
+	/* Which command for scripts the server refused when the store was opened; "" if none. */
 	char missing[DW_MESSAGE_SIZE];
 	bool is_unknown; /* the server does not know that command at all */
 };
