@@ -287,8 +287,8 @@ static int check_open(const struct calls *calls, const struct sums *sums)
 }
 
 /* check_work checks that just the timers with PLACE_WORK are in the work schedule, and that workers
- * have no more jobs than there are workers. There may be more jobs than firing timers, because a
- * timer may be replaced while its job is on a worker. */
+ * have no more jobs than there are workers. The jobs may have more timers than are firing,
+ * because a timer may be replaced while its job is on a worker. */
 static int check_work(const struct engine *engine, const struct sums *sums)
 {
 	uint64_t count =

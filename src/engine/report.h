@@ -25,7 +25,7 @@ struct report {
 	dw_usec at;
 	struct report_state told; /* the state in the last report */
 	bool early;
-	bool outdated; /* `told` lacks a change of timers */
+	bool outdated; /* the last report lacks a change that `told` does not show */
 	/* All handlers together; delivery.c and report_took() add to them. */
 	struct histogram late, took;
 };

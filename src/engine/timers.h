@@ -22,7 +22,7 @@ struct timer_list {
 
 struct timers {
 	struct index index;
-	/* Pending timers by deadline; each comes out one to two leads before its deadline. */
+	/* Pending timers by deadline; each comes out at most two leads before its deadline. */
 	struct schedule claim;
 	/* Claimed timers by deadline; held timers and failed operations by time-out. */
 	struct schedule fire;

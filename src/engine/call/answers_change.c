@@ -141,7 +141,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 {
 	struct call *call = ticket_of(op)->call;
 	/* The engine has repeated the put as the owner of the shard, and has lost the shard since.
-	 * So the put is sent once more. */
+	 * So the put is sent once more, now as a client. */
 	bool fenced = op->status == DW_EFENCED && call->internal;
 
 	if (modes_again(engine, head, call, op))

@@ -111,8 +111,8 @@ void calls_free(struct engine *);
  * NULL if there is no memory. */
 struct call *call_make_internal(struct engine *, const struct call *earlier);
 
-/* call_charge adds the size of the call's operation to the counted bytes. call_charge_anew does the
- * same for an operation that replaces `before`, which the caller frees later. */
+/* call_charge counts the bytes of the call's operation. call_charge_anew counts them instead of
+ * those of `before`, the operation that it replaces, which the caller frees later. */
 void call_charge(struct calls *, struct call *, const dw_op *);
 void call_charge_anew(struct calls *, struct call *, const dw_op *, const dw_op *before);
 

@@ -147,7 +147,7 @@ dw_usec lease_wake(const struct engine *engine, dw_usec now)
 	if (lease->first_end != DW_NEVER)
 		at = usec_add(now, usec_max(usec_sub(lease->first_end, engine_steady(engine)), 0));
 	/* The store wakes the engine when a lease is renewed. Until lease_watch() has told the
-	 * program that timers wait, each turn looks whether they still wait. */
+	 * program that timers wait, every LEASE_LOOK a turn looks whether they still wait. */
 	if (lease->is_over && engine->shards.suspended > 0 && !lease->notified)
 		at = usec_min(at, usec_add(now, LEASE_LOOK));
 	return at;

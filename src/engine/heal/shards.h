@@ -55,16 +55,14 @@ struct shards {
 	unsigned refusals; /* how often a shard was refused, or was refused no longer */
 	unsigned terms;    /* the number of the last term that has begun */
 	unsigned drops;    /* how many shards were lost, and still have timers in memory */
+	uint32_t bucket;   /* the next bucket of the index in which these timers are looked for */
 	/* Timers of lost shards that were dropped since the last line in the log. */
-	uint32_t bucket;
-	uint64_t dropped;   /* timers of lost shards that were dropped since the last report */
+	uint64_t dropped;
 	uint64_t suspended; /* timers in the `suspended` lists of all shards; timers.c changes it */
 	bool more;          /* a shard may start its timers again, and some are still in its list */
+	bool lost_last;     /* the last shard that was ours is lost; never true in a peer */
 	/* How many shards a peer has gained and lost since the last DW_EVENT_SHARDS, and the steady
 	 * time of the next event; 0: none is due. */
-	bool lost_last;
-	/* How many shards a peer has gained and lost since the last report of this, and the steady
-	 * time of the next report; 0: none is due. */
 	unsigned gains, losses;
 	dw_usec tell_at;
 };
