@@ -19,15 +19,15 @@ struct topic_started {
 	uint64_t generation;
 };
 
-/* topic_runs is called when a timer has started to run. It sets topic->last to this timer, unless a
- * later timer of the topic is running. */
+/* topic_runs is called when a timer has started to run. It sets topic->last to this timer, unless
+ * topic->last is later and other timers of the topic are running. */
 void topic_runs(const struct timer *);
 
 /* Why a due timer is in no list of its topic. */
 enum topic_keep {
 	TOPIC_NOT_KEPT,
 	TOPIC_OVERDUE,   /* came due while the handle was paused */
-	TOPIC_SUSPENDED, /* its shard is refused, or the lease of its shard is over */
+	TOPIC_SUSPENDED, /* its shard is refused or being given away, or its lease is over */
 	TOPIC_ZONELESS,  /* the zone of its rule is not known */
 	TOPIC_REFUSED,   /* its message is too large for the store now */
 	TOPIC_KEPTS
