@@ -280,8 +280,8 @@ typedef enum dw_op_kind {
 /* PUT: the owner has loaded all timers, and none of them has this id. */
 #define DW_OP_ABSENT 1024u
 /* CANCEL: answers DW_ENOENT if the stored timer has another generation than head. PUT: answers
- * DW_ESTALE (rows: the stored one) if the stored timer has another generation, or if head has 0 and
- * the id has a timer; DW_ENOENT if the id has none. */
+ * DW_ESTALE (rows: the stored one) if the stored timer has another generation; DW_ENOENT if there
+ * is none. Generation 0 in head: is done only if the id has no timer; otherwise DW_ESTALE. */
 #define DW_OP_EXACT 16384u
 /* PUT, with NEW: is done only if also no end of the id is remembered. */
 #define DW_OP_ONCE 32768u
@@ -484,7 +484,7 @@ typedef struct dw_store_class {
 
 	/* Required. Takes over a list of operations, linked by next, as one batch. Never blocks. */
 	void (*submit)(dw_store *, dw_op *batch);
-	/* Required. Returns the answered operations in order, or NULL. The caller owns them. */
+	/* Required. Returns operations in the order of answers, or NULL. The caller owns them. */
 	dw_op *(*collect)(dw_store *);
 	/* Required. Begins no further operation: those not begun are answered DW_ECLOSED. It waits
 	 * at most patience for the others. DW_OK, or DW_ETIMEOUT: operations not collected

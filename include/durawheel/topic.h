@@ -150,7 +150,7 @@ typedef struct dw_topic_info {
 	uint64_t waiting, taken, later;
 	uint64_t dropped; /* dropped by max, or as damaged, since the topic was set */
 	uint64_t expired; /* dropped by expire_us, since the topic was set */
-	/* The earliest due of the messages that wait or are taken; 0: none. */
+	/* When the first message that waits or is taken was due; 0: there is none. */
 	dw_usec oldest_message;
 
 	/* More counts of its timers, since the owner took the store. */
