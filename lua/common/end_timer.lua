@@ -36,7 +36,7 @@ end
 -- end_timer is called when the timer with this intact value ends. `how` says whether the timer is
 -- done, cancelled or dead, and `reason` says why it is dead. If the end is kept, end_timer notes
 -- it, and write_ends writes it. `started` is the time (8 bytes) when the handler started, and
--- `result` is the text of dw_set_result().
+-- `result` is the bytes of dw_set_result().
 local DONE, CANCELLED, DIED = 1, 2, 3
 local NEVER = '\0\0\0\0\0\0\0\0' -- the value of `started` if no start is known
 local KEEP_MAX = 90 * 86400000000
