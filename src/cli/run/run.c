@@ -48,8 +48,8 @@
 
 enum { TORN_PATIENCE_MS = 1000, IDLE_AGAIN_MS = 20 };
 
-/* How long the owner runs before the web server opens its handles: at least BEGIN_LEAST, and at
- * most BEGIN_FOR. */
+/* How long the owner of a store with several servers runs before the web server opens its handles:
+ * at least BEGIN_LEAST, and at most BEGIN_FOR. */
 #define BEGIN_LEAST DW_MILLISECONDS(50)
 #define BEGIN_FOR DW_MILLISECONDS(300)
 
@@ -313,10 +313,10 @@ static int open_store(struct runner *runner, const struct options *options, dw_o
 	return code;
 }
 
-/* begin runs the loop of the owner before the web server opens its handles. It returns when the
- * owner has its timers, or after BEGIN_FOR. In a cluster the owner meanwhile records which masters
- * are used, so that the other handles open at once. It runs for BEGIN_LEAST in any case, because a
- * peer has no timers to load before it takes its shards. */
+/* begin is for a store with several servers. It runs the loop of the owner before the web server
+ * opens its handles. It returns when the owner has its timers, or after BEGIN_FOR. In a cluster the
+ * owner meanwhile records which masters are used, so that the other handles open at once. It runs
+ * for BEGIN_LEAST in any case: a peer has no timers to load before it takes its shards. */
 static void begin(dw *owner)
 {
 	dw_usec began = session_steady(), took;
