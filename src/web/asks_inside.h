@@ -21,7 +21,7 @@ void asks_answer(struct ask *, int status, json_t *value);
 void asks_doubt(struct asks *);
 
 /* asks_keep stores an answer, so that the page can show it in an outage. asks_note_status adds an
- * answer to ASK_STATUS to the rates and the history. Its status is NULL if the question failed. */
+ * answer to ASK_STATUS to the rates and the history. `status` is NULL if the question failed. */
 void asks_keep(struct ask *);
 void asks_note_status(struct asks *, const json_t *status);
 
