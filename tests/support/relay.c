@@ -55,7 +55,7 @@ static void send_at_once(int fd)
 {
 	int on = 1;
 
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* not for a unix socket */
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fd may be -1 */
 }
 
 static int dial_port(unsigned port)

@@ -1,4 +1,4 @@
-/* A folder with one SQLite store, which the owner has open, and another process as well. */
+/* A folder with one SQLite store. `owner` opens it, and `other` opens it a second time. */
 #ifndef DW_TESTS_SQLITE_FIXTURE_H
 #define DW_TESTS_SQLITE_FIXTURE_H
 
