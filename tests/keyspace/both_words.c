@@ -448,7 +448,7 @@ static void (*const letters[128])(struct both *) = {['i'] = say_id,
 						    ['y'] = say_version_or_none,
 						    ['F'] = say_fence};
 
-/* say_choice adds one of the texts between '[', behind which `at` is, and ']'. Returns the end. */
+/* say_choice adds one of the texts from `at` to the next ']'. Returns what follows the ']'. */
 static const char *say_choice(struct both *both, const char *at)
 {
 	const char *end = strchr(at, ']');
