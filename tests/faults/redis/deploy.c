@@ -54,7 +54,7 @@ void replica_refused(struct faults *faults)
 	replicas_pass(&replicas, DW_SECONDS(9));
 	replicas_stop(&replicas, 0); /* the other healthy replica must take the rest */
 	replicas_pass(&replicas, DW_SECONDS(6));
-	replicas_stop(&replicas, 2); /* these two may not write messages */
+	replicas_stop(&replicas, 2); /* these two may not write messages of due timers */
 	replicas_stop(&replicas, 3);
 	replicas_finish(&replicas, FREE_MAX);
 }
