@@ -51,13 +51,23 @@ static const char *field(const redisReply *fields, const char *name)
 
 static void start_servers(struct sentinel_town *town, unsigned replicas)
 {
-	static const char *const options[] = {"--appendonly", "no", "--repl-diskless-sync-delay",
-					      "0", NULL};
+	/* A server that is started again has this user, too. */
+	static const char *const options[] = {"--appendonly",
+					      "no",
+					      "--repl-diskless-sync-delay",
+					      "0",
+					      "--user",
+					      "program",
+					      "on",
+					      ">x",
+					      "~*",
+					      "&*",
+					      "+@all",
+					      NULL};
 
 	town->count = 1 + replicas;
 	for (unsigned i = 0; i < town->count; i++) {
 		redis_server_start(&town->servers[i], true, options);
-		freeReplyObject(ask(&town->servers[i], "ACL SETUSER program on >x ~* &* +@all"));
 		if (i > 0)
 			freeReplyObject(ask(&town->servers[i], "REPLICAOF 127.0.0.1 %u",
 					    town->servers[0].port));
