@@ -126,8 +126,7 @@ static dw_usec back_after(struct contract *c, struct taken *taken)
 	}
 }
 
-/* Without a time of its own it comes back after the delay of its topic, which grows. A server's
- * clock may have gone on by any time when it is asked. */
+/* The delay of the topic grows. A server's clock may have gone on by any time when it is asked. */
 static void retry_follows_the_topic(void **state)
 {
 	struct contract *c = *state;
@@ -190,16 +189,19 @@ static void touched_message_stays_hidden(void **state)
 {
 	struct contract *c = *state;
 	struct taken taken, none;
+	dw_usec hidden_until;
 
 	assert_int_equal(contract_set(&c->owner, "q", SETTINGS, 0), DW_OK);
 	assert_int_equal(contract_push(c, "a"), DW_OK);
 	assert_int_equal(contract_take_some(&c->owner, 1, &taken), DW_OK);
 	for (int i = 0; i < 3; i++) {
 		contract_pass(c, HIDE / 2);
+		hidden_until = contract_now(c) + HIDE; /* at least */
 		assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_HOLD, 0),
 				 DW_OK);
 		assert_int_equal(contract_take_some(&c->owner, 1, &none), DW_OK);
-		assert_int_equal(none.count, 0);
+		assert_true(none.count == 0 || contract_now(c) >= hidden_until);
+		taken = none.count == 0 ? taken : none;
 	}
 	assert_int_equal(contract_answer_one(&c->owner, taken.tokens[0], DW_DONE, 0), DW_OK);
 }
