@@ -112,8 +112,8 @@ void answer_all(struct redis_store *, struct op_queue *, int status);
  * it. */
 void answer_later(struct redis_store *, dw_op *);
 
-/* answer_note_closed is called when the server has applied all commands in doubt up to this number,
- * and a paused queue has refused puts of the last one, perhaps also of earlier ones. */
+/* answer_note_closed is called when the server has applied all commands in doubt up to this number.
+ * A paused queue has refused puts of the last one, perhaps also of earlier ones. */
 void answer_note_closed(struct shard *, uint64_t number);
 
 /* answer_withheld ends the handover, and hands over the withheld answers. */

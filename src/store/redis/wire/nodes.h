@@ -47,7 +47,7 @@ void nodes_moved(struct redis_store *);
  * not refused in a loop. */
 void nodes_rest(struct redis_store *);
 
-/* nodes_new returns a node that for now only its last owner may use. NULL: there is none. */
+/* nodes_new returns a node that only its last owner may use yet, or NULL. */
 const struct node *nodes_new(const struct redis_store *);
 
 /* nodes_are_up returns true if at least one node is connected. nodes_have_work returns true if a
