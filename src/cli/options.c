@@ -244,33 +244,32 @@ static void say_words(const char *words, char *ret_text, size_t room)
 	}
 }
 
-int options_word(const struct options *options, enum option_id id, unsigned *ret_number)
+int options_word(const struct options *options, enum option_id id, unsigned *number)
 {
 	const char *text = options->value[id];
-	const char *at = keys[id].value;
+	const char *at = text ? keys[id].value : NULL;
 	char known[64];
 
-	for (*ret_number = 0; at; ++*ret_number) {
+	for (unsigned place = 0; at; place++) {
 		size_t length = strcspn(at, "|");
 
-		if (strlen(text) == length && memcmp(text, at, length) == 0)
+		if (strlen(text) == length && memcmp(text, at, length) == 0) {
+			*number = place;
 			return EXIT_DONE;
+		}
 		at = at[length] ? at + length + 1 : NULL;
 	}
+	if (!text)
+		return EXIT_DONE;
 	say_words(keys[id].value, known, sizeof known);
 	return complain(EXIT_USAGE, "--%s \"%.64s\": write %s", options_name(id), text, known);
 }
 
 int options_log(const struct options *options, enum log_form *ret_form)
 {
-	unsigned number;
-	int code;
+	unsigned number = log_form_of_stderr() - LOG_TEXT;
+	int code = options_word(options, OPT_LOG, &number);
 
-	*ret_form = log_form_of_stderr();
-	if (!options->value[OPT_LOG])
-		return EXIT_DONE;
-	code = options_word(options, OPT_LOG, &number);
-	if (code == EXIT_DONE)
-		*ret_form = LOG_TEXT + number;
+	*ret_form = LOG_TEXT + number;
 	return code;
 }

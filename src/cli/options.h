@@ -84,9 +84,9 @@ int options_shards(const struct options *, unsigned *ret_shards);
 int options_duration(const struct options *, enum option_id, dw_usec *ret_duration);
 int options_count(const struct options *, enum option_id, size_t *ret_count);
 
-/* options_word returns which of its words a|b|c in options.txt the option has, from 0 on. The
- * option must have been given. Returns EXIT_DONE, or complains with the words. */
-int options_word(const struct options *, enum option_id, unsigned *ret_number);
+/* options_word sets *number to which of its words a|b|c in options.txt the option has, from 0 on,
+ * and leaves it if the option is not given. Returns EXIT_DONE, or complains with the words. */
+int options_word(const struct options *, enum option_id, unsigned *number);
 
 /* options_log returns the format that --log names, or the format that fits stderr. Returns
  * EXIT_DONE, or complains. */

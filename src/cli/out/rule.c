@@ -43,17 +43,12 @@ static int split_dates(struct rule_words *words, const char *dates)
 	return EXIT_DONE;
 }
 
-static int read_missed(const struct options *options, dw_missed *ret_missed)
+static int read_missed(const struct options *options, dw_missed *missed)
 {
-	static const dw_missed all[] = {DW_MISSED_ONCE, DW_MISSED_SKIP, DW_MISSED_ALL};
-	unsigned number;
-	int code;
+	unsigned number = *missed;
+	int code = options_word(options, OPT_MISSED, &number);
 
-	if (!options->value[OPT_MISSED])
-		return EXIT_DONE;
-	code = options_word(options, OPT_MISSED, &number);
-	if (code == EXIT_DONE)
-		*ret_missed = all[number];
+	*missed = number;
 	return code;
 }
 

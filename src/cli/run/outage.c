@@ -39,23 +39,18 @@ bool outage_is_logged(struct outage *outage, const dw_event *event)
 	return was || outage->is_logged;
 }
 
-static int read_policy(const struct options *options, dw_options *ret_options)
+static int read_policy(const struct options *options, dw_outage *outage)
 {
-	static const dw_outage policies[] = {DW_OUTAGE_HOLD, DW_OUTAGE_FIRE};
-	unsigned number;
-	int code;
+	unsigned number = *outage;
+	int code = options_word(options, OPT_OUTAGE, &number);
 
-	if (!options->value[OPT_OUTAGE])
-		return EXIT_DONE;
-	code = options_word(options, OPT_OUTAGE, &number);
-	if (code == EXIT_DONE)
-		ret_options->outage = policies[number];
+	*outage = number;
 	return code;
 }
 
 int outage_read(const struct options *options, dw_options *ret_options)
 {
-	int code = read_policy(options, ret_options);
+	int code = read_policy(options, &ret_options->outage);
 
 	if (code == EXIT_DONE && options->value[OPT_LEASE])
 		code = options_duration(options, OPT_LEASE, &ret_options->lease_us);

@@ -16,15 +16,10 @@ enum { JOBS_DEFAULT = 4 };
  * our own lines. Returns EXIT_DONE, or complains. */
 static int read_output(const struct options *options, struct job_way *way)
 {
-	static const int outputs[] = {STDOUT_FILENO, STDERR_FILENO};
-	unsigned number;
-	int code;
+	unsigned number = (unsigned)(way->output - STDOUT_FILENO);
+	int code = options_word(options, OPT_EXEC_OUTPUT, &number);
 
-	if (!options->value[OPT_EXEC_OUTPUT])
-		return EXIT_DONE;
-	code = options_word(options, OPT_EXEC_OUTPUT, &number);
-	if (code == EXIT_DONE)
-		way->output = outputs[number];
+	way->output = STDOUT_FILENO + (int)number;
 	return code;
 }
 

@@ -72,17 +72,12 @@ static int read_times(const struct options *options, dw_topic_settings *settings
 	return code;
 }
 
-static int read_overflow(const struct options *options, dw_overflow *ret_overflow)
+static int read_overflow(const struct options *options, dw_overflow *overflow)
 {
-	static const dw_overflow overflows[] = {DW_DROP_OLDEST, DW_REFUSE};
-	unsigned number;
-	int code;
+	unsigned number = *overflow;
+	int code = options_word(options, OPT_OVERFLOW, &number);
 
-	if (!options->value[OPT_OVERFLOW])
-		return EXIT_DONE;
-	code = options_word(options, OPT_OVERFLOW, &number);
-	if (code == EXIT_DONE)
-		*ret_overflow = overflows[number];
+	*overflow = number;
 	return code;
 }
 
