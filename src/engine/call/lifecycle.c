@@ -50,19 +50,20 @@ static bool is_being_delivered(const struct timer *timer)
 	       timer->state == TIMER_VERDICT;
 }
 
-/* begin_change begins a cancel or a move. Either comes too late for a delivery that is under
- * way. */
+/* begin_change begins a cancel or a move. Either comes too late for a delivery that is under way.
+ * Otherwise the store compares, if it names a generation that memory has not learnt yet. */
 static void begin_change(struct engine *engine, struct timer *timer, struct call *call)
 {
+	uint64_t generation = call->op->head.generation;
 	bool is_exact = call->op->flags & DW_OP_EXACT;
 
-	if (is_exact && timer->state != TIMER_ABSENT &&
-	    timer->head.generation != call->op->head.generation) {
+	if (is_exact && timer->state != TIMER_ABSENT && timer->head.generation > generation) {
 		call_answer(engine, call, DW_ENOENT);
 		return;
 	}
 	if (is_being_delivered(timer)) {
-		if (call->kind == CALL_CANCEL)
+		if (call->kind == CALL_CANCEL &&
+		    (!is_exact || timer->head.generation == generation))
 			timer->no_retry = true;
 		call_answer(engine, call, DW_ELATE);
 		return;

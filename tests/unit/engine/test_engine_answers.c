@@ -94,6 +94,26 @@ static void settle_of_a_replaced_timer_reads_what_is_stored(void **state)
 	leased_end(&leased);
 }
 
+/* A client has replaced the timer, and a list has the new one before the inbox tells of it. */
+static void cancel_of_a_later_generation_asks_the_store(void **state)
+{
+	struct leased leased;
+	struct harness *h = leased_begin(&leased);
+	dw_head newer;
+
+	(void)state;
+	(void)harness_put(h, "a", DW_HOURS(1));
+	harness_turn(h);
+	newer = store_past(h, "a", DW_HOURS(1));
+	assert_int_equal(
+	    engine_cancel(h->engine, "a", newer.generation, (struct done){harness_done, h}), DW_OK);
+	harness_turn(h);
+	assert_int_equal(harness_result(h, "a").status, DW_OK);
+	harness_pass(h, DW_HOURS(2));
+	assert_int_equal(h->start_count, 0);
+	leased_end(&leased);
+}
+
 /* push_is_under_way: timer "a" of the queue t is due, and becomes a message. */
 static dw_op *push_is_under_way(struct leased *leased)
 {
@@ -365,6 +385,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(claim_of_another_generation_claims_nothing),
 	    cmocka_unit_test(settle_of_a_replaced_timer_reads_what_is_stored),
+	    cmocka_unit_test(cancel_of_a_later_generation_asks_the_store),
 	    cmocka_unit_test(push_of_another_generation_ends_nothing),
 	    cmocka_unit_test(cancel_of_an_earlier_generation_drops_no_newer_one),
 	    cmocka_unit_test(old_news_of_an_end_drops_no_newer_timer),
