@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/scope.h"
 #include "base/usec.h"
 #include "engine/call/arguments.h"
 
 #define TOLD_EVERY DW_MILLISECONDS(100)
+#define TRIES_MAX 100u /* for a timer whose occurrences come faster than its cancel */
 
 /* A walk over the timers of a selection. It reads the next page when all cancels of the present
  * page are answered. */
@@ -17,6 +19,7 @@ struct where {
 	dw_tally_fn fn;
 	void *user;
 	bool cancels;
+	bool again;       /* a recurring timer had its next occurrence before its cancel came */
 	dw_select select; /* its strings point to the next two fields */
 	char topic[DW_TOPIC_MAX + 1];
 	char prefix[DW_ID_SIZE];
@@ -94,10 +97,100 @@ static void where_cancelled(dw *d, const dw_result *result, void *user)
 	answered_one(where);
 }
 
+/* ---- Recurring timers ----------------------------------------------------------------------- */
+
+/* A recurring timer whose cancel is under way. Each of its occurrences is a generation. If the one
+ * that was found has ended, the next one of the same timer is cancelled. */
+struct recurring {
+	struct alloc alloc;
+	struct where *where;
+	unsigned tries;
+	uint64_t mark;
+	char id[DW_ID_SIZE];
+};
+
+static void recurring_free(struct recurring **recurring)
+{
+	struct alloc alloc = (*recurring)->alloc;
+
+	alloc_free(&alloc, *recurring);
+}
+
+/* mark_of returns a hash of what all occurrences of a timer have in common. A timer that was put
+ * again with another rule, topic or data has another one. */
+static uint64_t mark_of(const dw_info *info)
+{
+	uint64_t mark = hash_bytes(0, info->rule, strlen(info->rule));
+
+	mark = hash_bytes(mark, info->topic, strlen(info->topic));
+	return hash_bytes(mark, info->data, info->data_size);
+}
+
+static void recurring_ended(dw *d, struct recurring *recurring, int status)
+{
+	struct recurring *ended AT_END(recurring_free) = recurring;
+	dw_result result = {.size = sizeof result, .id = ended->id, .status = status};
+
+	where_cancelled(d, &result, ended->where);
+}
+
+static void recurring_cancelled(dw *d, const dw_result *result, void *user);
+
+static void recurring_found(dw *d, int status, const dw_info *timers, size_t count,
+			    const dw_cursor *next, void *user)
+{
+	struct recurring *recurring = user;
+	struct done done = {recurring_cancelled, recurring};
+
+	(void)count; /* 1 */
+	(void)next;
+	if (status == DW_OK && timers->rule && mark_of(timers) == recurring->mark)
+		status = engine_cancel(d->engine, recurring->id, timers->generation, done);
+	else if (status == DW_OK)
+		status = DW_ENOENT;
+	if (status != DW_OK)
+		recurring_ended(d, recurring, status);
+}
+
+static void recurring_cancelled(dw *d, const dw_result *result, void *user)
+{
+	struct recurring *recurring = user;
+	struct lister lister = {recurring_found, recurring};
+	int status = result->status;
+
+	if (status == DW_ENOENT && recurring->tries++ < TRIES_MAX) {
+		status = d->closing ? DW_ECLOSED : engine_get(d->engine, recurring->id, lister);
+		if (status == DW_OK)
+			return;
+	}
+	recurring_ended(d, recurring, status);
+}
+
+static int cancel_recurring(struct where *where, const dw_info *found)
+{
+	struct recurring *recurring = alloc_new(&where->alloc, sizeof *recurring);
+	struct done done = {recurring_cancelled, recurring};
+	int status;
+
+	if (!recurring)
+		return DW_ENOMEM;
+	*recurring =
+	    (struct recurring){.alloc = where->alloc, .where = where, .mark = mark_of(found)};
+	memcpy(recurring->id, found->id, strlen(found->id) + 1);
+	status = engine_cancel(where->d->engine, recurring->id, found->generation, done);
+	if (status != DW_OK)
+		recurring_free(&recurring);
+	return status;
+}
+
+/* ---- The walk ------------------------------------------------------------------------------- */
+
 static void cancel_found(struct where *where, const dw_info *found)
 {
 	struct done done = {where_cancelled, where};
-	int status = engine_cancel(where->d->engine, found->id, found->generation, done);
+	int status = found->rule
+			 ? cancel_recurring(where, found)
+			 : engine_cancel(where->d->engine, found->id, found->generation, done);
 
 	if (status == DW_OK)
 		where->asked++;
