@@ -594,10 +594,10 @@ DW_API int dw_cancel(dw *, const char *id, dw_done_fn done, void *user);
  * from a turn (or from dw_close), when all are answered; results has them in the order of the
  * array, each as dw_put() or dw_cancel() says, also with DW_EINVAL and DW_ELIMIT. results and the
  * ids in it are valid until the callback returns. A timer without an id gets one. timers is an
- * array of one version of dw_timer: timers[0].size counts for all. The arrays may go when the call
- * returns. Any thread; a copy for the handle's thread counts in options.posted_max_bytes.
- * DW_EINVAL, DW_ENOMEM, DW_ELIMIT (of another thread's call): nothing was begun, and fn is not
- * called. */
+ * array of one version of dw_timer: all have the same size. The arrays may go when the call
+ * returns. Any thread; the copy of another thread's call counts in options.posted_max_bytes until
+ * fn is called. DW_EINVAL, DW_ENOMEM, DW_ELIMIT (other threads' calls have all of
+ * options.posted_max_bytes): nothing was begun, and fn is not called. */
 #define DW_BULK_MAX 10000
 typedef void (*dw_bulk_fn)(dw *, const dw_result *results, size_t count, void *user);
 DW_API int dw_put_many(dw *, const dw_timer *timers, size_t count, dw_bulk_fn fn, void *user);
@@ -764,9 +764,9 @@ typedef struct dw_dead_select {
 	int partial;       /* as in dw_select */
 } dw_dead_select;
 
-/* dw_dead_list lists at most limit dead letters, and never more than DW_LIST_MAX. The oldest letter
- * comes first. select NULL: all. after: as of dw_list(). With select->id DW_ENOENT in the answer:
- * the id has no letter. DW_EINVAL: dw_last_error() says which argument is not valid. */
+/* dw_dead_list lists at most limit dead letters, and never more than DW_LIST_MAX, the oldest first.
+ * select NULL: all. after, next: as of dw_list(). With select->id DW_ENOENT in the answer: the id
+ * has no letter. DW_EINVAL: dw_last_error() says which argument is not valid. */
 DW_API int dw_dead_list(dw *, const dw_dead_select *select, const dw_cursor *after, size_t limit,
 			dw_dead_fn, void *user);
 

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 
 #define ALIGNMENT 16u
+#define CALLS_FULL "other threads' calls have all of options.posted_max_bytes"
 #define NO_MEMORY "no memory for so many calls"
 
 struct bulk_slot {
@@ -22,7 +23,8 @@ struct bulk {
 	void *user;
 	enum request_kind kind;
 	size_t count;
-	size_t left; /* calls without an answer */
+	size_t left;   /* calls without an answer */
+	size_t posted; /* bytes that count as a call of another thread, until fn is called */
 	dw_result *results;
 	struct bulk_slot *slots;
 	/* Copies of the requests that are not refused; NULL: nothing is copied. */
@@ -124,7 +126,7 @@ static void fill(dw *d, struct bulk *bulk, const struct bulk_list *list, unsigne
 	}
 }
 
-static struct bulk *make(dw *d, const struct bulk_list *list, bool copied, size_t *ret_size)
+static struct bulk *make(dw *d, const struct bulk_list *list, bool copied)
 {
 	size_t size = measure(d, list, copied);
 	unsigned char *at = alloc_new(&d->alloc, size);
@@ -136,13 +138,13 @@ static struct bulk *make(dw *d, const struct bulk_list *list, bool copied, size_
 			      .d = d,
 			      .kind = list->kind,
 			      .count = list->count,
-			      .left = list->count};
+			      .left = list->count,
+			      .posted = copied ? size : 0};
 	at += aligned(sizeof *bulk);
 	bulk->results = (dw_result *)(void *)at;
 	at += aligned(list->count * sizeof *bulk->results);
 	bulk->slots = (struct bulk_slot *)(void *)at;
 	fill(d, bulk, list, at + aligned(list->count * sizeof *bulk->slots), copied);
-	*ret_size = size;
 	return bulk;
 }
 
@@ -159,6 +161,7 @@ static void tell_bulk(dw *d, void *user)
 {
 	struct bulk *bulk AT_END(free_at_end) = user;
 
+	posts_give_back(d->posts, bulk->posted); /* first: a call of fn may need these bytes */
 	bulk->fn(d, bulk->results, bulk->count, bulk->user);
 }
 
@@ -215,14 +218,27 @@ static void begin_copied(dw *d, void *user)
 }
 
 /* post lets a later turn call fn with the bulk. */
-static int post(dw *d, struct bulk *bulk, dw_post_fn fn, size_t size)
+static int post(dw *d, struct bulk *bulk, dw_post_fn fn)
 {
-	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = bulk, .arg_size = size};
+	struct request run = {.kind = REQUEST_RUN, .fn = fn, .arg = bulk, .arg_size = bulk->posted};
 	int status = posts_send(d->posts, &run);
 
 	if (status != DW_OK)
 		free_at_end(&bulk);
 	return status;
+}
+
+/* sizes_are_wrong returns true if the timers are not an array of one version of dw_timer. */
+static bool sizes_are_wrong(const struct bulk_list *list)
+{
+	size_t size = list->timers->size;
+
+	if (grown_size_is_wrong(size, sizeof(dw_timer)))
+		return true;
+	for (size_t i = 1; i < list->count; i++)
+		if (timer_at(list, i)->size != size)
+			return true;
+	return false;
 }
 
 static int check(const dw *d, const struct bulk_list *list, dw_bulk_fn fn)
@@ -235,8 +251,8 @@ static int check(const dw *d, const struct bulk_list *list, dw_bulk_fn fn)
 		fault = "the count is 0, or over DW_BULK_MAX";
 	else if (list->kind == REQUEST_PUT ? !list->timers : !list->ids)
 		fault = "the array is NULL";
-	else if (list->timers && grown_size_is_wrong(list->timers->size, sizeof(size_t)))
-		fault = "timers[0].size is not sizeof(dw_timer)";
+	else if (list->timers && sizes_are_wrong(list))
+		fault = "the size of each timer is sizeof(dw_timer)";
 	return fault ? handle_refuse(d, DW_EINVAL, fault) : DW_OK;
 }
 
@@ -245,23 +261,23 @@ int bulk_ask(dw *d, const struct bulk_list *list, dw_bulk_fn fn, void *user)
 	int status = handle_admit(d);
 	bool elsewhere = status == DW_ETHREAD;
 	struct bulk *bulk;
-	size_t size;
 
 	if (status == DW_OK || elsewhere)
 		status = check(d, list, fn);
 	if (status != DW_OK)
 		return status;
-	bulk = make(d, list, elsewhere, &size);
+	bulk = make(d, list, elsewhere);
 	if (!bulk)
 		return handle_refuse(d, DW_ENOMEM, NO_MEMORY);
 	bulk->fn = fn;
 	bulk->user = user;
 	if (elsewhere)
-		return post(d, bulk, begin_copied, size);
+		return post(d, bulk, begin_copied);
 	for (size_t i = 0; i < list->count; i++)
 		begin_one(bulk, request_at(list, i), i);
 	/* A callback never comes before its call returns. If nothing was begun, no answer comes. */
-	if (bulk->left == 0 && post(d, bulk, tell_bulk, 0) != DW_OK)
-		return handle_refuse(d, DW_ENOMEM, NO_MEMORY);
+	status = bulk->left == 0 ? post(d, bulk, tell_bulk) : DW_OK;
+	if (status != DW_OK)
+		return handle_refuse(d, status, status == DW_ELIMIT ? CALLS_FULL : NO_MEMORY);
 	return DW_OK;
 }

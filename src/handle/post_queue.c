@@ -23,7 +23,7 @@ struct posts {
 	struct alloc alloc;
 	struct loop_port loop;
 	size_t bytes_max;
-	atomic_size_t bytes; /* bytes of requests that are not answered */
+	atomic_size_t bytes; /* bytes of calls that are not answered */
 
 	pthread_mutex_t mutex;
 	struct post *first; /* the mutex protects first, last and shut */
@@ -72,6 +72,11 @@ static bool reserve(struct posts *posts, size_t bytes)
 	return true;
 }
 
+void posts_give_back(struct posts *posts, size_t bytes)
+{
+	(void)atomic_fetch_sub(&posts->bytes, bytes);
+}
+
 /* push queues a post. It returns false if the queue is shut, except that it always accepts a job.
  * It wakes the loop inside the mutex, so that no wake-up comes after the queue was shut. */
 static bool push(struct posts *posts, struct post *post)
@@ -101,22 +106,21 @@ void posts_return(struct posts *posts, struct job *job)
 int posts_send(struct posts *posts, const struct request *request)
 {
 	size_t size = sizeof(struct posted_call) + request_size(request);
-	size_t bytes = size + request->arg_size;
 	struct posted_call *call;
 	int status = DW_ENOMEM;
 
-	if (!reserve(posts, bytes))
+	if (!reserve(posts, size + request->arg_size))
 		return DW_ELIMIT;
 	call = alloc_new(&posts->alloc, size);
 	if (call) {
 		call->posts = posts;
-		call->bytes = bytes;
+		call->bytes = size;
 		request_copy(request, call->request);
 		status = push(posts, &call->post) ? DW_OK : DW_ECLOSED;
 	}
 	if (status != DW_OK) {
 		alloc_free(&posts->alloc, call);
-		(void)atomic_fetch_sub(&posts->bytes, bytes);
+		posts_give_back(posts, size + request->arg_size);
 	}
 	return status;
 }
@@ -151,7 +155,7 @@ static void release(struct posted_call *call)
 {
 	struct posts *posts = call->posts;
 
-	(void)atomic_fetch_sub(&posts->bytes, call->bytes);
+	posts_give_back(posts, call->bytes);
 	alloc_free(&posts->alloc, call);
 }
 

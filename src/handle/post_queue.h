@@ -19,6 +19,10 @@ void posts_free(struct posts *);
  * It returns DW_OK, DW_ELIMIT, DW_ENOMEM or DW_ECLOSED. */
 int posts_send(struct posts *, const struct request *);
 
+/* posts_give_back counts bytes no longer that a request had as arg_size: call it when they are
+ * answered. Any thread may call it. */
+void posts_give_back(struct posts *, size_t bytes);
+
 /* posts_warn logs a warning about a call of another thread. Any thread may call it. It logs nothing
  * after posts_shut(), because the program's hooks may be gone. */
 void posts_warn(struct posts *, const dw_options *, const char *line);

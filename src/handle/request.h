@@ -28,7 +28,7 @@ struct request {
 	struct done done;
 	dw_post_fn fn; /* run: called with arg */
 	void *arg;
-	size_t arg_size; /* bytes of arg that count in the queue */
+	size_t arg_size; /* bytes of arg, which count until posts_give_back() */
 };
 
 /* request_check checks the arguments. It returns DW_OK or DW_EINVAL. With DW_EINVAL message

@@ -141,10 +141,11 @@ static void as_many_as_allowed(void **state)
 
 static void bad_calls_are_refused_as_a_whole(void **state)
 {
-	dw_timer timer = {.size = sizeof timer, .topic = "t"};
+	dw_timer timer = {.size = sizeof timer, .topic = "t"}, timers[FEW];
 	const char *id = "a";
 	struct told told = {0};
 	struct seen seen;
+	char ids[FEW][32];
 
 	(void)state;
 	seen_open(&seen, 0);
@@ -155,8 +156,13 @@ static void bad_calls_are_refused_as_a_whole(void **state)
 	assert_int_equal(dw_put_many(seen.d, &timer, 1, NULL, NULL), DW_EINVAL);
 	assert_int_equal(dw_cancel_many(seen.d, NULL, 1, heard_all, &told), DW_EINVAL);
 	assert_int_equal(dw_cancel_many(NULL, &id, 1, heard_all, &told), DW_EINVAL);
-	timer.size = 0;
-	assert_int_equal(dw_put_many(seen.d, &timer, 1, heard_all, &told), DW_EINVAL);
+	fill(timers, ids, FEW);
+	timers[0].size = sizeof &timers[0]; /* a mistake: the size of a pointer */
+	assert_int_equal(dw_put_many(seen.d, timers, FEW, heard_all, &told), DW_EINVAL);
+	fill(timers, ids, FEW);
+	timers[FEW - 1].size = 0;
+	assert_int_equal(dw_put_many(seen.d, timers, FEW, heard_all, &told), DW_EINVAL);
+	assert_non_null(strstr(dw_last_error(seen.d), "sizeof(dw_timer)"));
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 	assert_int_equal(told.calls, 0);
 }
@@ -237,6 +243,30 @@ static void another_thread_may_ask(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+/* Its bytes count until it is answered, and not only until it is begun. */
+static void unanswered_bulks_have_a_limit(void **state)
+{
+	struct told told = {0};
+	struct seen seen;
+	struct elsewhere elsewhere = {&seen, &told, -1};
+
+	(void)state;
+	seen_open(&seen, 1024);
+	run_elsewhere(&elsewhere); /* one is always accepted */
+	assert_int_equal(elsewhere.status, DW_OK);
+	run_elsewhere(&elsewhere);
+	assert_int_equal(elsewhere.status, DW_ELIMIT);
+	assert_int_equal(dw_turn(seen.d), DW_OK);
+	assert_int_equal(told.calls, 0);
+	run_elsewhere(&elsewhere);
+	assert_int_equal(elsewhere.status, DW_ELIMIT);
+	wait_for(&seen, &told, 1);
+	run_elsewhere(&elsewhere);
+	assert_int_equal(elsewhere.status, DW_OK);
+	wait_for(&seen, &told, 2);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static void close_answers(void **state)
 {
 	struct told told = {0};
@@ -282,6 +312,7 @@ int main(void)
 	    cmocka_unit_test(bad_calls_are_refused_as_a_whole),
 	    cmocka_unit_test(timers_of_a_later_version_are_read_to_their_end),
 	    cmocka_unit_test(another_thread_may_ask),
+	    cmocka_unit_test(unanswered_bulks_have_a_limit),
 	    cmocka_unit_test(close_answers),
 	    cmocka_unit_test(no_memory_begins_nothing),
 	};
