@@ -167,8 +167,8 @@ typedef struct dw_topic_info {
 	uint64_t waits;      /* why the due timers do not start, a dw_waits */
 	uint64_t on_purpose; /* how many due timers are paused, or wait for their batch */
 	/* Two places in the order of deadline and then generation: the first timer that the owner
-	 * has claimed and not started, and the last timer that is running; 0: there is none. So a
-	 * claimed timer waits if it is the first of these, or comes after both. */
+	 * has claimed and not started, and the last timer that is running; generation 0: there is
+	 * none. So a claimed timer waits if it is the first of these, or comes after both. */
 	dw_usec unstarted_due, started_due;
 	uint64_t unstarted_generation, started_generation;
 } dw_topic_info;

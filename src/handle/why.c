@@ -75,7 +75,7 @@ static bool is_started(const dw_info *info, const dw_topic_info *numbers)
 {
 	int first = compare(info, numbers->unstarted_due, numbers->unstarted_generation);
 
-	return numbers->unstarted_due == 0 || first < 0 ||
+	return numbers->unstarted_generation == 0 || first < 0 ||
 	       (first > 0 && compare(info, numbers->started_due, numbers->started_generation) <= 0);
 }
 

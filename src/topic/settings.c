@@ -29,7 +29,7 @@ enum {
 
 /* ---- The text ------------------------------------------------------------------------------ */
 
-enum kind { NUMBER_32, NUMBER_64, NUMBER_MOST, NUMBER_FIRST };
+enum kind { NUMBER_32, NUMBER_64, NUMBER_MOST, NUMBER_FIRST, NUMBER_PLACE };
 
 struct settings_field {
 	const char *word;
@@ -55,6 +55,10 @@ struct settings_field {
 	{                                                                                          \
 		word, offsetof(dw_topic_info, member), NUMBER_FIRST                                \
 	}
+#define PLACE(word, member)                                                                        \
+	{                                                                                          \
+		word, offsetof(dw_topic_info, member), NUMBER_PLACE                                \
+	}
 
 static const struct settings_field settings_fields[] = {
     SETTING("paused", paused),
@@ -74,7 +78,8 @@ static const struct settings_field settings_fields[] = {
 
 /* The numbers of a topic's timers, which an owner writes. The numbers of several owners are
  * combined to a sum (NUMBER), to the largest one (MOST), or to the smallest one that is not 0
- * (FIRST). Of the reasons in `waits` a smaller number is worse. */
+ * (FIRST). add_place() combines places (PLACE). Of the reasons in `waits` a smaller number is
+ * worse. */
 static const struct settings_field timer_fields[] = {
     NUMBER("pending", pending),    NUMBER("due", due),
     NUMBER("running", running),    NUMBER("done", done),
@@ -85,8 +90,8 @@ static const struct settings_field timer_fields[] = {
     MOST("took50", took_p50_us),   MOST("took99", took_p99_us),
     MOST("took100", took_max_us),  MOST("timed", timed),
     FIRST("waits", waits),         NUMBER("purpose", on_purpose),
-    FIRST("first", unstarted_due), FIRST("first_ver", unstarted_generation),
-    MOST("last", started_due),     MOST("last_ver", started_generation),
+    PLACE("first", unstarted_due), PLACE("first_ver", unstarted_generation),
+    PLACE("last", started_due),    PLACE("last_ver", started_generation),
 };
 
 /* The numbers of a topic's queue, which a store reports. */
@@ -221,6 +226,19 @@ static int64_t total(enum kind kind, int64_t one, int64_t other)
 	return one + other;
 }
 
+/* add_place keeps the earlier of two places in the order of deadline and generation, or the later
+ * one. Generation 0 is no place. */
+static void add_place(dw_usec *due, uint64_t *generation, dw_usec other_due,
+		      uint64_t other_generation, bool later)
+{
+	bool is_before = other_due < *due || (other_due == *due && other_generation < *generation);
+
+	if (other_generation == 0 || (*generation != 0 && is_before == later))
+		return;
+	*due = other_due;
+	*generation = other_generation;
+}
+
 void numbers_add(dw_topic_info *info, const char *text, size_t size)
 {
 	dw_topic_info added = {.size = sizeof added};
@@ -229,8 +247,13 @@ void numbers_add(dw_topic_info *info, const char *text, size_t size)
 	for (size_t i = 0; i < COUNT(timer_fields); i++) {
 		const struct settings_field *field = &timer_fields[i];
 
-		set(info, field, total(field->kind, get(info, field), get(&added, field)));
+		if (field->kind != NUMBER_PLACE)
+			set(info, field, total(field->kind, get(info, field), get(&added, field)));
 	}
+	add_place(&info->unstarted_due, &info->unstarted_generation, added.unstarted_due,
+		  added.unstarted_generation, false);
+	add_place(&info->started_due, &info->started_generation, added.started_due,
+		  added.started_generation, true);
 }
 
 /* ---- The ranges ---------------------------------------------------------------------------- */

@@ -22,8 +22,10 @@ struct due {
 	const struct timer *waiting; /* the first claimed timer that has not started */
 };
 
+/* note_oldest keeps the earlier deadline. One of 0 or less counts as 1, because 0 means none. */
 static void note_oldest(dw_usec due, dw_usec *oldest)
 {
+	due = due > 0 ? due : 1;
 	if (*oldest == 0 || due < *oldest)
 		*oldest = due;
 }
@@ -45,7 +47,7 @@ static struct due due_of(const struct topic *topic, dw_usec now)
 
 	due.others += ready ? topic->ready_count : 0;
 	if (overdue->count > 0)
-		due.oldest = overdue->first;
+		note_oldest(overdue->first, &due.oldest);
 	if (refused->count > 0)
 		note_oldest(refused->first, &due.oldest);
 	if (topic->waiting)

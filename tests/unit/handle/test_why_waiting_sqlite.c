@@ -17,7 +17,7 @@
 
 struct place {
 	char folder[TEMP_SIZE], url[TEMP_SIZE + 32];
-	dw_usec now;
+	_Atomic dw_usec now; /* the thread of the store reads it, too */
 	dw *owner, *client;
 	dw_verdict verdict;
 };
@@ -219,6 +219,25 @@ static void claimed_timer_runs_once_its_owner_has_told_so(void **state)
 	end(&place);
 }
 
+/* A deadline of 0 is an ordinary one. */
+static void timer_that_waits_for_a_worker_does_not_run(void **state)
+{
+	struct place place;
+
+	(void)state;
+	begin(&place);
+	assert_int_equal(dw_on(place.owner, "t", say, &place), DW_OK);
+	put(place.owner, "far", DW_DAYS(1));
+	pass(&place, DW_SECONDS(20));
+	place.verdict = DW_HOLD_UNSTARTED;
+	assert_int_equal(dw_at(place.owner, "t", "a", 0, NULL, 0), DW_OK);
+	pass(&place, DW_SECONDS(1));
+	assert_int_equal(dw_on(place.owner, "t", NULL, NULL), DW_OK);
+	pass(&place, DW_SECONDS(20));
+	(void)hears(&place, "a", DW_WAITS_WORKERS);
+	end(&place);
+}
+
 /* A due timer of a topic of which the owner has told no reason: it starts next, or is not read. */
 static void due_timer_without_a_reason_starts_next(void **state)
 {
@@ -275,6 +294,7 @@ int main(void)
 	    cmocka_unit_test(owner_that_tells_nothing_is_silent),
 	    cmocka_unit_test(missing_owner_is_told),
 	    cmocka_unit_test(claimed_timer_runs_once_its_owner_has_told_so),
+	    cmocka_unit_test(timer_that_waits_for_a_worker_does_not_run),
 	    cmocka_unit_test(due_timer_without_a_reason_starts_next),
 	    cmocka_unit_test(newer_timer_is_told),
 	    cmocka_unit_test(timer_that_became_a_message_is_one_of_its_queue),

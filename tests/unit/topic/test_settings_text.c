@@ -121,8 +121,11 @@ static void greatest_and_smallest_settings_are_taken(void **state)
 /* Several owners each have a part of a topic's timers. */
 static void numbers_of_several_owners_are_added(void **state)
 {
-	static const char one[] = "pending=3 due=1 oldest=500 started=10 late50=7 waits=4 first=50";
-	static const char other[] = "pending=4 oldest=400 done=2 late50=9 waits=2 last=60 timed=1";
+	static const char one[] = "pending=3 due=1 oldest=500 started=10 late50=7 waits=4 first=50"
+				  " first_ver=9 last=70 last_ver=5";
+	static const char other[] =
+	    "pending=4 oldest=400 done=2 late50=9 waits=2 last=60 last_ver=8 timed=1"
+	    " first=49 first_ver=12";
 	dw_topic_info info = {.waiting = 5};
 
 	(void)state;
@@ -138,8 +141,10 @@ static void numbers_of_several_owners_are_added(void **state)
 	assert_int_equal(info.late_p50_us, 9);
 	assert_int_equal(info.timed, 1);
 	assert_int_equal(info.waits, DW_WAITS_HANDLER);
-	assert_int_equal(info.unstarted_due, 50);
-	assert_int_equal(info.started_due, 60);
+	assert_int_equal(info.unstarted_due, 49);
+	assert_int_equal(info.unstarted_generation, 12);
+	assert_int_equal(info.started_due, 70);
+	assert_int_equal(info.started_generation, 5);
 	assert_int_equal(info.waiting, 5);
 }
 
