@@ -273,7 +273,7 @@ typedef enum dw_op_kind {
 /* CLAIM: a journal has made the generation, and the store may have another one. */
 #define DW_OP_PROVISIONAL 2048u
 /* TOPIC_SET: the other settings of the topic stay. Answer of a TOPIC_LIST: see CHANGES. Answer of a
- * SCAN: more timers may be behind it. */
+ * SCAN or DEAD_SCAN: more may be behind it. */
 #define DW_OP_PART 4096u
 /* TAKE: takes nothing. In the answer count 1: there may be a message. */
 #define DW_OP_LOOK 8192u

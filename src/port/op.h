@@ -57,7 +57,7 @@ static inline bool op_covers_shard(const dw_op *op, unsigned shard)
 	       (shard / 8 < op->body_size && set[shard / 8] & 1u << shard % 8);
 }
 
-/* op_looks returns how many timers a SCAN looks at, at most. */
+/* op_looks returns how many timers a SCAN, or letters a DEAD_SCAN, looks at, at most. */
 static inline size_t op_looks(const dw_op *op)
 {
 	return op->limit > DW_SCAN_LOOKS ? op->limit : DW_SCAN_LOOKS;

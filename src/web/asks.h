@@ -74,8 +74,8 @@ struct ask {
 /* The largest size of the data in a list. The list ends before it exceeds this size. If a single
  * row has more data than is left, the row is shown without it. */
 #define LIST_DATA_MAX ((size_t)1024 * 1024)
-/* A list of timers ends after the store has looked at this number of timers. The answer says how
- * far it has looked. */
+/* A list ends after the store has looked at this number of timers or dead letters. The answer says
+ * how far it has looked. */
 #define LIST_LOOKS 20000u
 
 /* The last answers, which the page shows while the store is away. */

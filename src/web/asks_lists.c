@@ -10,9 +10,9 @@
  * once. */
 enum { STEP_FIRST = 16, STEP_MAX = 127 };
 
-/* looks_enough returns true if the list must end because the store has looked at LIST_LOOKS timers.
- * The next step could look at some thousand more. The limit keeps a page cheap that is fetched
- * every 2 s. */
+/* looks_enough returns true if the list must end because the store has looked at LIST_LOOKS timers
+ * or letters. The next step could look at some thousand more. The limit keeps a page cheap that is
+ * fetched every 2 s. */
 static bool looks_enough(const struct ask *ask)
 {
 	return ask->list.next.looked + LIST_LOOKS / 4 > LIST_LOOKS;
@@ -65,14 +65,13 @@ static bool add_row(struct ask *ask, json_t *object, size_t size)
 static json_t *value_of_rows(const struct ask *ask, json_t *rows)
 {
 	const dw_cursor *next = &ask->list.next;
+	bool is_timers = ask->question.kind == ASK_TIMERS;
 	bool is_cut = !next->ended && looks_enough(ask);
+	json_int_t place = is_timers ? next->due : (json_int_t)next->generation;
 
-	if (ask->question.kind != ASK_TIMERS)
-		return json_pack("{s:o, s:o, s:b}", "letters", rows, "next", cursor_of(next),
-				 "lacks", ask->list.lacks);
-	return json_pack("{s:o, s:o, s:I, s:o, s:b}", "timers", rows, "next", cursor_of(next),
-			 "looked", (json_int_t)next->looked, "looked_to",
-			 is_cut ? json_integer(next->due) : json_null(), "lacks", ask->list.lacks);
+	return json_pack("{s:o, s:o, s:I, s:o, s:b}", is_timers ? "timers" : "letters", rows,
+			 "next", cursor_of(next), "looked", (json_int_t)next->looked, "looked_to",
+			 is_cut ? json_integer(place) : json_null(), "lacks", ask->list.lacks);
 }
 
 /* answer_rows answers with the rows, or with the failure. */

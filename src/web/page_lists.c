@@ -320,16 +320,19 @@ static void put_timer_row(struct html *html, const json_t *timer, dw_usec now)
 	html_put(html, "</tr>\n");
 }
 
-/* If the list has not looked at all timers, put_looks writes how far it has come. */
-static void put_looks(struct html *html, const struct web_page *page)
+/* If the list has not looked at all timers or letters, put_looks writes how far it has come, and
+ * returns true. */
+static bool put_looks(struct html *html, const struct web_page *page, bool is_timers)
 {
 	if (!json_is_integer(json_object_get(page->part, "looked_to")))
-		return;
+		return false;
 	html_put(html, "<p class=\"none\">Looked at ");
 	html_count(html, (uint64_t)page_integer(page->part, "looked"));
-	html_put(html, " timers, as far as ");
-	html_time(html, page_integer(page->part, "looked_to"), page->now);
+	html_put(html, is_timers ? " timers, as far as " : " dead letters");
+	if (is_timers)
+		html_time(html, page_integer(page->part, "looked_to"), page->now);
 	html_put(html, ". Next goes on from there.</p>\n");
+	return true;
 }
 
 /* If some shards cannot be read, put_lacks writes that their rows are missing, and returns true. */
@@ -348,7 +351,7 @@ static void put_timer_list(struct html *html, const struct web_page *page)
 {
 	const json_t *timers = json_object_get(page->part, "timers");
 
-	put_looks(html, page);
+	(void)put_looks(html, page, true);
 	(void)put_lacks(html, page); /* the other timers follow */
 	if (json_array_size(timers) == 0) {
 		html_put(html, "<p class=\"none\">No timers.</p>\n");
@@ -440,11 +443,13 @@ void page_show_dead(struct html *html, const struct web_page *page)
 		page_refused(html, page);
 		return;
 	}
-	lacks = put_lacks(html, page);
+	lacks = put_looks(html, page, false);
+	lacks |= put_lacks(html, page);
 	if (json_array_size(letters) == 0) {
 		if (!lacks)
 			html_put(html, "<p class=\"none\">No dead letters: everything could be "
 				       "delivered.</p>\n");
+		put_rest(html, page, 0, false);
 		return;
 	}
 	html_put(html, "<div class=\"scroll\" role=\"region\" aria-label=\"Dead letters\" "

@@ -1,6 +1,8 @@
 /* Dead letters: set aside, listed, made timers again, dropped. */
 #include "contract/contract.h"
 
+#include <stdio.h>
+
 #include "support/cmocka.h"
 
 static dw_op *about_dead(dw_op_kind kind, const char *id, uint64_t generation, dw_usec due)
@@ -109,6 +111,37 @@ static void dead_scan_goes_by_pages_and_topics(void **state)
 	op = ask_done(&c->owner, op);
 	assert_int_equal(op->row_count, 0);
 	ask_free(op);
+}
+
+/* A topic without letters among very many: a step looks at some of them, and the next goes on. */
+static void dead_scan_of_a_topic_goes_by_steps(void **state)
+{
+	enum { LETTERS = 2 * DW_SCAN_LOOKS + 100 };
+	struct contract *c = *state;
+	dw_cursor after = {0};
+	unsigned flags, steps = 0;
+	char id[16];
+
+	for (unsigned i = 0; i < LETTERS; i++) {
+		(void)snprintf(id, sizeof id, "%u", i);
+		(void)bury(c, id, DW_REASON_LATE);
+	}
+	do {
+		dw_op *op = about_dead(DW_OP_DEAD_SCAN, NULL, 0, 0);
+
+		op->after = after;
+		op->topic = "another";
+		op = ask_done(&c->owner, op);
+		assert_int_equal(op->status, DW_OK);
+		assert_int_equal(op->row_count, 0);
+		assert_in_range(op->after.looked - after.looked, 1, 2 * DW_SCAN_LOOKS);
+		after = op->after;
+		flags = op->flags;
+		ask_free(op);
+		steps++;
+	} while (flags & DW_OP_PART);
+	assert_in_range(steps, 2, 5);
+	assert_in_range(after.looked, LETTERS, LETTERS + 1000);
 }
 
 static void requeue_makes_the_next_generation_of_it(void **state)
@@ -249,6 +282,7 @@ const struct contract_case contract_dead[] = {
     CONTRACT_CASE(dead_scan_shows_what_was_buried_in_that_order, false),
     CONTRACT_CASE(dead_scan_of_an_id_shows_its_last_letter, false),
     CONTRACT_CASE(dead_scan_goes_by_pages_and_topics, false),
+    CONTRACT_CASE(dead_scan_of_a_topic_goes_by_steps, false),
     CONTRACT_CASE(requeue_makes_the_next_generation_of_it, false),
     CONTRACT_CASE(requeue_replaces_nothing_and_needs_a_letter, false),
     CONTRACT_CASE(dead_letters_of_one_id_are_told_by_their_generation, false),

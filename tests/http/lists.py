@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import urllib.parse
@@ -331,6 +332,43 @@ def test_searches_look_at_some_thousand_timers(place):
 def test_redis_searches_look_at_some_thousand_timers(place):
     place.use_redis()
     return searches_look_at_some_thousand_timers(place)
+
+
+def test_searches_look_at_some_thousand_letters(place):
+    """Only the last one of very many has the topic."""
+    count = 40000
+    place.run("import", lines=[{"id": topic, "topic": topic, "at": "2020-01-01T00:00:00Z",
+                                "late_after": "1s"} for topic in ("many", "one")])
+    owner = place.owner()
+    await_that(lambda: place.json("stats")[0]["dead"] == 2, "dead letters")
+    owner.child.terminate()
+    owner.child.wait()
+    store = sqlite3.connect(place.store[len("sqlite:"):])
+    columns = [name for _, name, *_ in store.execute("PRAGMA table_info(dead)")][1:]
+    store.execute("UPDATE dead SET number = number + %d" % count)
+    store.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                  " INSERT INTO dead SELECT i, %s FROM n, dead WHERE id = 'many'" %
+                  (count, ", ".join(columns)))
+    store.execute("DELETE FROM dead WHERE number > %d AND id = 'many'" % count)
+    store.commit()
+    store.close()
+    server = Server(place, *ANY)
+    got, after, looked = [], "", []
+    while after is not None:
+        page = json.loads(patient(server, "/api/v1/dead?topic=one" + after))
+        got += page["letters"]
+        looked.append(page["looked"])
+        assert (page["looked_to"] is None) == (page["next"] is None), page
+        after = page["next"] and "&after=" + page["next"]
+    assert [one["id"] for one in got] == ["one"] and max(looked) <= 20000, (got, looked)
+    assert sum(looked) == count + 1, looked
+    first = patient(server, "/dead?topic=one").decode()
+    assert " dead letters. Next goes on from there" in first, first
+    assert "everything could be delivered" not in first, first
+    assert pages(server, "/dead?topic=one")[1] == ["one"]
+    assert [one["id"] for one in place.json("dead", "list", "--topic", "one")] == ["one"]
+    assert "dropped 1\n" == place.run("dead", "drop", "--all", "--topic", "one")
+    return "looked at %s" % looked
 
 
 def look_why(place, server, one, word, again=None):

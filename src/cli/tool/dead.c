@@ -118,12 +118,14 @@ static void read_page(struct dead *dead, const char *topic, size_t limit)
 {
 	const dw_dead_select select = {
 	    .size = sizeof select, .topic = topic, .partial = dead->letters == NULL};
-	const dw_cursor *after = dead->cursor.started ? &dead->cursor : NULL;
+	const dw_cursor after = dead->cursor;
 	int status;
 
 	dead->count = 0;
 	dead->noted = 0;
-	status = dw_dead_list(dead->d, &select, after, limit, dead_page_answered, dead);
+	dead->cursor.ended = 1; /* unless an answer comes */
+	status = dw_dead_list(dead->d, &select, after.started ? &after : NULL, limit,
+			      dead_page_answered, dead);
 	if (status != DW_OK)
 		worsen(dead, complain(exit_of(status), "%s", why(dead->d, status)));
 	else
@@ -175,7 +177,7 @@ static void treat_all(struct dead *dead, bool drops, const char *topic)
 		for (size_t i = 0; i < dead->noted; i++)
 			treat(dead, drops, dead->letters[i].id, dead->letters[i].generation);
 		worsen(dead, session_sync(dead->d));
-	} while (dead->code != EXIT_STORE && dead->count > 0 && !dead->cursor.ended);
+	} while (dead->code != EXIT_STORE && !dead->cursor.ended);
 	(void)printf("%s %" PRIu64 "\n", drops ? "dropped" : "requeued",
 		     dead->done); /* session_close() reports a failed write */
 }

@@ -64,7 +64,7 @@ void dead_letters_show(struct engine *engine, const struct call *call)
 	for (const dw_row *row = op->rows; row; row = row->next, count++)
 		letters[count] = letter_of(row, page.topics[count]);
 	next.lacks = (op->flags & DW_OP_LACKS) != 0;
-	next.ended = op->id || op->row_count < op->limit;
+	next.ended = op->id || (op->row_count < op->limit && !(op->flags & DW_OP_PART));
 	lister.fn(engine->env.handle, DW_OK, letters, count, &next, lister.user);
 }
 

@@ -103,6 +103,7 @@ static dw_row *letter_row(struct timer_table *table, const struct dead_letter *l
 void table_scan_dead(struct timer_table *table, dw_op *op)
 {
 	const struct dead_letter *letter = table->dead.first;
+	uint64_t last = op->after.looked + op_looks(op);
 	dw_row **tail = &op->rows;
 
 	if (op->id) {
@@ -116,9 +117,14 @@ void table_scan_dead(struct timer_table *table, dw_op *op)
 	while (letter && op->after.started && letter->number <= op->after.generation)
 		letter = letter->after;
 	for (; letter && op->row_count < op->limit; letter = letter->after) {
+		if (op->after.looked == last) {
+			op->flags |= DW_OP_PART;
+			return;
+		}
+		op->after = (dw_cursor){
+		    .generation = letter->number, .started = 1, .looked = op->after.looked + 1};
 		if (op->topic && strcmp(op->topic, letter->topic) != 0)
 			continue;
-		op->after = (dw_cursor){.generation = letter->number, .started = 1};
 		if (!op_add_row(&table->alloc, op, &tail, letter_row(table, letter)))
 			return;
 	}

@@ -1,13 +1,15 @@
 #include "store/sqlite/dead_letters.h"
 
+#include <string.h>
+
 #include "base/reason.h"
 #include "port/op.h"
 #include "store/sqlite/heal/newer.h"
 #include "store/sqlite/bind.h"
 #include "timer/record.h"
 
-/* The columns of a dead letter that follow the columns of its timer. */
-enum { COLUMN_NUMBER = 13, COLUMN_REASON = 14, COLUMN_AT = 15 };
+/* Columns of a dead letter: one of its timer's columns, and those that follow them. */
+enum { COLUMN_TOPIC = 2, COLUMN_NUMBER = 13, COLUMN_REASON = 14, COLUMN_AT = 15 };
 
 int sqlite_dead_add(struct sqlite_session *session, const dw_op *op,
 		    const struct life_record *record)
@@ -145,25 +147,40 @@ static int last_of(struct sqlite_session *session, dw_op *op)
 	return sqlite_db_finish(dead.statement, SQLITE_ROW);
 }
 
+/* is_wanted returns true if the letter in the statement's row has the topic of the scan. */
+static bool is_wanted(const dw_op *op, sqlite3_stmt *statement)
+{
+	const char *topic =
+	    op->topic ? (const char *)sqlite3_column_text(statement, COLUMN_TOPIC) : NULL;
+
+	return !op->topic || (topic && strcmp(op->topic, topic) == 0);
+}
+
 int sqlite_dead_scan(struct sqlite_session *session, dw_op *op)
 {
 	sqlite3_stmt *statement = statement_of(session, SQL_DEAD_SCAN);
 	uint64_t after = op->after.started ? op->after.generation : 0;
+	uint64_t last = op->after.looked + op_looks(op);
 	dw_row **tail = &op->rows;
 	int code;
 
 	if (op->id)
 		return last_of(session, op);
 	code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)after);
-	code = code ? code : bind_text(statement, 2, op->topic);
-	code = code ? code : sqlite3_bind_int64(statement, 3, limit_of(op));
+	code = code ? code : sqlite3_bind_int64(statement, 2, (sqlite3_int64)op_looks(op) + 1);
 	if (code != SQLITE_OK)
 		return code;
-	while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (op->row_count < op->limit && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (op->after.looked == last) {
+			op->flags |= DW_OP_PART;
+			break;
+		}
 		op->after = (dw_cursor){
 		    .generation = (uint64_t)sqlite3_column_int64(statement, COLUMN_NUMBER),
-		    .started = 1};
-		if (!op_add_row(&session->alloc, op, &tail, copy(session, statement)))
+		    .started = 1,
+		    .looked = op->after.looked + 1};
+		if (is_wanted(op, statement) &&
+		    !op_add_row(&session->alloc, op, &tail, copy(session, statement)))
 			break;
 	}
 	return sqlite_db_finish(statement, code);

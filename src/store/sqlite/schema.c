@@ -124,7 +124,7 @@ static const char *const sql[SQL_COUNT] = {
     [SQL_DEAD_FIND] = "SELECT " DEAD " FROM dead WHERE id = ?1 AND (?2 = 0 OR generation = ?2)"
 		      " ORDER BY generation DESC LIMIT 1",
     [SQL_DEAD_SCAN] = "SELECT " DEAD " FROM dead WHERE number > ?1"
-		      " AND (?2 IS NULL OR topic = ?2) ORDER BY number LIMIT ?3",
+		      " ORDER BY number LIMIT ?2",
     [SQL_DEAD_DROP] = "DELETE FROM dead WHERE (?1 IS NULL OR id = ?1)"
 		      " AND (?2 = 0 OR generation = ?2)",
     [SQL_DEAD_CLEAR] = "DELETE FROM dead",

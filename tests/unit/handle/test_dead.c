@@ -40,16 +40,22 @@ static void on_page(dw *d, int status, const dw_dead *letters, size_t count, con
 		page->next = *next;
 }
 
-static struct page list(struct harness *h, const dw_cursor *after, size_t limit)
+static struct page list_selected(struct harness *h, const dw_dead_select *select,
+				 const dw_cursor *after, size_t limit)
 {
 	struct page page = {.status = 1};
 
-	assert_int_equal(engine_dead_list(h->engine, &arguments_all_letters, after, limit,
-					  (struct dead_lister){on_page, &page}),
-			 DW_OK);
+	assert_int_equal(
+	    engine_dead_list(h->engine, select, after, limit, (struct dead_lister){on_page, &page}),
+	    DW_OK);
 	harness_turn(h);
 	assert_int_equal(page.status, DW_OK);
 	return page;
+}
+
+static struct page list(struct harness *h, const dw_cursor *after, size_t limit)
+{
+	return list_selected(h, &arguments_all_letters, after, limit);
 }
 
 /* die: a timer that is too late; set aside at once. */
@@ -149,6 +155,29 @@ static void list_goes_by_pages_in_order_of_death(void **state)
 	page = list(h, &page.next, 1);
 	assert_int_equal(page.count, 0);
 	assert_int_equal(page.next.ended, 1);
+	harness_free(h);
+}
+
+/* A page looks at some letters only, so one without letters may have a page behind it. */
+static void list_of_a_topic_goes_on_after_an_empty_page(void **state)
+{
+	static const dw_dead_select other = {.size = sizeof other, .topic = "other"};
+	struct harness *h = harness_new();
+	struct page page;
+	char id[16];
+
+	(void)state;
+	for (unsigned i = 0; i < DW_SCAN_LOOKS + 1; i++) {
+		(void)snprintf(id, sizeof id, "%u", i); /* it fits */
+		die(h, id);
+	}
+	page = list_selected(h, &other, NULL, LETTERS_MAX);
+	assert_int_equal(page.count, 0);
+	assert_int_equal(page.next.ended, 0);
+	page = list_selected(h, &other, &page.next, LETTERS_MAX);
+	assert_int_equal(page.count, 0);
+	assert_int_equal(page.next.ended, 1);
+	assert_int_equal(page.next.looked, DW_SCAN_LOOKS + 1);
 	harness_free(h);
 }
 
@@ -345,6 +374,7 @@ int main(void)
 	    cmocka_unit_test(late_timer_is_listed_with_all_it_was),
 	    cmocka_unit_test(retries_end_among_the_dead_letters_and_begin_anew),
 	    cmocka_unit_test(list_goes_by_pages_in_order_of_death),
+	    cmocka_unit_test(list_of_a_topic_goes_on_after_an_empty_page),
 	    cmocka_unit_test(requeue_delivers_once_more_at_its_time),
 	    cmocka_unit_test(requeue_leaves_a_live_timer_alone),
 	    cmocka_unit_test(drop_forgets_one_or_all),

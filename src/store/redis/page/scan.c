@@ -6,8 +6,8 @@
  * letter's number is its score, because the letter itself may be damaged.
  *
  * Each stream tells how far it has looked. The scan returns a row when no stream can have an
- * earlier one. When a scan has looked at DW_SCAN_LOOKS timers, it is answered with the rows that it
- * has, and later continues after the place that all streams have passed.
+ * earlier one. When a scan has looked at DW_SCAN_LOOKS timers or letters, it is answered with the
+ * rows that it has, and later continues after the place that all streams have passed.
  *
  * After its answer a scan is kept for a moment, with the rows that it has read ahead, because the
  * next page is usually asked for at once. */
@@ -178,20 +178,34 @@ static dw_row **tail_of(dw_op *op)
 	return tail;
 }
 
-/* stop_early returns true if the scan has looked at enough timers and can continue later from a
- * known place. */
+/* pass moves the scan's place behind all rows with a lower score than `floor`. It returns false if
+ * the place is there already. */
+static bool pass(struct scan *scan, int64_t floor)
+{
+	bool letters = scan->kind == DW_OP_DEAD_SCAN;
+	dw_cursor *last = &scan->last;
+	int64_t place = floor - 1;
+
+	if (floor <= 1) /* no score is below 1 */
+		return false;
+	if (last->started && place <= (letters ? (int64_t)last->generation : last->due))
+		return false;
+	*last = letters ? (dw_cursor){.generation = (uint64_t)place, .started = 1}
+			: (dw_cursor){.due = place, .generation = INT64_MAX, .started = 1};
+	return true;
+}
+
+/* stop_early returns true if the scan has looked at enough rows and can continue later from a known
+ * place. */
 static bool stop_early(struct scan *scan)
 {
 	dw_op *op = scan->op;
-	dw_cursor *last = &scan->last;
-	int64_t floor = floor_of(scan);
-	dw_cursor place = {.due = floor - 1, .generation = INT64_MAX, .started = 1};
+	bool passes;
 
 	if (!filter_leaves_out(&scan->filter) || scan->looked - scan->told < DW_SCAN_LOOKS)
 		return false;
-	if (floor > 1 && (!last->started || place.due > last->due)) /* no score is below 1 */
-		*last = place;
-	else if (op->row_count == 0)
+	passes = pass(scan, floor_of(scan));
+	if (!passes && op->row_count == 0)
 		return false;
 	op->flags |= DW_OP_PART;
 	return true;

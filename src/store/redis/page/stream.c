@@ -140,6 +140,7 @@ static bool take_letters(struct redis_store *store, struct stream *stream,
 {
 	const struct reply *items = reply->items;
 
+	stream->scan->looked += reply->count / 3;
 	for (size_t i = 0; i < reply->count; i += 3) {
 		dw_row *row = letter_row(store, stream->shard, items + i);
 

@@ -57,7 +57,7 @@ struct scan {
 	dw_cursor last; /* the last row that the scan has returned */
 	dw_usec at;
 	dw_usec since;   /* when the scan began to read */
-	uint64_t looked; /* how many timers the pages have looked at */
+	uint64_t looked; /* how many timers or letters the pages have looked at */
 	uint64_t told;   /* how many of `looked` the answers have reported */
 	unsigned under_way;
 	size_t rows_under_way; /* how many rows the commands under way ask for */
