@@ -9,7 +9,7 @@
 void sharded_open(struct viewer *viewer, const struct redis_server *server, const char *name)
 {
 	char url[TEMP_SIZE + 16];
-	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(2)};
+	dw_options options = {.store = url, .name = name, .lease_us = DW_SECONDS(4)};
 
 	(void)snprintf(url, sizeof url, "unix://%s", server->path);
 	if (viewer_open(viewer, &options) != DW_OK)
@@ -47,14 +47,13 @@ int sharded_put(struct viewer *viewer, unsigned shard, unsigned number)
 
 int sharded_outlast_lease(const struct viewer *viewer, unsigned shard)
 {
-	enum { COUNT = 30 }; /* timers, every 100 ms */
 	int before = viewer->starts;
 
-	for (int i = 1; i <= COUNT; i++) {
+	for (int i = 1; i <= OUTLAST_TIMERS; i++) {
 		assert_int_equal(
 		    dw_after(viewer->d, "t", sharded_id(shard, 90), DW_MILLISECONDS(100), NULL, 0),
 		    DW_OK);
 		viewer_await(viewer, &viewer->starts, before + i);
 	}
-	return COUNT;
+	return OUTLAST_TIMERS;
 }

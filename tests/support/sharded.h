@@ -7,7 +7,7 @@
 
 enum { SHARDS = 16, EACH = 4, TIMERS = SHARDS * EACH };
 
-/* sharded_open opens an owner with a lease of 2 s and a handler of the topic "t". */
+/* sharded_open opens an owner with a lease of 4 s and a handler of the topic "t". */
 void sharded_open(struct viewer *, const struct redis_server *, const char *name);
 
 /* sharded_id returns the id with this number in the shard. The next call overwrites it. */
@@ -20,6 +20,7 @@ int sharded_put(struct viewer *, unsigned shard, unsigned number);
 
 /* sharded_outlast_lease fires timers of the shard, one after the other, for longer than the lease.
  * It returns the number of these timers. */
+enum { OUTLAST_TIMERS = 50 }; /* every 100 ms */
 int sharded_outlast_lease(const struct viewer *, unsigned shard);
 
 #endif

@@ -125,13 +125,13 @@ static void only_its_timers_wait(const char *end, unsigned shard)
 	assert_no_other_trouble(&viewer);
 	assert_waiting(&viewer, EACH);
 	give_back(shard, end);
-	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	viewer_await(&viewer, &viewer.starts, TIMERS + OUTLAST_TIMERS);
 	viewer_await(&viewer, &viewer.events[DW_EVENT_RECOVERED], 2);
 	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
 	assert_no_other_trouble(&viewer);
 	await_recovered(&viewer);
 	viewer_sync(&viewer, DW_OK);
-	assert_int_equal(viewer.starts, TIMERS + 30);
+	assert_int_equal(viewer.starts, TIMERS + OUTLAST_TIMERS);
 	assert_waiting(&viewer, 0);
 	viewer_close(&viewer);
 }
@@ -246,7 +246,7 @@ static void timers_are_written_again_if_the_key_is_deleted(void **state)
 	viewer_await(&viewer, &viewer.starts, TIMERS - EACH);
 	(void)sharded_outlast_lease(&viewer, 8);
 	command("DEL %s", 7, "m");
-	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	viewer_await(&viewer, &viewer.starts, TIMERS + OUTLAST_TIMERS);
 	assert_int_equal(viewer.events[DW_EVENT_SHARD_BACK], 1);
 	assert_no_other_trouble(&viewer);
 	viewer_close(&viewer);
@@ -266,7 +266,7 @@ static void owner_closes_meanwhile(void **state)
 	viewer_close(&viewer);
 	give_back(7, "m");
 	sharded_open(&viewer, &server, name);
-	viewer_await(&viewer, &viewer.starts, TIMERS + 30);
+	viewer_await(&viewer, &viewer.starts, TIMERS + OUTLAST_TIMERS);
 	viewer_close(&viewer);
 }
 
