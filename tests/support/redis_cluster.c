@@ -1,13 +1,13 @@
 #include "support/redis_cluster.h"
 
-#include <arpa/inet.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "support/free_port.h"
 
 #define TRIES 6000 /* the number of tries, every 10 ms: much more than a loaded machine needs */
 
@@ -33,21 +33,6 @@ static redisReply *ask(const struct redis_server *server, const char *format, ..
 	return reply;
 }
 
-/* write_free_port writes a port that was free a moment ago. */
-static void write_free_port(char ret_port[8])
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-		give_up("no free port");
-	(void)close(fd); /* the socket only served to find a port */
-	(void)snprintf(ret_port, 8, "%u", (unsigned)ntohs(address.sin_port));
-}
-
 static void start_node(struct redis_cluster *cluster, unsigned number)
 {
 	const char *const options[] = {"--cluster-enabled",
@@ -63,7 +48,7 @@ static void start_node(struct redis_cluster *cluster, unsigned number)
 				       NULL};
 	redisReply *reply;
 
-	write_free_port(cluster->ports[number]);
+	(void)snprintf(cluster->ports[number], sizeof cluster->ports[number], "%u", free_port());
 	memcpy(cluster->options[number], options, sizeof options);
 	redis_server_start(&cluster->servers[number], true, cluster->options[number]);
 	reply = ask(&cluster->servers[number], "CLUSTER MYID");

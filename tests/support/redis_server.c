@@ -1,6 +1,5 @@
 #include "support/redis_server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -16,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "support/free_port.h"
 
 #define WORDS_MAX 64
 #define CONFIG "redis.conf"
@@ -38,22 +39,6 @@ static void fail(const struct redis_server *server, const char *what)
 	if (system(command) != 0)
 		(void)fprintf(stderr, "redis_server: and it has no log\n");
 	abort();
-}
-
-/* free_port returns a port that was free a moment ago. If another process takes it meanwhile, the
- * caller tries another port. */
-static unsigned free_port(const struct redis_server *server)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t size = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-		fail(server, "no free port");
-	(void)close(fd); /* the socket only served to find a port */
-	return ntohs(address.sin_port);
 }
 
 /* exec_server runs in the child, and becomes the server. */
@@ -154,7 +139,7 @@ static void start_anew(struct redis_server *server, bool tcp)
 		write_config(server);
 	temp_file(server->path, server->folder, "socket");
 	for (int i = 0; i < STARTS_MAX; i++) {
-		server->port = tcp ? free_port(server) : 0;
+		server->port = tcp ? free_port() : 0;
 		if (try_start(server))
 			return;
 	}

@@ -2,14 +2,13 @@
  * timers of this shard wait, all others fire. */
 #include "support/cmocka.h"
 
-#include <arpa/inet.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "durawheel/durawheel.h"
+#include "support/free_port.h"
 #include "support/sharded.h"
 
 enum { MOVING = 7 };
@@ -41,26 +40,11 @@ static void tell(const struct node *node, const char *format, const char *word, 
 	freeReplyObject(ask(node, format, word, slot));
 }
 
-/* write_free_port writes a port that was free a moment ago. */
-static void write_free_port(char *ret_port, size_t size)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t length = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-	(void)close(fd);
-	(void)snprintf(ret_port, size, "%u", (unsigned)ntohs(address.sin_port));
-}
-
 static void start_node(struct node *node)
 {
 	redisReply *reply;
 
-	write_free_port(node->bus, sizeof node->bus);
+	(void)snprintf(node->bus, sizeof node->bus, "%u", free_port());
 	node->options[0] = "--cluster-enabled";
 	node->options[1] = "yes";
 	node->options[2] = "--cluster-port";
