@@ -1,37 +1,48 @@
 /* The engine is made of parts. Each part's header declares the part's functions, and its struct if
  * it has one. Only the part changes its struct; others read it, or call the part.
  *
- * A part calls only parts on lower lines. When something concerns a higher part, the part notes it
- * in a struct or returns it. The turn, which calls all other parts, passes it on. From the top:
+ * A part calls only parts above it in this list, or before it in its line. When something concerns
+ * a part below, the part notes it in a struct or returns it. The turn passes it on.
  *
- *	engine, turn, check, why        from new to free; the steps of a turn; the invariants; what
- *	                                one timer waits for
- *	answers                         which part an answer of the store is for
- *	ownership, fire                 gaining and losing the store; timers that are due
- *	answers_change, answers_delivery   answers to the API's changes, to claims and verdicts
- *	recovery, restore, registry,    reading what others wrote, writing what the store lost;
- *	giving                          the settings of topics; giving a shard to another peer
- *	batches, messages, takes        due timers gather for one call of a handler, or become
- *	                                messages of a queue; taking messages
- *	workers, notify                 jobs for worker threads; calling the program back
- *	changes, maintenance, learn     put, cancel, move, settle; purge, check; rows read
- *	delivery, clock_steps           a handler starts and ends; the wall clock was set
- *	zones                           the rules of a zone have changed
- *	modes                           a put is made, and merged with what is stored
- *	claim, suspended                claiming ahead of the deadline; timers wait for their shard
- *	loss                            the timers of a lost shard
- *	lifecycle                       what a timer does next
- *	queries, dead_letters           get, list, status; dead letters
- *	calls, urgent                   calls of the API; operations that firing waits for
- *	damaged, report                 rows that cannot be trusted; the counters
- *	occurrences                     of recurring timers: the first, the next, the missed
- *	trouble, lease                  the store fails; may a handler start
- *	shards, walk, handlers          whose the shards are, and which are refused; handlers
- *	submit                          queues to the store
- *	timers, pages                   timers in memory; what a page shows
- *	events, patience, schedule, lead, arguments
- *	crowd                           timers of one moment, sorted
- *	rules                           of recurring timers: parsed, with their zones
+ *	events.c, arguments.c         notices for the program; the arguments of calls
+ *	pages.c, take_show.c          what a page shows, or a take
+ *	says.c                        what a handler says beside its verdict
+ *	patience.c, lead.c, late.c    how long calls wait; how early a claim is made; claims before
+ *	crowd.c, schedule.c           timers of one moment, sorted; a wheel of timers
+ *	walk.c, reading.c             a walk over all timers; which shards are being read
+ *	rules.c                       of recurring timers: parsed, with their zones
+ *	put_off.c, timers.c           retries that wait for too long; timers in memory
+ *	submit.c                      queues to the store
+ *	handlers.c, lease.c, why.c    handlers; may one start; what one timer waits for
+ *	check.c                       the invariants
+ *	shards.c                      whose the shards are, and which are refused
+ *	sharing.c, report_shards.c    what a peer notices of all peers; shards in the report
+ *	topic_numbers.c, report.c     the numbers of topics; the counters
+ *	occurrences.c                 of recurring timers: the first, the next, the missed
+ *	message_op.c, urgent.c        a timer becomes a message; operations that firing waits for
+ *	zones.c                       the rules of a zone have changed
+ *	calls.c, registry.c           calls of the API; the settings of topics
+ *	damaged.c, queries.c          rows that cannot be trusted; get, list, status
+ *	dead_letters.c, facts.c       dead letters; what servers say of themselves
+ *	giving.c, members.c           giving a shard to another peer; who shares the store
+ *	take_calls.c, take_find.c     which take is called; the topics of a take
+ *	takes.c                       taking messages
+ *	lifecycle.c                   what a timer does next
+ *	loss.c, suspended.c           the timers of a lost shard; timers wait for their shard
+ *	maintenance.c, learn.c        purge, check; rows read
+ *	modes.c, changes.c            a put, merged with what is stored; put, cancel, move, settle
+ *	derive.c                      what a clock far ahead computed is computed again
+ *	delivery.c, messages.c        a handler starts and ends; due timers become messages
+ *	workers.c, batches.c          jobs of worker threads; timers gather for one handler call
+ *	notify.c                      calling the program back
+ *	recovery.c, restore.c         reading what others wrote; writing what the store lost
+ *	ownership.c                   gaining and losing the store
+ *	answers_change.c              answers to the API's changes
+ *	answers_delivery.c            answers to claims and verdicts
+ *	fire.c, claim.c               timers that are due; claiming ahead of the deadline
+ *	clock_steps.c, trouble.c      the wall clock was set; the store fails
+ *	answers.c                     which part an answer of the store is for
+ *	turn.c, engine.c              the steps of a turn; from new to free
  *
  * Invariants (engine_check): every timer of the index is in the place that its state says; a busy
  * timer has one operation under way and no other timer has one; calls wait only behind an

@@ -1,12 +1,13 @@
-/* The Redis store: a list of its parts. Each file of this folder is one part and calls only parts
- * above it in this list:
+/* The Redis store. A part calls only parts above it in this list, or before it in its line:
  *
  *	shape.c      what the reply to each command may be
- *	value.c      a timer as bytes;  rows.c  lists of timers;  script.h  lua/, in the program
- *	shard.c      one shard: its keys, and which ids belong to it
+ *	value.c      a timer as bytes;  rows.c  lists of timers
+ *	redis_scripts.c  lua/, made by the build;  script.c  one script of it
  *	log.c        warnings for the program's log
+ *	why_list.c   a message with a list of troubles
  *	node.c       a server and its connection: commands out, replies in
- *	nodes.c      all nodes
+ *	shard.c      one shard: its keys, and which ids belong to it
+ *	nodes.c      all nodes;  shown.c  the nodes, as dw_get_node() shows them
  *	tombstone.c  ids whose deletion was seen in the last minute
  *	script_call.c  calls of the scripts, and what a refusal means
  *	rights.c     does the server let us run scripts?
@@ -26,23 +27,32 @@
  *	misplaced.c  timers in a shard to which they do not belong
  *	session.c    the handshake of a shard on a new connection
  *	release.c    gives leases back
- *	lease.c      the leases: acquired, renewed, lost
  *	member.c, quota.c  the record of a peer, and how many shards each should have
- *	member_list.c  the list of the peers
- *	member_numbers.c  the numbers that peers report
+ *	member_list.c  the list of the peers;  member_numbers.c  the numbers that they report
  *	sharing.c    what a peer reports to its engine about all peers
- *	members.c    this peer: it enters itself into the list, and takes shards
+ *	taking.c, members.c  this peer: it takes shards, and enters itself into the list
+ *	inbox.c      the inbox of the clients
+ *	wake_channel.c  subscribes to the wake channels
+ *	consumers.c  hears which consumer a push calls
+ *	replicas.c   asks whether the replicas have the changes of the held answers
+ *	named.c, sentinels_why.c, sentinels.c  which server is used: a majority of the Sentinels
+ *	             names it
+ *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster_notes.c, cluster.c  the nodes of a
+ *	             cluster, and which has which slot
  *	copies_differ.c  which copy of settings counts, and which shards have another
  *	topic_copies.c  the copies of the settings of topics that every shard has
+ *	queue_call.c  calls of the scripts of queues
+ *	message_row.c, values.c  messages as rows; the values that a reply left out
+ *	taken.c, verdicts.c  takes of messages, and the answers to them
  *	topic_calls.c  topics: their settings;  queues.c  the messages of queue topics
+ *	letter.c, ends.c  a dead letter; what became of an id: its remembered end, its letter
  *	topics.c     which operations of topics may be sent
- *	ends.c       what became of an id: its remembered end, its dead letter
- *	inbox.c      the inbox of the clients
+ *	lease.c      the leases: acquired, renewed, lost
  *	restore.c    rebuilds a shard that was emptied or set back; gives the ownership up
  *	give.c       gives a shard to another peer
  *	repair.c     compares the entries of the sorted sets with the values
  *	walk.c       reads a shard page by page
- *	letter.c, stream.c, scan.c  pages in order over all shards
+ *	stream.c, scan.c  pages in order over all shards
  *	due.c        counts what is due in spans of time
  *	audit.c      reads overdue timers, in no order
  *	later.c      operations on every shard wait until all before them are sent
@@ -50,15 +60,6 @@
  *	facts.c      what the servers report about themselves
  *	namespace.c  operations on every shard: status, purge, report, drop of all dead letters
  *	reshard.c    the shards, and their replacement by another number of them
- *	wake_channel.c  subscribes to the wake channels
- *	why_list.c   a message with a list of troubles
- *	named.c, sentinels_why.c, sentinels.c  which server is used: a majority of the Sentinels
- *	             names it
- *	cluster_text.c, cluster_votes.c, cluster_why.c, cluster_notes.c, cluster.c  the nodes of a
- *	             cluster, and which has which slot
- *	shown.c      the nodes, as dw_get_node() shows them
- *	consumers.c  hears which consumer a push calls
- *	replicas.c   asks whether the replicas have the changes of the held answers
  *	dispatch.c   which shard sends next
  *	submit.c     takes operations over from the engine
  *	store.c      the functions that the engine calls, and the turn
