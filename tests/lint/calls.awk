@@ -1,16 +1,30 @@
 # The law of floors for calls: an object needs symbols of its own floor or lower ones, and neither
 # files nor folders need each other in a circle. A header's inline function counts for the file that
 # includes it.
-# Input: nm -A -P of objects that are named like their sources, src/base/alloc.c.o.
+# A core.h that says "calls only parts above it" lists all parts of its folder, and each needs only
+# symbols of those before it in the list.
+# Input: the lists, src/engine/core.h: *\ttimers.c  what it does; then nm -A -P of objects that are
+# named like their sources, src/base/alloc.c.o.
 # Output: file:line: what; what would be right.
 
 function folder(path) { return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : "." }
 
 function say(file, what, right) { print file ":1: " what "; " right }
 
+$1 ~ /\/core\.h:$/ {
+	listed = folder($1)
+	while (match($0, /[a-z_0-9]+\.c/)) {
+		place[listed, substr($0, RSTART, RLENGTH)] = ++places
+		$0 = substr($0, RSTART + RLENGTH)
+	}
+	has_list[listed] = 1
+	next
+}
+
 {
 	file = $1
 	sub(/\.o:$/, "", file)
+	files[file] = 1
 	if ($3 == "U" || $3 == "w") needs[file, $2] = 1
 	else if ($3 ~ /^[A-TV-Z]$/) definer[$2] = file
 }
@@ -28,6 +42,39 @@ function judge_floor(from, to, symbol,    own, other) {
 	if (own >= 0 && other > own)
 		say(from, "floor " own " needs " symbol " of " to ", which is on floor " other,
 		    "note it in a state of its own that the higher part reads")
+}
+
+# place_of returns the place of a file in the list of `listed`, and marks it as found.
+function place_of(file,    key) {
+	key = listed SUBSEP substr(file, match(file, /[^\/]*$/))
+	if (!(key in place)) return 0
+	found[key] = 1
+	return place[key]
+}
+
+function list_over(file) {
+	while (file ~ /\//) if ((file = folder(file)) in has_list) return file
+	return ""
+}
+
+# judge_place: calls go up in the list.
+function judge_place(from, to, symbol) {
+	listed = list_over(from)
+	if (listed == "" || listed != list_over(to) || !place_of(from)) return
+	if (place_of(from) < place_of(to))
+		say(listed "/core.h", from " needs " symbol " of " to ", which stands below it",
+		    "list each part below all that it calls")
+}
+
+function judge_lists(    file, key, part) {
+	for (file in files)
+		if ((listed = list_over(file)) != "" && !place_of(file))
+			say(listed "/core.h", "does not list " file,
+			    "list it below all that it calls")
+	for (key in place) {
+		split(key, part, SUBSEP)
+		if (!(key in found)) say(part[1] "/core.h", "lists " part[2], "it is no part")
+	}
 }
 
 # visit finds the strongly connected parts (Tarjan); more than one node in one is a circle.
@@ -78,7 +125,9 @@ END {
 		if (floor_folder(folder(from)) != floor_folder(folder(to)))
 			edge(floor_folder(folder(from)), floor_folder(folder(to)), part[2])
 		judge_floor(from, to, part[2])
+		judge_place(from, to, part[2])
 	}
+	judge_lists()
 	for (node in nodes)
 		if (!(node in seen)) visit(node)
 	tell()

@@ -87,10 +87,18 @@ symbols()
 		sed 's|^redis_scripts|store/redis/&|'
 }
 
+# lists: the lines of each core.h that lists its parts in the order of their calls.
+lists()
+{
+	files_named src -- core.h | with_files grep -l 'calls only parts above it' |
+		with_files grep -H $'^ \\*\t' || true
+}
+
 check_calls()
 {
 	[[ -n $build ]] || return 0
 	{
+		lists
 		symbols "$build/src/CMakeFiles/durawheel_objects.dir" | sed 's|^|src/|'
 		symbols "$build/tests/sim/CMakeFiles/sim.dir" | sed 's|^|tests/sim/|'
 		symbols "$build/tests/model/CMakeFiles/journal_model.dir" |

@@ -183,6 +183,25 @@ plant_graph()
 	plant src/engine/b.c 'int g(void)' '{' '}'
 	build
 	expect src/store/a.c:1 'floor 3 needs g of src/engine/b.c' "$tree/build"
+	plant src/engine/core.h '/* A part calls only parts above it in this list:' \
+		$' *\ta.c  first;  b.c  second' $' *\tc.c, d.c  more */'
+	plant src/engine/a.c 'int a(void)' '{' '	return b();' '}'
+	plant src/engine/b.c 'int b(void)' '{' '}'
+	plant src/engine/c.c 'int c(void)' '{' '	return a();' '}'
+	plant src/engine/d.c 'int d(void)' '{' '}'
+	build
+	expect src/engine/core.h:1 'src/engine/a.c needs b of src/engine/b.c' "$tree/build"
+	plant src/engine/core.h '/* A part calls only parts above it in this list:' \
+		$' *\ta.c  first, and only */'
+	plant src/engine/a.c 'int a(void)' '{' '}'
+	plant src/engine/b.c 'int b(void)' '{' '}'
+	build
+	expect src/engine/core.h:1 'does not list src/engine/b.c' "$tree/build"
+	plant src/engine/core.h '/* A part calls only parts above it in this list:' \
+		$' *\ta.c, b.c */'
+	plant src/engine/a.c 'int a(void)' '{' '}'
+	build
+	expect src/engine/core.h:1 'lists b.c; it is no part' "$tree/build"
 	plant tests/lint/exceptions.txt '# why' 'src/base/b.c in a circle'
 	build
 	expect tests/lint/exceptions.txt:2 'has no "in a circle"' "$tree/build"
