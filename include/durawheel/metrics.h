@@ -51,6 +51,7 @@ DW_API int dw_metrics(dw *, char *text, size_t size, size_t *ret_size);
  *
  *	DW_OK        it fires, or it is a client
  *	DW_EOWNED    it is a standby, and another process has the store
+ *	DW_ELIMIT    it is a peer that waits, because 50 processes share the store
  *	DW_EBUSY     it is an owner that still loads its timers. A peer: at first, and later if
  *	             that takes more than 10 s. Or it is a standby, and the store has not told it
  *	             yet who the owner is.
