@@ -143,7 +143,7 @@ typedef enum dw_event_kind {
 	DW_EVENT_STORE_SLOW = 5,    /* no answer for 50 ms, to puts 500 ms. At most every 10 s */
 	/* The store fails or cannot be reached: status and message say why. Once in each outage. */
 	DW_EVENT_STORE_FAILED = 6,
-	DW_EVENT_STORE_BACK = 7, /* the store answers again, and has failed nothing for 1 s */
+	DW_EVENT_STORE_BACK = 7, /* it answers again; if only some calls failed: none for 1 s */
 	DW_EVENT_FAILED = 8,     /* an operation without a callback failed: id, status */
 	/* A stored timer is damaged, or is stored under another timer's id. It does not fire.
 	 * Without an id: an index of the file was damaged and is rebuilt, or a part of the store
