@@ -80,9 +80,9 @@ DW_API int dw_ended_get(dw *, const char *id, dw_ended_fn, void *user);
 /* dw_set_result stores a result of the handler, for programs that ask for the end of its timer. The
  * result is kept if the verdict is DW_DONE and the end is kept. The last call counts, and size 0
  * takes an earlier call back. The bytes are copied. token, and who may make the call when: as for
- * dw_set_why(). DW_EINVAL: there are more than DW_RESULT_MAX bytes; data is NULL; or token is NULL,
- * and no handler runs here, or a batch's handler runs. DW_ESTALE, DW_ENOMEM, DW_ETHREAD: as for
- * dw_set_why(). */
+ * dw_set_why(). DW_EINVAL: there are more than DW_RESULT_MAX bytes; data is NULL and size is not 0;
+ * or token is NULL, and no handler runs here, or a batch's handler runs. DW_ESTALE, DW_ENOMEM,
+ * DW_ETHREAD: as for dw_set_why(). */
 DW_API int dw_set_result(dw *, const dw_token *token, const void *data, size_t size);
 
 #ifdef __cplusplus
