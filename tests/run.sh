@@ -88,12 +88,12 @@ threads+='|posted_max|queue_answers|queues_sqlite_redis|redis_link(_server)?|rul
 threads+='|sqlite_(existing|index|locker|messages|mount|reads)|standby_sqlite'
 threads+='|store_sqlite(_files|_full|_gone|_log|_share|_wake)?|testing'
 threads+='|threads(_ends)?|topics|workers(_restart)?'
-without_stores='api|modes|crowds|state_table|out_of_memory.*|contract_memory'
+without_stores='api|modes|crowds|out_of_memory.*|contract_memory'
 
 # valgrind, in --all: what waits for a redis-server mostly, and has limits to that, is left out, and
 # what is very many of the same. ASan sees them.
 not_slowly='dead_limit|contract_redis|calendar_oracle|crashes_sqlite|journal_cut'
-not_slowly+='|redis_(link_server|model|scripts|commands|mend|ousted|layout|one|open|out|set_back)'
+not_slowly+='|redis_(link_server|scripts|commands|ousted|layout|one|open|out|set_back)'
 not_slowly+='|redis_(shape|tls)'
 
 # quick_series: debug is the only build.
@@ -112,9 +112,9 @@ whole_series()
 	asan_tests=(-LE 'lint|abi|consumer|crash' -E 'cli_(redis|exec|import|run)|selftest')
 	release_tests=(-LE 'lint|abi|cli|consumer|crash|http')
 	tsan_alone='wheel|state_table|crash_(redis|cancel)|replay_killed'
-	tsan_alone+='|redis_(scripts|model|mend|layout|one|open|ou|gather|reply|where)'
+	tsan_alone+='|redis_(scripts|layout|one|open|ou|gather|reply)'
 	tsan_alone+='|test_(api_drive|bad_.*|calendar_.*|contract_(memory|table)|crashes_sqlite|crc'
-	tsan_alone+='|dead(_limit)?|engine_.*|rule(_.*)?|store_sqlite_damage'
+	tsan_alone+='|dead(_limit)?|engine_.*|rule|store_sqlite_damage'
 	tsan_alone+='|history|loop|record|rng|standby|usec|utf8|when|whole)$'
 	tsan_tests=(-LE 'lint|abi|consumer|cli|http|sim' -E "$tsan_alone")
 	no_sqlite_tests=(-LE 'lint|cli|crash')

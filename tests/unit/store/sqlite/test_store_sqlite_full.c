@@ -1,8 +1,6 @@
 /* The SQLite store on a full disk: who spends the reserve, and who is told. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -230,13 +228,3 @@ int main(void)
 	faulty_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

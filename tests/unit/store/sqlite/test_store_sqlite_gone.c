@@ -2,8 +2,6 @@
  * find again, and what is brought back is used again. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -311,13 +309,3 @@ int main(void)
 	faulty_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

@@ -2,8 +2,6 @@
  * background, so that it stays short. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -132,13 +130,3 @@ int main(void)
 	faulty_install();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif

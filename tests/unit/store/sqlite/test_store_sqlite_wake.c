@@ -1,8 +1,6 @@
 /* How an owner learns of what a client wrote: by FILE-wake at once, and without it all the same. */
 #include "support/cmocka.h"
 
-#if DW_WITH_SQLITE
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -280,13 +278,3 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	print_message("skipped: built without SQLite\n");
-	return 0;
-}
-
-#endif
