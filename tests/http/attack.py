@@ -384,7 +384,8 @@ def test_hosts_of_other_machines(place):
     token = "Authorization: Bearer " + TOKEN
     file = place.file("token", TOKEN)
     places = [("0.0.0.0", "127.0.0.2", "127.0.0.3")]
-    if has_ipv6():
+    ipv6 = has_ipv6()
+    if ipv6:
         places += [("[::]", "127.0.0.2", "127.0.0.3"), ("[::]", "[::1]", "[::2]")]
     for listen, own, other in places:
         server = Server(place, "--http", listen + ":0", "--token-file", file)
@@ -396,7 +397,7 @@ def test_hosts_of_other_machines(place):
         for host in other, other + port, own + ":1", own + ".", "evil.example", "xx" + own:
             assert server.ask("/metrics", headers=[token], host=host).status == 421, host
             assert server.ask("/healthz", host=host).status == 200, host
-    return "ok, %d addresses" % len(places)
+    return "ok, %d addresses" % len(places) if ipv6 else "NOT TESTED: there is no IPv6 here"
 
 
 def test_origins(place):
