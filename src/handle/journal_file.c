@@ -1,4 +1,5 @@
 /* Lists and drops the rows of a journal's file, without the store in Redis. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -123,6 +124,17 @@ static int each_row(struct opened *opened, void (*fn)(const dw_row *, void *user
 	return status;
 }
 
+/* stopped writes why the file was not read or changed to its end, and returns the status. */
+static int stopped(char *message, const char *path, int status, uint64_t dropped)
+{
+	char before[48] = "";
+
+	if (dropped > 0)
+		(void)snprintf(before, sizeof before, "rows dropped: %" PRIu64 ", then ", dropped);
+	(void)message_refuse(message, "%.120s: %s%s", path, before, dw_strerror(status));
+	return status;
+}
+
 /* ---- Listing ------------------------------------------------------------------------------- */
 
 struct journal_lister {
@@ -187,19 +199,22 @@ int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint64_t *re
 {
 	struct journal_lister lister = {.fn = fn, .user = user};
 	char unread[DW_MESSAGE_SIZE];
+	char *message = ret_message ? ret_message : unread;
 	struct opened opened;
 	int status;
 
 	if (!fn)
-		return message_refuse(ret_message ? ret_message : unread, "the function is NULL");
-	status = open_file(&opened, path, DW_CLIENT, ret_message ? ret_message : unread);
+		return message_refuse(message, "the function is NULL");
+	status = open_file(&opened, path, DW_CLIENT, message);
 	if (status != DW_OK)
 		return status;
 	status = each_row(&opened, journal_file_row, &lister);
 	close_file(&opened);
+	if (status != DW_OK)
+		return stopped(message, path, status, 0);
 	if (ret_damaged)
 		*ret_damaged = lister.damaged;
-	return status;
+	return DW_OK;
 }
 
 /* ---- Dropping ------------------------------------------------------------------------------ */
@@ -237,17 +252,24 @@ static int drop_all(struct opened *opened, uint64_t *count)
 int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count, char *ret_message)
 {
 	char unread[DW_MESSAGE_SIZE];
+	char *message = ret_message ? ret_message : unread;
 	struct opened opened;
 	uint64_t count = 0;
-	int status = open_file(&opened, path, DW_OWNER, ret_message ? ret_message : unread);
+	int status = open_file(&opened, path, DW_OWNER, message);
 
 	if (status != DW_OK)
 		return status;
 	status = id ? drop_one(&opened, *id ? id : ORIGIN_ID, &count) : drop_all(&opened, &count);
 	close_file(&opened);
+	if (id && status == DW_ENOENT) {
+		message[0] = '\0'; /* only a missing file has words */
+		return status;
+	}
+	if (status != DW_OK)
+		return stopped(message, path, status, count);
 	if (ret_count)
 		*ret_count = count;
-	return status;
+	return DW_OK;
 }
 
 #else
