@@ -55,7 +55,8 @@ static bool word_at(lua_State *lua, int at, struct bytes *ret_word)
 static void check_keys(const struct keyspace *keyspace, int count, const struct bytes *words)
 {
 	bool has_none = bytes_are(words[0], "TIME") || bytes_are(words[0], "PUBLISH");
-	bool has_many = bytes_are(words[0], "UNLINK") || bytes_are(words[0], "DEL");
+	bool has_many = bytes_are(words[0], "UNLINK") || bytes_are(words[0], "DEL") ||
+			bytes_are(words[0], "EXISTS");
 
 	for (int i = 1; i < (has_none ? 1 : has_many ? count : count < 2 ? count : 2); i++) {
 		int k = 0;

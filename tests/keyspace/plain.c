@@ -262,7 +262,9 @@ static bool run_hgetall(const struct call *call)
 	return true;
 }
 
-/* scan returns everything at once, as Redis does for small keys. */
+/* scan returns everything at once, as Redis does for small keys. Of MATCH it knows patterns like
+ * "r:*", the only ones that the scripts use. Redis and fnmatch() differ in what "[^" means, and
+ * fnmatch() ends at a NUL. */
 static bool scan(const struct call *call, enum kind kind)
 {
 	const char *pattern = NULL;
@@ -292,6 +294,11 @@ static bool run_zscan(const struct call *call)
 	return scan(call, KIND_SORTED);
 }
 
+static bool adds_up(int64_t number, int64_t step)
+{
+	return step < 0 ? number >= INT64_MIN - step : number <= INT64_MAX - step;
+}
+
 static bool run_hincrby(const struct call *call)
 {
 	struct keyspace *keyspace = call->keyspace;
@@ -309,6 +316,8 @@ static bool run_hincrby(const struct call *call)
 	value = key_value(key, call->words[2]);
 	if (value.at && !integer_of(value, &number))
 		return answer_error(call, "ERR hash value is not an integer");
+	if (!adds_up(number, step))
+		return answer_error(call, "ERR increment or decrement would overflow");
 	size = snprintf(text, sizeof text, "%" PRId64, number + step);
 	key = key_make(keyspace, call->words[1], KIND_HASH);
 	(void)key_set(keyspace, key, call->words[2],

@@ -5,6 +5,8 @@
 
 #define NOT_A_FLOAT "ERR min or max is not a float"
 #define NOT_A_STRING "ERR min or max not valid string range item"
+#define LIMIT_BY_PLACE                                                                             \
+	"ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX"
 #define NOT_AN_INTEGER "ERR value is not an integer or out of range"
 
 static const struct bytes nothing = {NULL, 0};
@@ -256,6 +258,10 @@ static bool read_options(const struct call *call, struct range *range)
 			return answer_syntax(call);
 		}
 	}
+	if (range->by == BY_PLACE && range->limit != -1)
+		return answer_error(call, LIMIT_BY_PLACE);
+	if (range->by == BY_PLACE) /* Redis ignores LIMIT N -1 here */
+		range->offset = 0;
 	return true;
 }
 

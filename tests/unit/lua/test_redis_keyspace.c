@@ -2,7 +2,10 @@
  * and, from time to time, everything that is stored must be the same. */
 #include "keyspace/both.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/ask.h"
 #include "support/cmocka.h"
@@ -97,6 +100,22 @@ static void keyspace_lease_and_session_end_by_its_clock(void **state)
 	keyspace_free(both.keyspace);
 }
 
+static void compare_texts(const char *const *texts, size_t count)
+{
+	static struct both both;
+
+	memset(&both, 0, sizeof both);
+	both_open(&both);
+	for (size_t i = 0; i < count; i++) {
+		both_begin(&both, "EVAL");
+		both_text(&both, texts[i]);
+		both_text(&both, "0");
+		reply_free(both_call(&both));
+	}
+	both_compare(&both);
+	both_close(&both);
+}
+
 /* What a script computes with, and what EVAL makes of the values that it returns. */
 static void numbers_and_answers_are_those_of_redis(void **state)
 {
@@ -136,17 +155,60 @@ static void numbers_and_answers_are_those_of_redis(void **state)
 	    "return {bit.bxor(2^32 - 1, 1), bit.bxor(-1, 5), bit.bnot(0), bit.rshift(-1, 8)}",
 	    "local t = {} for i = 1, 5 do t[i] = i end return {unpack(t, 2, 4)}",
 	};
-	static struct both both;
 
 	(void)state;
-	both_open(&both);
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		both_begin(&both, "EVAL");
-		both_text(&both, texts[i]);
-		both_text(&both, "0");
-		reply_free(both_call(&both));
+	compare_texts(texts, sizeof texts / sizeof *texts);
+}
+
+static void arguments_are_refused_as_by_redis(void **state)
+{
+	static const char *const texts[] = {
+	    "return redis.call('ZADD', 'z', 1, 'a', 2, 'b', 3, 'c')",
+	    "return redis.call('ZRANGE', 'z', 0, -1, 'LIMIT', 1, 1)",
+	    "return redis.call('ZRANGE', 'z', 0, -1, 'LIMIT', 1, -1)",
+	    "return redis.call('ZRANGE', 'none', 0, -1, 'LIMIT', 0, 1)",
+	    "return redis.call('ZRANGE', 'z', 'x', -1, 'LIMIT', 0, 1)",
+	    "return redis.call('ZREVRANGE', 'z', 0, -1, 'LIMIT', 0, 1)",
+	    "return redis.call('ZRANGE', 'z', 0, 9, 'BYSCORE', 'LIMIT', 1, 1)",
+	    "return redis.call('HINCRBY', 'h', 'up', '9223372036854775806')",
+	    "return redis.call('HINCRBY', 'h', 'up', 2)",
+	    "return {redis.call('HINCRBY', 'h', 'up', 1), redis.call('HGET', 'h', 'up')}",
+	    "return redis.call('HINCRBY', 'h', 'down', '-9223372036854775808')",
+	    "return redis.call('HINCRBY', 'h', 'down', -1)",
+	    "return redis.call('HINCRBY', 'h', 'down', '9223372036854775807')",
+	};
+
+	(void)state;
+	compare_texts(texts, sizeof texts / sizeof *texts);
+}
+
+/* touch_another_key runs a script that asks for a second key, which is not in its KEYS. */
+static void touch_another_key(void)
+{
+	static const struct patch patch = {"topic_list", "call('EXISTS', LEASE)",
+					   "call('EXISTS', LEASE, 'elsewhere')"};
+	static struct both both;
+
+	both_twin(&both);
+	keyspace_load(both.keyspace);
+	keyspace_plant(both.keyspace, &patch, 1);
+	(void)alone(&both, "topic_list", "[][1]", "OK"); /* it does not return */
+}
+
+static void key_beyond_the_first_must_be_declared(void **state)
+{
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		(void)close(STDERR_FILENO); /* the words of the keyspace */
+		touch_another_key();
+		_exit(0);
 	}
-	both_close(&both);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
 int main(void)
@@ -154,6 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keyspace_lease_and_session_end_by_its_clock),
 	    cmocka_unit_test(numbers_and_answers_are_those_of_redis),
+	    cmocka_unit_test(arguments_are_refused_as_by_redis),
+	    cmocka_unit_test(key_beyond_the_first_must_be_declared),
 	    cmocka_unit_test(keyspace_random_calls_are_the_servers),
 	};
 
