@@ -222,6 +222,7 @@ static void end_of_a_cancelled_delivery_is_its_verdict(void **state)
 	(void)state;
 	begin(&trial, NULL, DW_HOLD);
 	assert_int_equal(put(&trial, 0, 0), DW_OK);
+	assert_int_equal(dw_set_result(trial.d, &trial.token, NULL, 0), DW_OK);
 	assert_int_equal(dw_set_result(trial.d, &trial.token, "held", 4), DW_OK);
 	assert_int_equal(dw_cancel(trial.d, "a", NULL, NULL), DW_OK);
 	assert_int_equal(dw_settle(trial.d, &trial.token, DW_DONE, -1, NULL, NULL), DW_OK);
