@@ -24,8 +24,8 @@ int command_topic(const struct options *options)
 /* ---- Settings ------------------------------------------------------------------------------ */
 
 /* number_of reads a whole number from 0 to `most`. Returns EXIT_DONE, or complains. */
-static int number_of(const struct options *options, enum option_id id, const char *name,
-		     uint32_t most, uint32_t *ret_number)
+static int number_of(const struct options *options, enum option_id id, uint32_t most,
+		     uint32_t *ret_number)
 {
 	const char *text = options->value[id];
 	char *rest;
@@ -36,7 +36,7 @@ static int number_of(const struct options *options, enum option_id id, const cha
 	number = strtoul(text, &rest, 10);
 	if (*text < '0' || *text > '9' || *rest || number > most)
 		return complain(EXIT_USAGE, "--%s \"%.40s\": write a number from 0 to %" PRIu32,
-				name, text, most);
+				options_name(id), text, most);
 	*ret_number = (uint32_t)number;
 	return EXIT_DONE;
 }
@@ -51,12 +51,12 @@ static int span_of(const struct options *options, enum option_id id, dw_usec *re
 static int read_times(const struct options *options, dw_topic_settings *settings)
 {
 	uint32_t retries = DW_RETRIES_MAX, jitter = 20;
-	int code = number_of(options, OPT_RETRIES, "retries", 255, &retries);
+	int code = number_of(options, OPT_RETRIES, 255, &retries);
 
 	if (code == EXIT_DONE)
-		code = number_of(options, OPT_JITTER, "jitter", 100, &jitter);
+		code = number_of(options, OPT_JITTER, 100, &jitter);
 	if (code == EXIT_DONE)
-		code = number_of(options, OPT_FACTOR, "factor", 10, &settings->backoff_factor);
+		code = number_of(options, OPT_FACTOR, 10, &settings->backoff_factor);
 	if (code == EXIT_DONE)
 		code = span_of(options, OPT_BACKOFF, &settings->backoff_first_us);
 	if (code == EXIT_DONE)
@@ -84,7 +84,7 @@ static int read_overflow(const struct options *options, dw_overflow *overflow)
 static int read_queue(const struct options *options, dw_topic_settings *settings)
 {
 	const char *hide = options->value[OPT_HIDE];
-	int code = number_of(options, OPT_MAX, "max", DW_QUEUE_MAX, &settings->max);
+	int code = number_of(options, OPT_MAX, DW_QUEUE_MAX, &settings->max);
 
 	if (options->value[OPT_QUEUE])
 		settings->queue = 1;
@@ -171,12 +171,12 @@ static int read_change(const struct options *options, dw_topic_settings *setting
 
 /* check_range complains if the duration is outside the range. 0 and negative values have special
  * meanings and are allowed. Returns EXIT_DONE, or complains. */
-static int check_range(const char *option, dw_usec span, dw_usec least, dw_usec most,
+static int check_range(enum option_id id, dw_usec span, dw_usec least, dw_usec most,
 		       const char *range)
 {
 	if (span <= 0 || (span >= least && span <= most))
 		return EXIT_DONE;
-	return complain(EXIT_USAGE, "topic set: %s is not %s", option, range);
+	return complain(EXIT_USAGE, "topic set: --%s is not %s", options_name(id), range);
 }
 
 /* check_change refuses settings that the library would refuse as well. Its own messages name the
@@ -189,16 +189,16 @@ static int check_change(const dw_topic_settings *to)
 		return complain(EXIT_USAGE,
 				"topic set: --max, --overflow, --expire and --hide are of a "
 				"queue, and the topic is none: it needs --queue");
-	code = check_range("--backoff", to->backoff_first_us, 0, DW_DAYS(1), "0 to 1 day");
+	code = check_range(OPT_BACKOFF, to->backoff_first_us, 0, DW_DAYS(1), "0 to 1 day");
 	if (code == EXIT_DONE)
-		code = check_range("--backoff-max", to->backoff_max_us, 0, DW_DAYS(30),
+		code = check_range(OPT_BACKOFF_MAX, to->backoff_max_us, 0, DW_DAYS(30),
 				   "0 to 30 days");
 	if (code == EXIT_DONE)
-		code = check_range("--time-limit", to->limit_us, 0, DW_DAYS(1), "0 to 1 day");
+		code = check_range(OPT_TIME_LIMIT, to->limit_us, 0, DW_DAYS(1), "0 to 1 day");
 	if (code == EXIT_DONE)
-		code = check_range("--keep", to->keep_us, 0, DW_DAYS(90), "0 to 90 days");
+		code = check_range(OPT_KEEP, to->keep_us, 0, DW_DAYS(90), "0 to 90 days");
 	if (code == EXIT_DONE)
-		code = check_range("--hide", to->hide_us, DW_SECONDS(1), DW_HOURS(12),
+		code = check_range(OPT_HIDE, to->hide_us, DW_SECONDS(1), DW_HOURS(12),
 				   "1 s to 12 h, 0 or never");
 	return code;
 }
