@@ -172,3 +172,21 @@ test_ended_says_how_to_requeue() {
 		expect 0 durawheel show -- "$id"
 	done
 }
+
+# A damaged letter cannot be requeued: its bytes are not those of the timer.
+test_ended_says_how_to_drop_a_damaged_letter() {
+	expect 0 durawheel add --topic t --id it --in 0 --data 'damage me!'
+	damage 'damage me'
+	expect 0 durawheel run --until-idle
+	expect 3 durawheel show it
+	grep -q "^dead $time, CORRUPT, .*, damaged: it can only be dropped$" out
+	grep -qx 'to drop  *durawheel dead drop it' out
+	expect 3 durawheel why it
+	grep -qx 'dead letter  *damaged: it can only be dropped' out
+	grep -qx 'waits for  *nothing: it is dead' out
+	sed -n 's/^command  *//p' out >commands
+	is_counted commands 1
+	expect 0 sh ./commands
+	expect 3 durawheel why it
+	says 'it: no such timer'
+}

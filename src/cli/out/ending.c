@@ -83,13 +83,22 @@ static void write_letter_words(struct ending *ending, const dw_dead *letter)
 	       letter->attempt);
 }
 
-/* write_command writes the command that requeues the dead letter. */
-static void write_command(struct ending *ending, const char *id)
+const char *ending_letter_words(const dw_dead *letter)
+{
+	if (letter->damaged)
+		return "damaged: it can only be dropped";
+	return letter->newer ? "of a newer durawheel, which can requeue it" : "it can be requeued";
+}
+
+void ending_letter_command(const dw_dead *letter, char ret_command[ENDING_COMMAND_SIZE])
 {
 	char word[TEXT_SHELL_SIZE];
 
-	(void)snprintf(ending->command, sizeof ending->command, "durawheel dead requeue %s",
-		       text_shell_word(id, word)); /* the text always fits */
+	ret_command[0] = '\0';
+	if (letter->damaged || !letter->newer)
+		(void)snprintf(ret_command, ENDING_COMMAND_SIZE, "durawheel dead %s %s",
+			       letter->damaged ? "drop" : "requeue",
+			       text_shell_word(letter->id, word)); /* the text always fits */
 }
 
 void ending_keep_letter(struct ending *ending, const dw_dead *letter)
@@ -103,12 +112,10 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 		json_decref(ending_take(ending)); /* out of memory */
 	}
 	ending->is_known = true;
-	if (letter->damaged)
-		append(ending, ", damaged: it can only be dropped");
-	else if (letter->newer)
-		append(ending, ", of a newer durawheel, which can requeue it");
-	else
-		write_command(ending, letter->id);
+	ending->is_damaged = letter->damaged;
+	if (letter->damaged || letter->newer)
+		append(ending, ", %s", ending_letter_words(letter));
+	ending_letter_command(letter, ending->command);
 	(void)snprintf(ending->reason, sizeof ending->reason, "%s",
 		       letter->why ? letter->why : ""); /* the text always fits */
 }
@@ -122,7 +129,8 @@ void ending_print(const struct ending *ending)
 	if (*ending->reason)
 		table_row_text("why", ending->reason, strlen(ending->reason));
 	if (*ending->command)
-		table_row_text("to requeue", ending->command, strlen(ending->command));
+		table_row_text(ending->is_damaged ? "to drop" : "to requeue", ending->command,
+			       strlen(ending->command));
 }
 
 json_t *ending_take(struct ending *ending)

@@ -14,6 +14,8 @@
 	"no such timer: it never was, or its end is not kept; \"durawheel topic set TOPIC --keep " \
 	"7d\" keeps ends"
 
+#define ENDING_COMMAND_SIZE (TEXT_SHELL_SIZE + 32)
+
 /* The end of a timer. If all bytes are zero, no end is known, and times are in UTC. */
 struct ending {
 	const struct local_zone *zone;
@@ -27,8 +29,8 @@ struct ending {
 	char result[DW_RESULT_MAX];
 	size_t result_size;
 	char reason[DW_WHY_MAX + 1]; /* why a dead letter failed; "" for other timers */
-	/* The command that requeues a dead letter. It is "" if no command can. */
-	char command[TEXT_SHELL_SIZE + 32];
+	bool is_damaged;
+	char command[ENDING_COMMAND_SIZE]; /* of ending_letter_command(); "" for other timers */
 };
 
 /* ending_keep stores the end that the library has answered. ending_keep_letter stores a dead
@@ -38,8 +40,13 @@ void ending_keep(struct ending *, const dw_ended *);
 void ending_keep_letter(struct ending *, const dw_dead *);
 
 /* ending_print prints the words and the result on stdout. For a dead letter it also prints why the
- * timer died and how to requeue it. */
+ * timer died and how to requeue it. A damaged letter can only be dropped. */
 void ending_print(const struct ending *);
+
+/* ending_letter_words returns what can be done with a dead letter. ending_letter_command writes the
+ * command that does it. It writes "" if only a newer durawheel can do it. */
+const char *ending_letter_words(const dw_dead *);
+void ending_letter_command(const dw_dead *, char ret_command[ENDING_COMMAND_SIZE]);
 
 /* ending_take returns the object, which the caller then owns. ending_free frees an object that
  * nobody took. */

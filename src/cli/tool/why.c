@@ -35,6 +35,7 @@ struct story {
 	json_t *waiting; /* what the timer waits for; NULL: nothing */
 	char waits_for[WAITING_SIZE], command[WAITING_COMMAND_SIZE];
 	const char *advice;
+	char letter_command[ENDING_COMMAND_SIZE]; /* for the dead letter; "" if there is none */
 	char absent[ABSENT_SIZE]; /* where to look for an id about which the store knows nothing */
 };
 
@@ -101,8 +102,8 @@ static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t
 		     dw_reason_name(letter->reason), letter->attempt, letter->retries);
 	if (letter->why)
 		note(story, "last said", 0, "%s", letter->why);
-	note(story, "dead letter", 0, "%s",
-	     letter->damaged ? "damaged: it can only be dropped" : "it can be requeued");
+	note(story, "dead letter", 0, "%s", ending_letter_words(letter));
+	ending_letter_command(letter, story->letter_command);
 	if (story->has_end)
 		return;
 	story->state = end_name(DW_END_DEAD);
@@ -260,21 +261,16 @@ static void print_entry(const struct story *story, const json_t *entry)
 
 static void print_advice(const struct story *story)
 {
-	char word[TEXT_SHELL_SIZE], command[TEXT_SHELL_SIZE + 32];
+	const char *command = story->waiting ? story->command : story->letter_command;
+	const char *waits_for = story->waiting      ? story->waits_for
+				: story->has_letter ? "nothing: it is dead"
+						    : "nothing: it has ended";
 
-	if (story->waiting) {
-		table_row_text("waits for", story->waits_for, strlen(story->waits_for));
+	table_row_text("waits for", waits_for, strlen(waits_for));
+	if (story->waiting)
 		table_row_text("to do", story->advice, strlen(story->advice));
-		table_row_text("command", story->command, strlen(story->command));
-	} else if (story->has_letter) {
-		(void)snprintf(command, sizeof command, "durawheel dead requeue %s",
-			       text_shell_word(story->id, word)); /* it fits */
-		table_row_text("waits for", "nothing: it is dead", strlen("nothing: it is dead"));
+	if (*command)
 		table_row_text("command", command, strlen(command));
-	} else {
-		table_row_text("waits for", "nothing: it has ended",
-			       strlen("nothing: it has ended"));
-	}
 }
 
 static void print_text(const struct story *story)
