@@ -173,6 +173,49 @@ test_ended_says_how_to_requeue() {
 	done
 }
 
+# Of a kept end and a dead letter the later one is told as the last.
+tells_the_last_end() {
+	expect 0 durawheel add --topic t --id a --in 0
+	expect 0 durawheel run --until-idle --exec 'exit 100'
+	expect 0 durawheel add --topic u --id a --in 0 --keep 1d
+	expect 0 durawheel run --until-idle --exec true
+	expect 3 durawheel why a
+	[ "$(sed 's/ .*//' out | tr '\n' ' ')" = \
+		'id topic dead last dead was started done waits ' ] || fail "$(cat out)"
+	grep -qx 'waits for  *nothing: it has ended' out
+	expect 3 durawheel why --json a
+	grep -q '"topic":"u","state":"done",' out
+	expect 3 durawheel show a
+	grep -q '^done ' out
+	lacks '^to requeue' out
+
+	expect 0 durawheel add --topic u --id b --in 0 --keep 1d
+	expect 0 durawheel run --until-idle --exec true
+	expect 0 durawheel add --topic t --id b --in 0
+	expect 0 durawheel run --until-idle --exec 'exit 100'
+	expect 3 durawheel why b
+	[ "$(sed 's/ .*//' out | tr '\n' ' ')" = \
+		'id topic was started done dead last dead waits command ' ] || fail "$(cat out)"
+	grep -qx 'command  *durawheel dead requeue b' out
+	expect 3 durawheel why --json b
+	grep -q '"topic":"t","state":"dead",' out
+	expect 3 durawheel show b
+	grep -qx "dead $time, GAVE_UP, attempt 1" out
+	grep -qx 'to requeue  *durawheel dead requeue b' out
+	expect 3 durawheel show --json b
+	grep -q '"topic":"t","reason":"GAVE_UP",.*"end":"dead"}$' out
+}
+
+test_ended_tells_the_last_end() {
+	tells_the_last_end
+}
+
+test_ended_tells_the_last_end_in_redis() {
+	on_redis
+	tells_the_last_end
+	redis_stop
+}
+
 # A damaged letter cannot be requeued: its bytes are not those of the timer.
 test_ended_says_how_to_drop_a_damaged_letter() {
 	expect 0 durawheel add --topic t --id it --in 0 --data 'damage me!'

@@ -64,7 +64,7 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 void ending_keep(struct ending *ending, const dw_ended *ended)
 {
 	ending->is_known = true;
-	ending->generation = ended->end == DW_END_DEAD ? ended->generation : 0;
+	ending->generation = ended->generation;
 	write_words(ending, ended);
 	ending->object = line_object_of_ended(ended, true);
 	ending->result_size = ended->result_size;
@@ -72,8 +72,8 @@ void ending_keep(struct ending *ending, const dw_ended *ended)
 		memcpy(ending->result, ended->result, ended->result_size);
 }
 
-/* write_letter_words describes the end by the dead letter. The caller uses it only if no end is
- * kept, because a kept end has more details. */
+/* write_letter_words describes the end by the dead letter. The caller uses it only if the end of
+ * that timer is not kept, because a kept end has more details. */
 static void write_letter_words(struct ending *ending, const dw_dead *letter)
 {
 	char time[LOCAL_TEXT_SIZE];
@@ -103,15 +103,17 @@ void ending_letter_command(const dw_dead *letter, char ret_command[ENDING_COMMAN
 
 void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 {
-	if (ending->is_known && ending->generation != letter->generation)
+	if (letter->generation < ending->generation)
 		return;
-	if (!ending->is_known) {
+	if (letter->generation > ending->generation) {
+		ending_free(ending);
+		*ending = (struct ending){
+		    .zone = ending->zone, .is_known = true, .generation = letter->generation};
 		write_letter_words(ending, letter);
 		ending->object = line_object_of_letter(letter, true);
 	} else if (ending->object && !line_add_letter(ending->object, letter, true)) {
 		json_decref(ending_take(ending)); /* out of memory */
 	}
-	ending->is_known = true;
 	ending->is_damaged = letter->damaged;
 	if (letter->damaged || letter->newer)
 		append(ending, ", %s", ending_letter_words(letter));

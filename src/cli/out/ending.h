@@ -20,8 +20,8 @@
 struct ending {
 	const struct local_zone *zone;
 	bool is_known;
-	/* The generation of the timer if its kept end says that it died, else 0. A dead letter with
-	 * the same generation belongs to this end. */
+	/* The generation of the timer. A dead letter with the same generation is of this timer, and
+	 * one with a higher generation is of a timer that ended later. */
 	uint64_t generation;
 	/* An example: "done 2026-11-24T20:27:33Z, attempt 1, 31ms late, by vm pid 28854". */
 	char words[512];
@@ -33,9 +33,9 @@ struct ending {
 	char command[ENDING_COMMAND_SIZE]; /* of ending_letter_command(); "" for other timers */
 };
 
-/* ending_keep stores the end that the library has answered. ending_keep_letter stores a dead
- * letter. If the end of that timer is known already, ending_keep_letter only adds the reason why
- * the timer died. */
+/* ending_keep stores the end that the library has answered. ending_keep_letter then stores a dead
+ * letter if no later end is known. If the end of that timer is known already, it only adds the
+ * reason why the timer died. */
 void ending_keep(struct ending *, const dw_ended *);
 void ending_keep_letter(struct ending *, const dw_dead *);
 

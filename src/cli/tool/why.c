@@ -27,11 +27,14 @@ struct story {
 	const struct local_zone *zone;
 	int code;
 	int status; /* the status of the last answer */
-	bool has_timer, has_end, has_letter;
-	uint64_t dead; /* the generation of the kept end if the timer died, else 0 */
+	bool has_timer, has_letter;
+	uint64_t ended; /* the generation of the timer whose end is kept; 0: no end is kept */
+	bool is_dead;   /* no end is later than the dead letter */
 	char topic[DW_TOPIC_MAX + 1];
 	const char *state;
-	json_t *history; /* objects with "what", "at" unless it is not known, and "words" */
+	/* What the kept end, the dead letter and the timer say: arrays of objects with "what", "at"
+	 * unless it is not known, and "words". */
+	json_t *of_end, *of_letter, *of_timer;
 	json_t *waiting; /* what the timer waits for; NULL: nothing */
 	char waits_for[WAITING_SIZE], command[WAITING_COMMAND_SIZE];
 	const char *advice;
@@ -39,12 +42,12 @@ struct story {
 	char absent[ABSENT_SIZE]; /* where to look for an id about which the store knows nothing */
 };
 
-/* note adds an entry to the history. `at` 0 means that the time is unknown. If out of memory, the
- * entry is missing. */
-static void note(struct story *story, const char *what, dw_usec at, const char *format, ...)
+/* note adds an entry to an array. `at` 0 means that the time is unknown. If out of memory, the entry
+ * is missing. */
+static void note(json_t *entries, const char *what, dw_usec at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void note(struct story *story, const char *what, dw_usec at, const char *format, ...)
+static void note(json_t *entries, const char *what, dw_usec at, const char *format, ...)
 {
 	char words[WORDS_SIZE];
 	va_list arguments;
@@ -56,7 +59,7 @@ static void note(struct story *story, const char *what, dw_usec at, const char *
 	entry = json_pack("{s:s, s:o}", "what", what, "words", line_name(words));
 	if (entry && at > 0)
 		(void)json_object_set_new(entry, "at", json_integer(at));
-	(void)json_array_append_new(story->history, entry);
+	(void)json_array_append_new(entries, entry);
 }
 
 /* ---- What was ------------------------------------------------------------------------------ */
@@ -70,22 +73,23 @@ static void why_end_answered(dw *d, int status, const dw_ended *ended, void *use
 	story->status = status == DW_ENOENT ? DW_OK : status;
 	if (status != DW_OK)
 		return;
-	story->has_end = true;
-	story->dead = ended->end == DW_END_DEAD ? ended->generation : 0;
+	story->ended = ended->generation;
 	story->state = end_name(ended->end);
 	(void)snprintf(story->topic, sizeof story->topic, "%s", ended->topic); /* it fits */
-	note(story, "was due", ended->due, "%s", "");
+	note(story->of_end, "was due", ended->due, "%s", "");
 	text_span(ended->started > ended->due ? ended->started - ended->due : 0, 1, late);
 	if (ended->started > 0)
-		note(story, "started", ended->started, "attempt %" PRIu32 ", %s late",
+		note(story->of_end, "started", ended->started, "attempt %" PRIu32 ", %s late",
 		     ended->attempt, late);
-	note(story, end_name(ended->end), ended->at,
+	note(story->of_end, end_name(ended->end), ended->at,
 	     "%s%sclaims: %" PRIu32 ", retries: %" PRIu32 "%s%s",
 	     ended->end == DW_END_DEAD ? dw_reason_name(ended->reason) : "",
 	     ended->end == DW_END_DEAD ? ", " : "", ended->attempt, ended->retries,
 	     *ended->by ? ", by " : "", ended->by);
 }
 
+/* why_letter_answered gets the last dead letter. A later generation has ended later. If the letter
+ * has the generation of the kept end, it is of that timer. */
 static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t count,
 				const dw_cursor *next, void *user)
 {
@@ -97,14 +101,17 @@ static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t
 	if (status != DW_OK || count == 0)
 		return;
 	story->has_letter = true;
-	if (story->dead != letter->generation)
-		note(story, "dead", letter->at, "%s, claims: %" PRIu32 ", retries: %" PRIu32,
-		     dw_reason_name(letter->reason), letter->attempt, letter->retries);
+	story->is_dead = letter->generation >= story->ended;
+	if (letter->generation != story->ended)
+		note(story->of_letter, "dead", letter->at,
+		     "%s, claims: %" PRIu32 ", retries: %" PRIu32, dw_reason_name(letter->reason),
+		     letter->attempt, letter->retries);
 	if (letter->why)
-		note(story, "last said", 0, "%s", letter->why);
-	note(story, "dead letter", 0, "%s", ending_letter_words(letter));
-	ending_letter_command(letter, story->letter_command);
-	if (story->has_end)
+		note(story->of_letter, "last said", 0, "%s", letter->why);
+	note(story->of_letter, "dead letter", 0, "%s", ending_letter_words(letter));
+	if (story->is_dead)
+		ending_letter_command(letter, story->letter_command);
+	if (letter->generation <= story->ended)
 		return;
 	story->state = end_name(DW_END_DEAD);
 	(void)snprintf(story->topic, sizeof story->topic, "%s", letter->topic); /* it fits */
@@ -127,21 +134,22 @@ static void note_present(struct story *story, const dw_info *info)
 	story->state = state_name(info->state);
 	(void)snprintf(story->topic, sizeof story->topic, "%s", info->topic); /* it fits */
 	if (info->rule)
-		note(story, "set", set_at(info->generation),
+		note(story->of_timer, "set", set_at(info->generation),
 		     "generation %" PRIu64 ", of the rule %s", info->generation, info->rule);
 	else
-		note(story, "set or moved", set_at(info->generation), "generation %" PRIu64,
-		     info->generation);
+		note(story->of_timer, "set or moved", set_at(info->generation),
+		     "generation %" PRIu64, info->generation);
 	if (info->missed > 0)
-		note(story, "missed", 0, "%" PRIu32 " occurrences before this one", info->missed);
+		note(story->of_timer, "missed", 0, "%" PRIu32 " occurrences before this one",
+		     info->missed);
 	if (info->attempt > 0)
-		note(story, "tried", 0, "claims: %" PRIu32 ", retries: %" PRIu32, info->attempt,
-		     info->retries);
+		note(story->of_timer, "tried", 0, "claims: %" PRIu32 ", retries: %" PRIu32,
+		     info->attempt, info->retries);
 	if (info->why)
-		note(story, "last said", 0, "%s", info->why);
+		note(story->of_timer, "last said", 0, "%s", info->why);
 	if (info->state == DW_CLAIMED)
-		note(story, "claimed", 0, "its owner has claimed it");
-	note(story, "due", info->due, "%s", "");
+		note(story->of_timer, "claimed", 0, "its owner has claimed it");
+	note(story->of_timer, "due", info->due, "%s", "");
 }
 
 static void why_timer_answered(dw *d, int status, const dw_info *timers, size_t count,
@@ -169,7 +177,7 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 	waiting_words(found, story->zone, story->waits_for);
 	waiting_command(found, story->command);
 	if (*found->who)
-		note(story, "owner", 0, "%s%s", found->who,
+		note(story->of_timer, "owner", 0, "%s%s", found->who,
 		     found->shard >= 0 ? ", of its shard" : "");
 }
 
@@ -213,7 +221,7 @@ static bool answered(dw *d, struct story *story, int status)
 
 static bool is_known(const struct story *story)
 {
-	return story->has_timer || story->has_end || story->has_letter || story->waiting;
+	return story->has_timer || story->ended > 0 || story->has_letter || story->waiting;
 }
 
 static bool ask_what_was(dw *d, struct story *story)
@@ -262,9 +270,9 @@ static void print_entry(const struct story *story, const json_t *entry)
 static void print_advice(const struct story *story)
 {
 	const char *command = story->waiting ? story->command : story->letter_command;
-	const char *waits_for = story->waiting      ? story->waits_for
-				: story->has_letter ? "nothing: it is dead"
-						    : "nothing: it has ended";
+	const char *waits_for = story->waiting   ? story->waits_for
+				: story->is_dead ? "nothing: it is dead"
+						 : "nothing: it has ended";
 
 	table_row_text("waits for", waits_for, strlen(waits_for));
 	if (story->waiting)
@@ -273,23 +281,37 @@ static void print_advice(const struct story *story)
 		table_row_text("command", command, strlen(command));
 }
 
-static void print_text(const struct story *story)
+/* history_of returns all that is known in the order of time. If out of memory, entries are
+ * missing. */
+static json_t *history_of(const struct story *story)
+{
+	json_t *const parts[] = {story->is_dead ? story->of_end : story->of_letter,
+				 story->is_dead ? story->of_letter : story->of_end,
+				 story->of_timer};
+	json_t *history = json_array();
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		(void)json_array_extend(history, parts[i]);
+	return history;
+}
+
+static void print_text(const struct story *story, const json_t *history)
 {
 	const json_t *entry;
 	size_t i;
 
 	table_row_text("id", story->id, strlen(story->id));
 	table_row_text("topic", story->topic, strlen(story->topic));
-	json_array_foreach(story->history, i, entry) print_entry(story, entry);
+	json_array_foreach(history, i, entry) print_entry(story, entry);
 	print_advice(story);
 }
 
-static void print_json(struct story *story)
+static void print_json(struct story *story, json_t *history)
 {
 	struct line line = {0};
 	json_t *object =
 	    json_pack("{s:o, s:o, s:s, s:O}", "id", line_name(story->id), "topic",
-		      line_name(story->topic), "state", story->state, "history", story->history);
+		      line_name(story->topic), "state", story->state, "history", history);
 
 	if (object && story->waiting)
 		/* If out of memory, the key is missing. */
@@ -302,22 +324,34 @@ static void print_json(struct story *story)
 	line_free(&line);
 }
 
+static void print(struct story *story)
+{
+	json_t *history = history_of(story);
+
+	if (story->json)
+		print_json(story, history);
+	else
+		print_text(story, history);
+	json_decref(history);
+}
+
 /* tell_story prints everything about one id. Returns an exit code. */
 static int tell_story(dw *d, struct story *story)
 {
-	story->history = json_array();
-	if (!ask_all(d, story))
+	story->of_end = json_array();
+	story->of_letter = json_array();
+	story->of_timer = json_array();
+	if (!ask_all(d, story)) {
 		; /* answered() has complained */
-	else if (!is_known(story))
+	} else if (!is_known(story)) {
 		story->code = complain(EXIT_ABSENT, "%.300s: %s", story->id, story->absent);
-	else {
+	} else {
 		story->code = story->waiting ? EXIT_DONE : EXIT_ABSENT;
-		if (story->json)
-			print_json(story);
-		else
-			print_text(story);
+		print(story);
 	}
-	json_decref(story->history);
+	json_decref(story->of_end);
+	json_decref(story->of_letter);
+	json_decref(story->of_timer);
 	json_decref(story->waiting);
 	return story->code;
 }
