@@ -28,6 +28,10 @@ enum { STORE_SIZE = PATH_MAX + sizeof scheme };
  * that it wanted, so a failed write is then no error. */
 static bool had_reader;
 
+/* The handle that has owed an answer for longer than the patience, or NULL. It turns no more,
+ * because the function that asked may have returned, and its callback must then not run. */
+static const dw *overdue;
+
 /* has_reader returns false if stdout is a pipe whose reader has closed it. */
 static bool has_reader(void)
 {
@@ -319,25 +323,34 @@ int session_try(const struct options *options, dw **ret_dw, char ret_message[DW_
 	return status == DW_OK ? EXIT_DONE : exit_of_open(status);
 }
 
-static int sync_for(dw *d, dw_usec patience)
+int session_try_sync(dw *d)
 {
-	int status = dw_sync(d, patience);
+	int status = d == overdue ? DW_ETIMEOUT : dw_sync(d, SESSION_PATIENCE);
+
+	if (status == DW_ETIMEOUT)
+		overdue = d;
+	return status;
+}
+
+int session_sync(dw *d)
+{
+	bool has_complained = d == overdue;
+	int status = session_try_sync(d);
 
 	if (status == DW_OK)
 		return EXIT_DONE;
+	if (has_complained)
+		return EXIT_STORE;
 	if (status == DW_ETIMEOUT)
 		return complain(EXIT_STORE, "the store has not answered for 30 s: done or not");
 	return complain(exit_of(status), "%s", why(d, status));
 }
 
-int session_sync(dw *d)
-{
-	return sync_for(d, SESSION_PATIENCE);
-}
-
 int session_wait(dw *d)
 {
-	return sync_for(d, DW_NEVER);
+	int status = dw_sync(d, DW_NEVER);
+
+	return status == DW_OK ? EXIT_DONE : complain(exit_of(status), "%s", why(d, status));
 }
 
 bool session_tell_journaled(const dw_result *result)
@@ -368,7 +381,7 @@ int session_turn(dw *d, int patience_ms)
 
 int session_close(dw *d, int code)
 {
-	int status = dw_close(d, SESSION_PATIENCE);
+	int status = d == overdue ? DW_ETIMEOUT : dw_close(d, SESSION_PATIENCE);
 	int flushed = session_flush();
 
 	if (status != DW_OK && code == EXIT_DONE)

@@ -36,8 +36,13 @@ int session_look(const struct options *, dw_options base, dw **ret_dw);
 int session_try(const struct options *, dw **ret_dw, char ret_message[DW_MESSAGE_SIZE]);
 
 /* session_sync waits for the answers to all operations, at most SESSION_PATIENCE. Returns
- * EXIT_DONE, or complains. */
+ * EXIT_DONE, or complains. After that time no callback runs any more, so what a callback uses may
+ * be freed: later calls fail at once, and session_close() leaves the handle open. */
 int session_sync(dw *);
+
+/* session_try_sync does what session_sync() does, but does not complain. Returns the status of
+ * dw_sync(). */
+int session_try_sync(dw *);
 
 /* session_wait waits for the answers to all operations, without a limit. Returns EXIT_DONE, or
  * complains. */

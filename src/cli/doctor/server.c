@@ -294,7 +294,7 @@ static int ask_servers(dw *d, struct server_ask *ask)
 	int status = dw_facts(d, server_facts_answered, ask);
 
 	if (status == DW_OK)
-		status = dw_sync(d, SESSION_PATIENCE);
+		status = session_try_sync(d);
 	return status == DW_OK ? ask->status : status;
 }
 

@@ -33,7 +33,7 @@ struct look {
 static int wait_for(dw *d, struct look *look, int status)
 {
 	if (status == DW_OK)
-		status = dw_sync(d, SESSION_PATIENCE);
+		status = session_try_sync(d);
 	return status == DW_OK ? look->status : status;
 }
 

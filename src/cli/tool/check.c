@@ -147,7 +147,7 @@ static bool look_at_zones(dw *d, struct check *check)
 		status = dw_list(d, &recurring, check->cursor.started ? &check->cursor : NULL,
 				 DW_LIST_MAX, check_zones_answered, check);
 		if (status == DW_OK)
-			status = dw_sync(d, SESSION_PATIENCE);
+			status = session_try_sync(d);
 		if (status == DW_OK)
 			status = check->page_status;
 	} while (status == DW_OK && !check->cursor.ended);
