@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """wrong_replies.py PORT: a proxy in front of the Redis server at that port of 127.0.0.1. While the
-file "broken" exists, the reply to each EVALSHA has a wrong shape. The file proxy.port has its own
-port, and proxy.count how many connections it has accepted."""
+file "broken" exists, the reply to each EVALSHA has a wrong shape. While the file "meanwhile" exists,
+a shell runs it before each HMGET, which reads a timer. The file proxy.port has its own port, and
+proxy.count how many connections it has accepted."""
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 
@@ -22,8 +24,15 @@ def read_reply(stream):
     return line
 
 
+one_at_a_time = threading.Lock()
+
+
+def is_command(command, name):
+    return b"\r\n" + name + b"\r\n" in command[:24]
+
+
 def is_wrong(command):
-    return b"\r\nEVALSHA\r\n" in command[:24] and os.path.exists("broken")
+    return is_command(command, b"EVALSHA") and os.path.exists("broken")
 
 
 def pump(source, sink):
@@ -42,8 +51,11 @@ def serve(client, port):
             subscribed = False
             while True:
                 command = read_reply(commands)
+                if is_command(command, b"HMGET") and os.path.exists("meanwhile"):
+                    with one_at_a_time:
+                        subprocess.run(["sh", "meanwhile"], check=False)
                 server.sendall(command)
-                if b"\r\nSUBSCRIBE\r\n" in command[:26]:
+                if is_command(command, b"SUBSCRIBE"):
                     threading.Thread(target=pump, args=(replies, client), daemon=True).start()
                     subscribed = True
                 if not subscribed:

@@ -61,10 +61,16 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 		append(ending, ", by %s", ended->by);
 }
 
+/* begin forgets the end that was known before. */
+static void begin(struct ending *ending, uint64_t generation)
+{
+	ending_free(ending);
+	*ending = (struct ending){.zone = ending->zone, .is_known = true, .generation = generation};
+}
+
 void ending_keep(struct ending *ending, const dw_ended *ended)
 {
-	ending->is_known = true;
-	ending->generation = ended->generation;
+	begin(ending, ended->generation);
 	write_words(ending, ended);
 	ending->object = line_object_of_ended(ended, true);
 	ending->result_size = ended->result_size;
@@ -106,9 +112,7 @@ void ending_keep_letter(struct ending *ending, const dw_dead *letter)
 	if (letter->generation < ending->generation)
 		return;
 	if (letter->generation > ending->generation) {
-		ending_free(ending);
-		*ending = (struct ending){
-		    .zone = ending->zone, .is_known = true, .generation = letter->generation};
+		begin(ending, letter->generation);
 		write_letter_words(ending, letter);
 		ending->object = line_object_of_letter(letter, true);
 	} else if (ending->object && !line_add_letter(ending->object, letter, true)) {

@@ -33,9 +33,9 @@ struct ending {
 	char command[ENDING_COMMAND_SIZE]; /* of ending_letter_command(); "" for other timers */
 };
 
-/* ending_keep stores the end that the library has answered. ending_keep_letter then stores a dead
- * letter if no later end is known. If the end of that timer is known already, it only adds the
- * reason why the timer died. */
+/* ending_keep stores the end that the library has answered, in place of an earlier answer.
+ * ending_keep_letter then stores a dead letter if no later end is known. If the end of that timer
+ * is known already, it only adds the reason why the timer died. */
 void ending_keep(struct ending *, const dw_ended *);
 void ending_keep_letter(struct ending *, const dw_dead *);
 

@@ -158,18 +158,13 @@ static void look_at_absent(dw *d, struct show *show)
 
 static void show_end_answered(dw *d, int status, const dw_ended *ended, void *user);
 
-/* look_again asks for the end once more, because the timer may have ended after the first
- * question. */
+/* look_again asks for the end once more, because the timer may have ended after the first question.
+ * An end that is known already may be that of an earlier timer. */
 static void look_again(dw *d, struct show *show)
 {
-	int status;
+	int status = dw_ended_get(d, show->id, show_end_answered, show);
 
 	show->is_absent = true;
-	if (show->ending.is_known) {
-		look_at_absent(d, show);
-		return;
-	}
-	status = dw_ended_get(d, show->id, show_end_answered, show);
 	if (status != DW_OK)
 		show->code = complain(exit_of(status), "%s", why(d, status));
 }

@@ -170,6 +170,10 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 
 	(void)d;
 	story->status = status == DW_ENOENT ? DW_OK : status;
+	if (status == DW_ENOENT || (status == DW_OK && found->waits == DW_WAITS_MESSAGE)) {
+		story->has_timer = false; /* it may have ended after the question before */
+		(void)json_array_clear(story->of_timer);
+	}
 	if (status != DW_OK)
 		return;
 	story->waiting = waiting_object(found);
@@ -224,23 +228,29 @@ static bool is_known(const struct story *story)
 	return story->has_timer || story->ended > 0 || story->has_letter || story->waiting;
 }
 
+/* ask_what_was asks for the end and the dead letter, and forgets earlier answers. */
 static bool ask_what_was(dw *d, struct story *story)
 {
 	const dw_dead_select letter = {.size = sizeof letter, .id = story->id};
 
+	story->ended = 0;
+	story->has_letter = story->is_dead = false;
+	story->letter_command[0] = '\0';
+	(void)json_array_clear(story->of_end);
+	(void)json_array_clear(story->of_letter);
 	return answered(d, story, dw_ended_get(d, story->id, why_end_answered, story)) &&
 	       answered(d, story, dw_dead_list(d, &letter, NULL, 1, why_letter_answered, story));
 }
 
-/* ask_all asks in the order of the history. If it finds nothing, the timer may have ended after the
- * first question, so it asks once more. */
+/* ask_all asks in the order of the history. If it finds no timer, the timer may have ended after
+ * the first question, so it asks once more how it ended. */
 static bool ask_all(dw *d, struct story *story)
 {
 	if (!ask_what_was(d, story) ||
 	    !answered(d, story, dw_get(d, story->id, why_timer_answered, story)) ||
 	    !answered(d, story, dw_why_waiting(d, story->id, why_waiting_answered, story)))
 		return false;
-	if (!is_known(story) && !ask_what_was(d, story))
+	if (!story->has_timer && !ask_what_was(d, story))
 		return false;
 	return is_known(story) ||
 	       answered(d, story, dw_topic_list(d, NULL, why_topics_answered, story));
