@@ -96,6 +96,12 @@ test_when_says_that_a_rule_never_comes() {
 	expect 2 durawheel when --cron '0 9 * * *' --from 9999-12-31T10:00:00Z --json
 	is_counted out 0
 	says 'when: it never comes: --cron "0 9 \* \* \*" has no occurrence$'
+	for command in when 'add --topic t'; do
+		# shellcheck disable=SC2086
+		expect 2 durawheel $command --every 1h --until 'in 5min'
+		is_counted out 0
+		says "${command%% *}: it never comes: --until \"in 5min\" is before its first occ"
+	done
 	expect 0 durawheel when --every 1h --from 2020-01-01T00:00:00Z --until 2020-01-01T01:00:00Z
 	is_counted out 2
 	is_counted err 0

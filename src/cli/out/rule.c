@@ -180,6 +180,8 @@ int rule_refuse_never(const struct options *options, const dw_rule *rule, dw_use
 	const char *until = options->value[OPT_UNTIL], *cron = options->value[OPT_CRON];
 	enum rule_never never = rule_never(rule, after);
 
+	if (never == RULE_COMES)
+		return EXIT_DONE;
 	if (never == RULE_NEVER_UNTIL)
 		return complain(EXIT_USAGE,
 				"%s: it never comes: --until \"%.64s\" is before its first "

@@ -39,8 +39,8 @@ enum rule_never {
  * it has one, or if the rule is invalid. */
 enum rule_never rule_never(const dw_rule *, dw_usec after);
 
-/* rule_refuse_never complains that the rule has no occurrence after the time `after`. Returns
- * EXIT_USAGE. */
+/* rule_refuse_never refuses a rule that has no occurrence after the time `after`. Returns
+ * EXIT_DONE, or complains. */
 int rule_refuse_never(const struct options *, const dw_rule *, dw_usec after, const char *command);
 
 /* rule_field returns the name that a rule's text has for what an option says. */

@@ -129,11 +129,9 @@ static int store(const struct options *options, const dw_timer *timer)
 static int read_rule(const struct options *options, struct rule_words *words)
 {
 	int code = rule_of_options(options, "add", words);
-	dw_usec now = session_now();
 
-	if (code == EXIT_DONE && rule_never(&words->rule, now) != RULE_COMES)
-		code = rule_refuse_never(options, &words->rule, now, "add");
-	return code;
+	return code == EXIT_DONE ? rule_refuse_never(options, &words->rule, session_now(), "add")
+				 : code;
 }
 
 /* read_when reads whether the timer fires once or by a rule. Returns EXIT_DONE, or complains. */

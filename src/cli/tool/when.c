@@ -22,7 +22,6 @@ struct when {
 	dw_usec pending, due; /* the pending occurrence of a stored timer, and its deadline */
 	int code;
 	size_t left; /* the number of occurrences still to print */
-	bool comes;  /* at least one occurrence was printed */
 	/* The zone's rules have changed, so that the pending occurrence does not exist any more. */
 	bool is_gone;
 	bool json;
@@ -68,6 +67,18 @@ static int print_occurrence(struct when *when, dw_usec time)
 	return EXIT_DONE;
 }
 
+/* refuse complains about the answer `status` of dw_rule_next(). If the rule is that of the command
+ * line, the message names its options. */
+static int refuse(const struct when *when, int status, const char *message)
+{
+	char fault[RULE_FAULT_SIZE];
+
+	if (!when->id)
+		rule_fault(message, RULE_OF_OPTIONS, fault);
+	return complain(status == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "when: %s",
+			when->id ? message : fault);
+}
+
 /* print_page prints the next occurrences. It sets `left` to 0 if the rule has ended. Returns
  * EXIT_DONE, or complains. */
 static int print_page(struct when *when)
@@ -79,10 +90,9 @@ static int print_page(struct when *when)
 	int code = EXIT_DONE;
 
 	if (found < 0)
-		return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "when: %s", message);
+		return refuse(when, found, message);
 	for (int i = 0; i < found && code == EXIT_DONE; i++)
 		code = print_occurrence(when, times[i]);
-	when->comes = when->comes || found > 0;
 	when->left = (size_t)found < count ? 0 : when->left - count;
 	if (found > 0)
 		when->after = times[found - 1];
@@ -111,14 +121,14 @@ static int when_of_options(const struct options *options, struct when *when)
 	if (rule->count > 0 && rule->count < when->left)
 		when->left = rule->count;
 	when->after = rule->start > 0 ? rule->start - 1 : session_now();
+	if (code == EXIT_DONE)
+		code = rule_refuse_never(options, rule, when->after, "when");
 	if (rule->start == 0 && rule->every > 0)
 		/* Every page counts its periods from this time. */
 		rule->start = when->after + rule->every;
 	when->rule = rule;
 	if (code == EXIT_DONE)
 		code = print_all(when);
-	if (code == EXIT_DONE && !when->comes)
-		code = rule_refuse_never(options, rule, when->after, "when");
 	rule_words_free(&words);
 	return code;
 }
@@ -134,7 +144,7 @@ static int print_pending(struct when *when)
 	int found = dw_rule_next(when->rule, when->pending - 1, &next, 1, message);
 
 	if (found < 0)
-		return complain(found == DW_EINVAL ? EXIT_USAGE : EXIT_FAILED, "when: %s", message);
+		return refuse(when, found, message);
 	when->is_gone = next != when->pending;
 	when->after = when->pending;
 	when->left--;
