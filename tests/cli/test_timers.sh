@@ -202,11 +202,12 @@ test_cancel_and_list_by_deadline() {
 
 test_cancel_of_a_stream() {
 	fill_store
-	printf 'a:1\n\nnone\r\na:2\r\n%0300d\nb:1' 7 >ids
+	printf 'a:1\n\nnone\r\na:2\r\n%0300d\na\tb\nb:1' 7 >ids
 	expect 3 durawheel cancel - <ids
-	[ "$(cat out)" = 'cancelled 3, too late 0, no such timer 1, failed 1' ]
+	[ "$(cat out)" = 'cancelled 3, too late 0, no such timer 1, failed 2' ]
 	says '^durawheel: line 3: none: no such timer'
 	says '^durawheel: line 5: is no id: at most 255 bytes'
+	says '^durawheel: line 6: a.x09b: the id is not UTF-8 without control characters$'
 	sed 's/.*"id":"\([^"]*\)".*/\1/' lines >ids
 	expect 3 durawheel cancel --json - <ids
 	[ "$(cat out)" = '{"cancelled":1500,"late":0,"absent":3,"failed":0}' ]

@@ -39,6 +39,15 @@ static void worsen_stream(struct id_stream *stream, int code)
 		stream->code = code;
 }
 
+/* fault_of returns why an id was not cancelled. For DW_EINVAL it cancels the id once more, because
+ * only the return value of a call sets the library's message. */
+static const char *fault_of(const struct id_stream *stream, const char *id, int status)
+{
+	if (status == DW_EINVAL && dw_cancel(stream->d, id, NULL, NULL) == DW_EINVAL)
+		return why(stream->d, status);
+	return dw_strerror(status);
+}
+
 static void count_result(struct id_stream *stream, size_t i, const dw_result *result)
 {
 	if (stream->interrupts.signal && result->status == DW_ECLOSED)
@@ -56,9 +65,9 @@ static void count_result(struct id_stream *stream, size_t i, const dw_result *re
 	default:
 		stream->failed++;
 	}
-	worsen_stream(stream,
-		      complain(exit_of(result->status), "line %" PRIu64 ": %s: %s",
-			       stream->lines[i], stream->ids[i], dw_strerror(result->status)));
+	worsen_stream(stream, complain(exit_of(result->status), "line %" PRIu64 ": %s: %s",
+				       stream->lines[i], stream->ids[i],
+				       fault_of(stream, stream->ids[i], result->status)));
 }
 
 static void stream_answered(dw *d, const dw_result *results, size_t count, void *user)
