@@ -217,6 +217,37 @@ test_cancel_of_a_stream() {
 	[ "$(cat out)" = 'cancelled 0, too late 0, no such timer 0, failed 0' ]
 }
 
+# A deadline may be any number. Its distance from now, and its local time, may be none.
+test_deadlines_of_long_ago_are_shown() {
+	local id command when
+	printf '{"id":"%s","topic":"t","due":%s}\n' least -9223372036854775808 zero 0 \
+		never 9223372036854775807 >lines
+	expect 0 durawheel import lines
+	for id in least zero; do
+		when='1970-01-01T00:00:00.000000Z, [0-9]*d[0-9]*h ago'
+		[ "$id" = zero ] || when='-290308-12-21T19:59:05.224192Z, 106751991d4h ago'
+		for command in show why; do
+			expect 0 durawheel $command $id
+			grep -qx "due  *$when" out || fail "$command: $(cat out)"
+		done
+	done
+	expect 0 durawheel why --json least
+	grep -qF '{"what":"due","words":"","at":-9223372036854775808}' out
+	for command in list 'show least' 'why least' 'show never' 'why never'; do
+		# shellcheck disable=SC2086
+		expect 0 durawheel $command --zone America/New_York
+		grep -q -e -290308-12-21T -e never out || fail "$command: $(cat out)"
+	done
+	expect 0 durawheel cancel never
+	expect 0 durawheel topic set t --keep 1d
+	expect 0 durawheel run --until-idle --exec true
+	expect 3 durawheel show least
+	grep -q '^done .* late, by ' out
+	expect 3 durawheel why least
+	grep -q '^was due  *-290308-' out
+	grep -q '^started .* late$' out
+}
+
 test_cancel_options_are_checked() {
 	expect 0 durawheel add --topic t --in 1h --id a
 	expect 2 durawheel cancel

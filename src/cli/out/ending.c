@@ -38,11 +38,17 @@ static bool may_have_started(const dw_ended *ended)
 	return ended->end == DW_END_CANCELLED && ended->retries == 0 && ended->started == 0;
 }
 
+void ending_late(const dw_ended *ended, char ret_span[TEXT_SPAN_SIZE])
+{
+	dw_usec due = ended->due > 0 ? ended->due : 0;
+
+	text_span(ended->started > due ? ended->started - due : 0, 1, ret_span);
+}
+
 /* write_words describes the end in one line. A timer that never started has no lateness. */
 static void write_words(struct ending *ending, const dw_ended *ended)
 {
 	char time[LOCAL_TEXT_SIZE], span[TEXT_SPAN_SIZE];
-	dw_usec due = ended->due > 0 ? ended->due : 0;
 
 	local_show(ending->zone, ended->at, time);
 	append(ending, "%s %s", end_name(ended->end), time);
@@ -54,7 +60,7 @@ static void write_words(struct ending *ending, const dw_ended *ended)
 		append(ending, ", attempt %" PRIu32 "%s", ended->attempt,
 		       may_have_started(ended) ? " may have started" : "");
 	if (ended->started > 0) {
-		text_span(ended->started > due ? ended->started - due : 0, 1, span);
+		ending_late(ended, span);
 		append(ending, ", %s late", span);
 	}
 	if (*ended->by)

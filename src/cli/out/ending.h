@@ -43,6 +43,10 @@ void ending_keep_letter(struct ending *, const dw_dead *);
  * timer died and how to requeue it. A damaged letter can only be dropped. */
 void ending_print(const struct ending *);
 
+/* ending_late writes how late the last handler of a timer started. A deadline before 1970 counts as
+ * 1970. */
+void ending_late(const dw_ended *, char ret_span[TEXT_SPAN_SIZE]);
+
 /* ending_letter_words returns what can be done with a dead letter. ending_letter_command writes the
  * command that does it. It writes "" if only a newer durawheel can do it. */
 const char *ending_letter_words(const dw_dead *);

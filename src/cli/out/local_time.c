@@ -175,7 +175,8 @@ void local_format(const struct local_zone *zone, dw_usec time, char ret_text[LOC
 {
 	const dw_local local = {.size = sizeof local, .offset_us = local_offset(zone, time)};
 
-	if (time == DW_NEVER)
+	/* Near the limits of dw_usec the offset cannot be added, so far times are shown in UTC. */
+	if (time < -ZONES_MAX || time > ZONES_MAX)
 		dw_format_time(time, ret_text);
 	else
 		clock_local(time, &local, ret_text);

@@ -179,8 +179,8 @@ void text_distance(dw_usec time, dw_usec now, char ret_text[TEXT_SPAN_SIZE])
 	ret_text[0] = '\0';
 	if (time == DW_NEVER)
 		return;
-	/* The subtraction cannot overflow, because `now` is far from the limits of dw_usec. */
-	span_us = past ? now - time : time - now;
+	/* Only a very early time is too far from `now`, because `now` is not negative. */
+	span_us = !past ? time - now : time < now - DW_NEVER ? DW_NEVER : now - time;
 	if (span_us >= DW_SECONDS(1))
 		span_us -= span_us % DW_SECONDS(1);
 	text_span(span_us, span_us >= DW_SECONDS(1) ? 2 : 1, span);

@@ -42,12 +42,12 @@ struct story {
 	char absent[ABSENT_SIZE]; /* where to look for an id about which the store knows nothing */
 };
 
-/* note adds an entry to an array. `at` 0 means that the time is unknown. If out of memory, the entry
- * is missing. */
-static void note(json_t *entries, const char *what, dw_usec at, const char *format, ...)
+/* note adds an entry to an array. `at` is its time, or NULL if that is unknown. If out of memory,
+ * the entry is missing. */
+static void note(json_t *entries, const char *what, const dw_usec *at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void note(json_t *entries, const char *what, dw_usec at, const char *format, ...)
+static void note(json_t *entries, const char *what, const dw_usec *at, const char *format, ...)
 {
 	char words[WORDS_SIZE];
 	va_list arguments;
@@ -57,8 +57,8 @@ static void note(json_t *entries, const char *what, dw_usec at, const char *form
 	(void)vsnprintf(words, sizeof words, format, arguments); /* cut if long */
 	va_end(arguments);
 	entry = json_pack("{s:s, s:o}", "what", what, "words", line_name(words));
-	if (entry && at > 0)
-		(void)json_object_set_new(entry, "at", json_integer(at));
+	if (entry && at)
+		(void)json_object_set_new(entry, "at", json_integer(*at));
 	(void)json_array_append_new(entries, entry);
 }
 
@@ -76,12 +76,12 @@ static void why_end_answered(dw *d, int status, const dw_ended *ended, void *use
 	story->ended = ended->generation;
 	story->state = end_name(ended->end);
 	(void)snprintf(story->topic, sizeof story->topic, "%s", ended->topic); /* it fits */
-	note(story->of_end, "was due", ended->due, "%s", "");
-	text_span(ended->started > ended->due ? ended->started - ended->due : 0, 1, late);
+	note(story->of_end, "was due", &ended->due, "%s", "");
+	ending_late(ended, late);
 	if (ended->started > 0)
-		note(story->of_end, "started", ended->started, "attempt %" PRIu32 ", %s late",
+		note(story->of_end, "started", &ended->started, "attempt %" PRIu32 ", %s late",
 		     ended->attempt, late);
-	note(story->of_end, end_name(ended->end), ended->at,
+	note(story->of_end, end_name(ended->end), &ended->at,
 	     "%s%sclaims: %" PRIu32 ", retries: %" PRIu32 "%s%s",
 	     ended->end == DW_END_DEAD ? dw_reason_name(ended->reason) : "",
 	     ended->end == DW_END_DEAD ? ", " : "", ended->attempt, ended->retries,
@@ -103,12 +103,12 @@ static void why_letter_answered(dw *d, int status, const dw_dead *letter, size_t
 	story->has_letter = true;
 	story->is_dead = letter->generation >= story->ended;
 	if (letter->generation != story->ended)
-		note(story->of_letter, "dead", letter->at,
+		note(story->of_letter, "dead", &letter->at,
 		     "%s, claims: %" PRIu32 ", retries: %" PRIu32, dw_reason_name(letter->reason),
 		     letter->attempt, letter->retries);
 	if (letter->why)
-		note(story->of_letter, "last said", 0, "%s", letter->why);
-	note(story->of_letter, "dead letter", 0, "%s", ending_letter_words(letter));
+		note(story->of_letter, "last said", NULL, "%s", letter->why);
+	note(story->of_letter, "dead letter", NULL, "%s", ending_letter_words(letter));
 	if (story->is_dead)
 		ending_letter_command(letter, story->letter_command);
 	if (letter->generation <= story->ended)
@@ -130,26 +130,28 @@ static dw_usec set_at(uint64_t generation)
 
 static void note_present(struct story *story, const dw_info *info)
 {
+	dw_usec set = set_at(info->generation);
+
 	story->has_timer = true;
 	story->state = state_name(info->state);
 	(void)snprintf(story->topic, sizeof story->topic, "%s", info->topic); /* it fits */
 	if (info->rule)
-		note(story->of_timer, "set", set_at(info->generation),
+		note(story->of_timer, "set", set ? &set : NULL,
 		     "generation %" PRIu64 ", of the rule %s", info->generation, info->rule);
 	else
-		note(story->of_timer, "set or moved", set_at(info->generation),
-		     "generation %" PRIu64, info->generation);
+		note(story->of_timer, "set or moved", set ? &set : NULL, "generation %" PRIu64,
+		     info->generation);
 	if (info->missed > 0)
-		note(story->of_timer, "missed", 0, "%" PRIu32 " occurrences before this one",
+		note(story->of_timer, "missed", NULL, "%" PRIu32 " occurrences before this one",
 		     info->missed);
 	if (info->attempt > 0)
-		note(story->of_timer, "tried", 0, "claims: %" PRIu32 ", retries: %" PRIu32,
+		note(story->of_timer, "tried", NULL, "claims: %" PRIu32 ", retries: %" PRIu32,
 		     info->attempt, info->retries);
 	if (info->why)
-		note(story->of_timer, "last said", 0, "%s", info->why);
+		note(story->of_timer, "last said", NULL, "%s", info->why);
 	if (info->state == DW_CLAIMED)
-		note(story->of_timer, "claimed", 0, "its owner has claimed it");
-	note(story->of_timer, "due", info->due, "%s", "");
+		note(story->of_timer, "claimed", NULL, "its owner has claimed it");
+	note(story->of_timer, "due", &info->due, "%s", "");
 }
 
 static void why_timer_answered(dw *d, int status, const dw_info *timers, size_t count,
@@ -181,7 +183,7 @@ static void why_waiting_answered(dw *d, int status, const dw_why *found, void *u
 	waiting_words(found, story->zone, story->waits_for);
 	waiting_command(found, story->command);
 	if (*found->who)
-		note(story->of_timer, "owner", 0, "%s%s", found->who,
+		note(story->of_timer, "owner", NULL, "%s%s", found->who,
 		     found->shard >= 0 ? ", of its shard" : "");
 }
 
@@ -263,10 +265,11 @@ static void print_entry(const struct story *story, const json_t *entry)
 	char line[WORDS_SIZE + LOCAL_TEXT_SIZE + TEXT_SPAN_SIZE], time[LOCAL_TEXT_SIZE],
 	    distance[TEXT_SPAN_SIZE];
 	const char *words = json_string_value(json_object_get(entry, "words"));
-	dw_usec at = json_integer_value(json_object_get(entry, "at"));
+	const json_t *known = json_object_get(entry, "at");
+	dw_usec at = json_integer_value(known);
 
 	words = words ? words : "";
-	if (at == 0) {
+	if (!known) {
 		(void)snprintf(line, sizeof line, "%s", words); /* it fits */
 	} else {
 		local_show(story->zone, at, time);
