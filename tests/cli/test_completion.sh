@@ -41,8 +41,10 @@ test_completion_offers_ids_and_topics_of_the_store() {
 	expect 0 durawheel add --topic other --id '$(touch oops)' --in 1h
 	expect 0 durawheel add --topic other --id 'quote"d' --in 1h
 	expect 0 durawheel topic set queue --queue
-	offers_at 'durawheel show '
-	printf '%s\n' '\$\(touch\ oops\)' order:42 order:43 'with\ space' | prints_lines
+	for command in cancel move show when why; do
+		offers_at "durawheel $command "
+		printf '%s\n' '\$\(touch\ oops\)' order:42 order:43 'with\ space' | prints_lines
+	done
 	offers_at 'durawheel cancel ord'
 	printf '%s\n' order:42 order:43 | prints_lines
 	offers_at 'durawheel cancel order:42 order:4' # bash replaces what is behind the colon
