@@ -210,13 +210,11 @@ test_config_that_is_hostile_is_refused() {
 		expect 2 timeout 20 durawheel run --config $file --check
 		says "^durawheel: $file: cannot read it: "
 	done
-	if [ "$(id -u)" != 0 ]; then
-		config '[topic a]' 'exec = true'
-		chmod 000 run.conf
-		expect 2 durawheel run --config run.conf --check
-		says 'run.conf: cannot read it: Permission denied'
-		rm run.conf
-	fi
+	config '[topic a]' 'exec = true'
+	chmod 000 run.conf
+	expect 2 "${as_user[@]}" durawheel run --config run.conf --check
+	says 'run.conf: cannot read it: Permission denied'
+	rm run.conf
 	(echo '[topic a]' && echo 'exec = true' && text 65536 && echo) >run.conf
 	expect 2 durawheel run --config run.conf --check
 	says '^durawheel: run.conf:3: is too long: write at most 4095 bytes$'

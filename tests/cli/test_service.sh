@@ -212,10 +212,7 @@ test_service_hears_from_serve_that_redis_is_away() {
 
 # The units are well formed, and little of the system is left to the process.
 test_units_of_systemd_are_sound() {
-	if ! command -v systemd-analyze >/dev/null; then
-		echo "systemd-analyze is not installed: the units are not looked at"
-		return
-	fi
+	command -v systemd-analyze >/dev/null || not_tested 'systemd-analyze is not installed'
 	for unit in durawheel@ durawheel-peer@ durawheel-serve@; do
 		sed "/^Documentation=/d
 			s|^\(Exec[A-Za-z]*=\)/[^ ]*/durawheel |\1$(command -v durawheel) |" \
