@@ -61,8 +61,9 @@ struct ask {
 	dw_usec answered; /* the steady time of the answer */
 	unsigned users;
 	struct ask_list list;
-	bool is_due;  /* for a timer: its deadline has passed */
-	bool is_owed; /* the store has not answered yet, even if asks_fail() has */
+	bool is_due;         /* for a timer: its deadline has passed */
+	uint64_t generation; /* for a timer that has ended: the generation of the kept end */
+	bool is_owed;        /* the store has not answered yet, even if asks_fail() has */
 	struct asks *asks;
 };
 

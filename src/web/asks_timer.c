@@ -5,36 +5,38 @@
 #include "cli/session.h"
 #include "durawheel/ended.h"
 
-/* letter_told gets the dead letter of an id. If a kept end says that the timer died, the letter
- * only adds the reason. Otherwise the letter itself is the answer. */
+/* letter_told gets the last dead letter of an id without a timer. A letter of a later generation
+ * than the kept end is the answer. A letter of the same generation adds its reason to the end. */
 static void letter_told(dw *d, int status, const dw_dead *letter, size_t count,
 			const dw_cursor *next, void *user)
 {
 	struct ask *ask = user;
 	bool shows_data = ask->asks->shows_data;
-	json_t *end;
+	json_t *answer = ask->value;
 
 	(void)d;
 	(void)count;
 	(void)next;
-	if (ask->state != ASK_ANSWERED && ask->value) {
-		if (status == DW_OK)
-			/* If out of memory, the reason is missing. */
-			(void)line_add_letter(ask->value, letter, shows_data);
-		asks_answer(ask, DW_OK, ask->value);
-		return;
+	if (status == DW_OK && (!answer || letter->generation > ask->generation)) {
+		json_decref(answer);
+		ask->value = NULL;
+		answer = line_object_of_letter(letter, shows_data);
+		if (answer)
+			(void)json_object_set_new(answer, "state", json_string("dead"));
+	} else if (status == DW_OK && letter->generation == ask->generation) {
+		/* If out of memory, the reason is missing. */
+		(void)line_add_letter(answer, letter, shows_data);
 	}
-	end = status == DW_OK ? line_object_of_letter(letter, shows_data) : NULL;
-	if (end)
-		(void)json_object_set_new(end, "state", json_string("dead"));
-	asks_answer(ask, status, end);
+	asks_answer(ask, answer ? DW_OK : status, answer);
 }
 
-static int ask_letter(dw *d, struct ask *ask)
+static void ask_letter(dw *d, struct ask *ask)
 {
 	const dw_dead_select letter = {.size = sizeof letter, .id = ask->question.name};
+	int status = dw_dead_list(d, &letter, NULL, 1, letter_told, ask);
 
-	return dw_dead_list(d, &letter, NULL, 1, letter_told, ask);
+	if (status != DW_OK)
+		letter_told(d, status, NULL, 0, NULL, ask);
 }
 
 /* message_told adds that the timer has become a message which still waits. */
@@ -42,15 +44,15 @@ static void message_told(dw *d, int status, const dw_why *found, void *user)
 {
 	struct ask *ask = user;
 
-	(void)d;
 	if (status == DW_OK && ask->state != ASK_ANSWERED)
 		/* If out of memory, the key is missing. */
 		(void)json_object_set_new(ask->value, "waiting", waiting_object(found));
-	asks_answer(ask, DW_OK, ask->value);
+	ask_letter(d, ask);
 }
 
 /* end_told gets the last end of the id. If the id has a timer, the end is added to the timer, and a
- * failure to read the end is ignored. Otherwise the end is the answer. */
+ * failure to read the end is ignored. Otherwise the end is the answer, unless there is a later
+ * letter. */
 static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 {
 	struct ask *ask = user;
@@ -69,27 +71,18 @@ static void end_told(dw *d, int status, const dw_ended *ended, void *user)
 		asks_answer(ask, DW_OK, timer);
 		return;
 	}
-	if (end)
+	if (!end && status != DW_ENOENT) {
+		asks_answer(ask, status, NULL);
+		return;
+	}
+	if (end) {
 		(void)json_object_set_new(end, "state", json_string(end_name(ended->end)));
-	if (end && ended->end == DW_END_DONE) {
 		ask->value = end;
-		if (dw_why_waiting(d, ask->question.name, message_told, ask) != DW_OK)
-			message_told(d, DW_ENOMEM, NULL, ask);
-		return;
+		ask->generation = ended->generation;
 	}
-	if (end && ended->end == DW_END_DEAD) {
-		ask->value = end;
-		status = ask_letter(d, ask);
-		if (status != DW_OK)
-			letter_told(d, status, NULL, 0, NULL, ask);
-		return;
-	}
-	if (status == DW_ENOENT)
-		status = ask_letter(d, ask);
-	else if (status == DW_OK && !end)
-		status = DW_ENOMEM;
-	if (end || status != DW_OK)
-		asks_answer(ask, status, end);
+	if (!end || ended->end != DW_END_DONE ||
+	    dw_why_waiting(d, ask->question.name, message_told, ask) != DW_OK)
+		ask_letter(d, ask);
 }
 
 static void ask_end(dw *d, struct ask *ask, int status)

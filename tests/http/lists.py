@@ -334,6 +334,22 @@ def test_redis_searches_look_at_some_thousand_timers(place):
     return searches_look_at_some_thousand_timers(place)
 
 
+def test_letter_is_later_than_a_kept_end(place):
+    """An id whose first timer was done and kept, and whose second one died."""
+    place.run("add", "--topic", "kept", "--id", "one", "--in", "0", "--keep", "1d")
+    place.run("run", "--topic", "kept", "--until-idle", "--exec", "true")
+    server = Server(place, *ANY)
+    assert server.get("/api/v1/timers/one").json()["end"] == "done"
+    place.run("add", "--topic", "late", "--id", "one", "--at", "2020-01-01T00:00:00Z",
+              "--late-after", "1s")
+    place.run("run", "--topic", "late", "--until-idle", "--exec", "true")
+    server = Server(place, *ANY)
+    got = server.get("/api/v1/timers/one").json()
+    shown = json.loads(place.run("show", "--json", "one", code=3, output=True))
+    assert got["state"] == got["end"] == shown["end"] == "dead" and got["topic"] == "late", (got, shown)
+    assert "<dt>State</dt><dd><bdi>dead</bdi>" in server.get("/timers?id=one").body.decode()
+
+
 def test_searches_look_at_some_thousand_letters(place):
     """Only the last one of very many has the topic."""
     count = 40000
