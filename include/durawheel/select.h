@@ -65,9 +65,10 @@ DW_API int dw_count(dw *, const dw_select *select, dw_tally_fn, void *user);
 /* dw_cancel_where cancels the selected timers, each as dw_cancel() does. It is not one atomic step:
  * other calls happen in between. If the process dies, the timers that were not reached yet stay. A
  * timer that is put again after it was found stays, too, because a cancel names the generation that
- * was found. A recurring timer ends even if its next occurrence has come meanwhile. Timers that
- * are put meanwhile may be found or not. DW_EINVAL: as dw_list(); or nothing is set, and it would
- * cancel every timer (dw_purge() does that). */
+ * was found. A recurring timer that was found ends even if its next occurrence has come meanwhile.
+ * Timers that are put meanwhile, or whose next occurrence comes, may be found or not; so a second
+ * call may find more. DW_EINVAL: as dw_list(); or nothing is set, and it would cancel every timer
+ * (dw_purge() does that). */
 DW_API int dw_cancel_where(dw *, const dw_select *select, dw_tally_fn, void *user);
 
 /* How many timers are due in each of several spans of time. */
