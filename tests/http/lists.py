@@ -303,20 +303,26 @@ def test_data_that_does_not_fit_is_left_out(place):
     return "%d of %d" % (len(bare), len(timers))
 
 
+def searched(server, key, path, wanted):
+    """Only this id is found. Returns how many rows each question has looked at."""
+    got, after, looked = [], "", []
+    while after is not None:
+        page = json.loads(patient(server, path + after))
+        got += page[key]
+        looked.append(page["looked"])
+        assert (page["looked_to"] is None) == (page["next"] is None), page
+        after = page["next"] and "&after=" + page["next"]
+    assert [one["id"] for one in got] == [wanted] and max(looked) <= 20000, (got, looked)
+    return looked
+
+
 def searches_look_at_some_thousand_timers(place):
     """A page is asked for again and again, so each question looks at few, and the next goes on."""
     count = 45000
     place.run("import", lines=[{"id": "n%05d" % i, "topic": "t", "in": "%dms" % (3600000 + i)}
                                for i in range(count)] + [{"id": "last", "topic": "t", "in": "3d"}])
     server = Server(place, *ANY)
-    got, after, looked = [], "", []
-    while after is not None:
-        page = json.loads(patient(server, "/api/v1/timers?prefix=la" + after))
-        got += page["timers"]
-        looked.append(page["looked"])
-        assert (page["looked_to"] is None) == (page["next"] is None), page
-        after = page["next"] and "&after=" + page["next"]
-    assert [one["id"] for one in got] == ["last"] and max(looked) <= 20000, (got, looked)
+    looked = searched(server, "timers", "/api/v1/timers?prefix=la", "last")
     assert count < sum(looked) < 2 * count and len(looked) > 2, looked
     first = patient(server, "/timers?prefix=la").decode()
     assert "Looked at " in first and "Next goes on from there" in first, first
@@ -369,14 +375,7 @@ def test_searches_look_at_some_thousand_letters(place):
     store.commit()
     store.close()
     server = Server(place, *ANY)
-    got, after, looked = [], "", []
-    while after is not None:
-        page = json.loads(patient(server, "/api/v1/dead?topic=one" + after))
-        got += page["letters"]
-        looked.append(page["looked"])
-        assert (page["looked_to"] is None) == (page["next"] is None), page
-        after = page["next"] and "&after=" + page["next"]
-    assert [one["id"] for one in got] == ["one"] and max(looked) <= 20000, (got, looked)
+    looked = searched(server, "letters", "/api/v1/dead?topic=one", "one")
     assert sum(looked) == count + 1, looked
     first = patient(server, "/dead?topic=one").decode()
     assert " dead letters. Next goes on from there" in first, first

@@ -143,6 +143,15 @@ static void put(dw *d, const char *id, dw_usec delay)
 	assert_int_equal(dw_sync(d, PATIENCE), DW_OK);
 }
 
+/* begin_with_handler also registers a handler of the topic, which the owner has told the store. */
+static void begin_with_handler(struct place *place)
+{
+	begin(place);
+	assert_int_equal(dw_on(place->owner, "t", say, place), DW_OK);
+	put(place->owner, "far", DW_DAYS(1));
+	pass(place, DW_SECONDS(20));
+}
+
 static void owner_is_exact_and_a_client_is_not(void **state)
 {
 	struct place place;
@@ -206,10 +215,7 @@ static void claimed_timer_runs_once_its_owner_has_told_so(void **state)
 	struct place place;
 
 	(void)state;
-	begin(&place);
-	assert_int_equal(dw_on(place.owner, "t", say, &place), DW_OK);
-	put(place.owner, "far", DW_DAYS(1));
-	pass(&place, DW_SECONDS(20));
+	begin_with_handler(&place);
 	place.verdict = DW_HOLD;
 	put(place.owner, "a", 0);
 	(void)hears(&place, "a", DW_WAITS_CLAIMED);
@@ -225,10 +231,7 @@ static void timer_that_waits_for_a_worker_does_not_run(void **state)
 	struct place place;
 
 	(void)state;
-	begin(&place);
-	assert_int_equal(dw_on(place.owner, "t", say, &place), DW_OK);
-	put(place.owner, "far", DW_DAYS(1));
-	pass(&place, DW_SECONDS(20));
+	begin_with_handler(&place);
 	place.verdict = DW_HOLD_UNSTARTED;
 	assert_int_equal(dw_at(place.owner, "t", "a", 0, NULL, 0), DW_OK);
 	pass(&place, DW_SECONDS(1));
@@ -244,10 +247,7 @@ static void due_timer_without_a_reason_starts_next(void **state)
 	struct place place;
 
 	(void)state;
-	begin(&place);
-	assert_int_equal(dw_on(place.owner, "t", say, &place), DW_OK);
-	put(place.owner, "far", DW_DAYS(1));
-	pass(&place, DW_SECONDS(20));
+	begin_with_handler(&place);
 	put(place.client, "a", 0);
 	(void)hears(&place, "a", DW_WAITS_TURN);
 	place.now += DW_SECONDS(12);
