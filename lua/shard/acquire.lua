@@ -5,7 +5,7 @@
 --
 -- uses: base begin clock digits newer value version
 --
--- KEYS      l m z h i d D e
+-- KEYS      l m z h i d D e k
 -- ARGV      1 nonce   2 conn   3 ttl of the lease (ms)
 --           4 floor: the highest fence or version of this shard that the caller knows, or 0. The
 --           new fence and all later versions are not below it, even if the server's clock went back
@@ -131,6 +131,7 @@ end
 if not again and (not lease or string.match(lease, ':([^:]*):') ~= ARGV[1]) then
 	call('UNLINK', INBOX)
 end
+call('UNLINK', INDEX)
 call('SET', LEASE, token, 'PX', ARGV[3])
 -- `format` keeps out older libraries, which have no recurring timers, or know no peers.
 call('HSET', META, 'fence', number, 'before', meta[1] or '0', 'ver', ver, 'mark', 0,

@@ -12,7 +12,7 @@
 cmake_minimum_required(VERSION 3.20)
 set(DW_KEYS
     l=LEASE m=META z=TIMERS h=VALUES i=INBOX d=DEAD D=LETTERS e=NAMES s:NONCE=SESSION E=ENDS
-    x=UNTILS t=TOPICS u=DROPPED n=COUNTS o=MEMBERS O=RECORDS R=REPORTS
+    x=UNTILS t=TOPICS u=DROPPED n=COUNTS o=MEMBERS O=RECORDS R=REPORTS k=INDEX
     q:TOPIC=WAITING qt:TOPIC=TAKEN ql:TOPIC=LATER qm:TOPIC=MESSAGES qc:TOPIC=CONSUMERS qc:=ALL)
 set(texts "")
 set(table "")
@@ -111,7 +111,7 @@ foreach(file IN LISTS files)
   string(LENGTH "${text}" size)
   string(REPLACE "\n" "\\n" line "${text}")
   string(APPEND texts "static const struct script_part keys_of_${name} = {\"${line}\", ${size}};\n"
-                      "static const unsigned char keys_${name}[] = {${keys}KEYS_OF_SHARD};\n")
+                      "static const unsigned char keys_${name}[] = {${keys}NAMES_OF_SHARD};\n")
   set(pointers "&keys_of_${name}, ")
   foreach(part IN LISTS order)
     string(APPEND pointers "&${part}, ")

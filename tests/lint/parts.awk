@@ -7,7 +7,7 @@ BEGIN {
 	    "repeat return then true until while")
 	key_count = split("l=LEASE m=META z=TIMERS h=VALUES i=INBOX d=DEAD D=LETTERS e=NAMES " \
 	    "s:NONCE=SESSION E=ENDS x=UNTILS t=TOPICS u=DROPPED n=COUNTS o=MEMBERS O=RECORDS " \
-	    "R=REPORTS " \
+	    "R=REPORTS k=INDEX " \
 	    "q:TOPIC=WAITING qt:TOPIC=TAKEN ql:TOPIC=LATER qm:TOPIC=MESSAGES " \
 	    "qc:TOPIC=CONSUMERS qc:=ALL", keys, " ")
 	for (i = 1; i <= key_count; i++) {

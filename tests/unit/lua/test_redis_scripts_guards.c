@@ -347,6 +347,17 @@ static void a_held_lease_is_not_acquired(void **state)
 	assert_string_equal(s->reply->element[2]->str, "era"); /* it is not made again */
 }
 
+static void a_shard_loses_the_index_by_topic_of_older_builds(void **state)
+{
+	struct scripts *s = *state;
+
+	command(s, "ZADD {t:07}:k 0 topic 0 other");
+	assert_true(is(acquire(s, "16", ""), "HELD"));
+	assert_int_equal(command(s, "ZCARD {t:07}:k")->integer, 2);
+	assert_true(is(acquire(s, "16", s->token), "OK"));
+	assert_int_equal(command(s, "EXISTS {t:07}:k")->integer, 0);
+}
+
 static void who_takes_a_shard_again_reads_the_inbox_on(void **state)
 {
 	struct scripts *s = *state;
@@ -529,6 +540,7 @@ int main(void)
 	    cmocka_unit_test_setup(all_else_works_on_a_full_server, set_up),
 	    cmocka_unit_test_setup(leases_and_sessions_work_on_a_full_server, set_up),
 	    cmocka_unit_test_setup(a_held_lease_is_not_acquired, set_up),
+	    cmocka_unit_test_setup(a_shard_loses_the_index_by_topic_of_older_builds, set_up),
 	    cmocka_unit_test_setup(who_takes_a_shard_again_reads_the_inbox_on, set_up),
 	    cmocka_unit_test_setup(fences_grow_also_above_what_is_known, set_up),
 	    cmocka_unit_test_setup(a_renewal_replaces_the_token, set_up),

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-const char *const redis_key_ends[NAMES_OF_SHARD] = {
-    "l", "m", "z", "h", "i", "d", "D", "e", "s:", "E", "x", "t", "u", "n", "o", "O", "R", "wake"};
+/* In the order of enum redis_key. */
+const char *const redis_key_ends[NAMES_OF_SHARD] = {"l", "m",  "z", "h", "i",   "d", "D",
+						    "e", "s:", "E", "x", "t",   "u", "n",
+						    "o", "O",  "R", "k", "wake"};
 
 const char *const redis_queue_ends[QUEUE_KEYS_MAX] = {"q:", "qt:", "ql:", "qm:", "qc:", "qc:"};
 

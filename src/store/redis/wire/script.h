@@ -95,7 +95,8 @@ enum redis_key {
 	KEY_RECORDS,
 	KEY_REPORTS,
 	KEYS_OF_SHARD,
-	NAME_WAKE = KEYS_OF_SHARD, /* the name of a channel, not of a key */
+	KEY_INDEX = KEYS_OF_SHARD, /* of builds before 0.1.0; acquire.lua deletes it */
+	NAME_WAKE,                 /* the name of a channel, not of a key */
 	NAMES_OF_SHARD
 };
 
