@@ -14,9 +14,9 @@ enum rule {
 	RULE_PROOF,     /* S1: what has a lower fence is replaced only by who has a proof */
 	RULE_NAMES,     /* S1: an acquisition names the token that it replaces */
 	RULE_RENEW,     /* S2: who has no proof does not renew at a server that has started since */
-	RULE_NONCE,     /* S3: one's own nonce counts only with the fence held, or asked for last */
+	RULE_NONCE,     /* S3: one's own nonce counts only with the fence held, or asked for */
 	RULE_NONCE_END, /* S3: and only as long as the lease that was asked for would hold */
-	RULE_NONCE_LAST, /* S3: not one that an earlier acquisition had asked for */
+	RULE_NONCE_LAST, /* S3: not one that was asked for before the last answer */
 	RULE_RELEASE,    /* S3: from the sending of a release on, its fence proves nothing */
 	RULE_WAIT, /* S4: who has no proof waits until the server is up for the longest lease */
 	RULE_WAIT_DEAD, /* S4: also before it replaces a dead holder of its machine */

@@ -148,8 +148,8 @@ void party_away(const struct model *model, const struct state *state, unsigned i
 
 /* ---- Whose lease is it? -------------------------------------------------------------------- */
 
-/* is_own: the token is of the lease that this party has asked for last. Only who has no proof asks
- * this. */
+/* is_own: the token is of a lease that this party has asked for since the last answer. Only who has
+ * no proof asks this. */
 static bool is_own(const struct model *model, const struct state *state, unsigned i,
 		   struct token token)
 {
@@ -159,7 +159,7 @@ static bool is_own(const struct model *model, const struct state *state, unsigne
 		return false;
 	if (!holds(model, RULE_NONCE) || (party->fence && token.fence == party->fence))
 		return true;
-	if (holds(model, RULE_NONCE_LAST) ? token.ask != party->ask : token.fence <= party->told)
+	if (holds(model, RULE_NONCE_LAST) ? token.ask < party->from : token.fence <= party->told)
 		return false;
 	return party->asks || !holds(model, RULE_NONCE_END);
 }
@@ -169,6 +169,8 @@ static void ask(struct state *state, unsigned i, struct sight seen)
 	struct party *party = &state->parties[i];
 
 	party->ask++;
+	if (!party->asks)
+		party->from = party->ask;
 	party->asks = (uint8_t)(state->server.run + 1);
 	send_request(party, (struct request){.kind = REQUEST_ACQUIRE,
 					     .token = {.party = (uint8_t)(i + 1),

@@ -91,14 +91,15 @@ enum role { ROLE_NONE, ROLE_LOADING, ROLE_OWNER };
  * the shard is to be acquired again and restored; 2: it is acquired. before: what the server runs
  * of the other party came later. refused: the server was away for a lease. dead: the highest
  * version known to be gone. seen: the highest known. told: the highest fence that it had. ask:
- * how often it has asked. held: which of these acquisitions gave it the lease. gives: it has sent
- * a release, and does not know yet whether the shard is still its own. */
+ * how often it has asked. from: the first acquisition since the last answer. held: which of these
+ * acquisitions gave it the lease. gives: it has sent a release, and does not know yet whether the
+ * shard is still its own. */
 struct party {
 	struct timer timer;
 	struct request request, late;
 	struct sight reply_seen;
-	uint8_t up, life, connection, ask, held, linked, role, fence, era, told, lease, proof, asks,
-	    run, restores, writes, before, refused, dead, seen, mark, gives;
+	uint8_t up, life, connection, ask, from, held, linked, role, fence, era, told, lease, proof,
+	    asks, run, restores, writes, before, refused, dead, seen, mark, gives;
 	uint8_t stage, reply, reply_number, reply_version;
 };
 

@@ -2,10 +2,8 @@
  * has changed. It was set back if its last applied command number is below one that it had
  * confirmed. While our own lease lasts, no other process can have started a timer of the shard. So
  * this store acquires the shard with a new token, deletes all timers with a tombstone again, and
- * lets the engine write the others.
- *
- * If another process has acquired the emptied shard first, this store becomes a client, writes what
- * it knows for that process, and then steps down. */
+ * lets the engine write the others. If another process has acquired the emptied shard first, this
+ * store becomes a client, writes what it knows for that process, and then steps down. */
 #include "store/redis/heal/restore.h"
 
 #include <string.h>
@@ -56,8 +54,7 @@ void restore_tell(struct redis_store *store)
 	     i = shard_next(&store->sets.rebuilt, i + 1)) {
 		struct shard *shard = &store->shards[i];
 
-		/* The reply to a command that is under way may show an older state than the engine
-		 * will write. */
+		/* A reply that is under way may show an older state than the engine will write. */
 		if (shard->rebuild.state == REBUILD_ACQUIRED && shard->channel.under_way == 0) {
 			shard->rebuild.state = REBUILD_TOLD;
 			any = true;
@@ -377,6 +374,8 @@ static void is_held(struct redis_store *store, struct shard *shard, const struct
 	bool proves_nothing = token_is_dead(reply) || seen.is_ours;
 
 	members_held(store, shard);
+	if (!proves_nothing)
+		shard->lease.asked.until = 0; /* no lost acquisition has the lease */
 	if (!shard_is_ours(shard) && !proves_nothing)
 		stay_client(store, shard);
 	else if (shard_is_ours(shard) &&

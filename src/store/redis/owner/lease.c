@@ -82,6 +82,7 @@ static void acquire_held(struct redis_store *store, struct shard *shard, const s
 		acquire_shard(store, shard, &seen);
 		return;
 	}
+	shard->lease.asked.until = 0; /* no lost acquisition has the lease */
 	(void)snprintf(words, sizeof words,
 		       "the namespace %s is owned by %.*s; if that is dead, its lease ends in "
 		       "%" PRId64 " ms",

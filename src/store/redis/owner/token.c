@@ -146,18 +146,29 @@ static bool has_nonce(const struct names *names, const struct reply *token)
 	return nonce && strncmp(nonce + 1, names->nonce, size) == 0 && nonce[1 + size] == ':';
 }
 
+/* number_of returns the number of one of this store's incarnations; 0 for any other text. */
+static unsigned number_of(const struct names *names, const struct reply *incarnation)
+{
+	const char *dot = strrchr(incarnation->bytes, '.');
+	unsigned number = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
+	char ours[INCARNATION_SIZE];
+
+	token_incarnation(names, number, ours);
+	return reply_is(incarnation, ours) ? number : 0;
+}
+
 bool token_is_ours(const struct redis_store *store, const struct shard *shard,
 		   const struct reply *held)
 {
-	char asked[INCARNATION_SIZE];
+	const struct token_asks *asked = &shard->lease.asked;
+	unsigned number;
 
 	if (!has_nonce(&store->names, &held->items[1]))
 		return false;
 	if (shard->lease.fence > 0)
 		return !token_is_over(store, shard);
-	token_incarnation(&store->names, shard->lease.asked.number, asked);
-	return held->count > 6 && reply_is(&held->items[6], asked) &&
-	       store->now < shard->lease.asked.until;
+	number = held->count > 6 ? number_of(&store->names, &held->items[6]) : 0;
+	return number >= asked->first && number <= asked->last && store->now < asked->until;
 }
 
 void token_note_version(struct shard *shard, uint64_t version)
@@ -247,6 +258,20 @@ static dw_usec leaves(const struct redis_store *store, const struct shard *shard
 	return is_known ? 0 : LEFT_FOR;
 }
 
+/* note_asking adds the acquisition that is being made to those whose replies were lost, unless the
+ * lease of the first of these may be over. */
+static void note_asking(const struct redis_store *store, struct shard_lease *lease)
+{
+	unsigned number = store->names.incarnations;
+
+	if (store->now < lease->asked.until)
+		lease->asking = lease->asked;
+	else
+		lease->asking = (struct token_asks){.first = number,
+						    .until = end_of(&store->ownership, store->now)};
+	lease->asking.last = number;
+}
+
 void token_add_acquire(struct redis_store *store, struct shard *shard,
 		       const struct token_seen *seen)
 {
@@ -276,8 +301,7 @@ void token_add_acquire(struct redis_store *store, struct shard *shard,
 		command_text(words, "1");
 		command_number(words, leaves(store, shard));
 	}
-	shard->lease.asking =
-	    (struct token_ask){store->names.incarnations, end_of(&store->ownership, store->now)};
+	note_asking(store, &shard->lease);
 }
 
 void token_ask_lost(struct shard *shard)

@@ -28,10 +28,10 @@ struct names {
 	char token[TOKEN_SIZE], incarnation[INCARNATION_SIZE]; /* of the command being made */
 };
 
-/* An acquisition: the number of its incarnation, and when the lease that it asks for ends at the
- * latest (steady clock). */
-struct token_ask {
-	unsigned number;
+/* Acquisitions in a row without a reply: the numbers of their incarnations, and when the lease that
+ * the first one asks for ends at the latest (steady clock). */
+struct token_asks {
+	unsigned first, last;
 	dw_usec until;
 };
 
@@ -41,8 +41,8 @@ struct shard_lease {
 	bool loss_untold; /* the lease was lost, and the engine has not been told yet */
 	uint64_t fence;   /* the fence of our lease; 0 if this store does not own the shard */
 	uint64_t told;    /* the highest fence that this store has had */
-	struct token_ask asking; /* the acquisition whose reply is awaited */
-	struct token_ask asked;  /* the last acquisition whose reply was lost */
+	struct token_asks asking; /* `asked`, and the acquisition whose reply is awaited */
+	struct token_asks asked;  /* the acquisitions whose replies were lost */
 	dw_usec again_at; /* when an owner without this shard tries to acquire it (steady clock) */
 	char token[TOKEN_SIZE];
 	char incarnation[INCARNATION_SIZE];

@@ -145,6 +145,41 @@ static void lease_acquired_again_after_a_loss_counts_from_the_sending(void **sta
 	owner_free(owner);
 }
 
+/* drop_replies loses the connection before each reply to an acquisition. */
+static struct reply *drop_replies(struct keyspace_store *store, const char *script,
+				  struct reply *reply)
+{
+	store->down |= strcmp(script, "acquire") == 0;
+	return reply;
+}
+
+static int own(struct keyspace_store *store)
+{
+	dw_op *op = keyspace_store_done(store, ask_plain(DW_OP_OWN));
+	int status;
+
+	assert_non_null(op);
+	status = op->status;
+	ask_free(op);
+	return status;
+}
+
+static void lease_whose_replies_were_lost_is_recognized(void **state)
+{
+	struct keyspace_store store = {.change = drop_replies};
+
+	(void)state;
+	keyspace_store_open(&store);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(own(&store), DW_ESTORE);
+		link_drop(&store.link, "a test"); /* with the reply */
+		keyspace_store_wait(&store, DW_MILLISECONDS(100));
+	}
+	store.change = NULL;
+	assert_int_equal(own(&store), DW_OK);
+	keyspace_store_close(&store);
+}
+
 /* A renewal that one shard refuses ends the lease of this shard only. */
 static void lease_of_a_shard_ends_alone(void **state)
 {
@@ -172,6 +207,7 @@ int main(void)
 	    cmocka_unit_test(lease_renewed_counts_from_the_sending),
 	    cmocka_unit_test(lease_renewed_on_a_new_connection_counts_from_the_sending),
 	    cmocka_unit_test(lease_acquired_again_after_a_loss_counts_from_the_sending),
+	    cmocka_unit_test(lease_whose_replies_were_lost_is_recognized),
 	    cmocka_unit_test(lease_of_a_shard_ends_alone),
 	};
 
