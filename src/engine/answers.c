@@ -168,7 +168,7 @@ static void answered(struct engine *engine, dw_op *op)
 	assert(head && head->busy);
 	(void)loss_meets(engine, head); /* the timer is busy, so it stays */
 	read_again_if_past(engine, head, op);
-	timer_set_busy(engine, head, false);
+	timer_set_busy(&engine->shards, head, false);
 	head->judging = false;
 	if (head->claiming)
 		batches_claimed(engine, head);

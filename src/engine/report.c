@@ -150,17 +150,17 @@ uint64_t engine_outage(const struct engine *engine)
 
 /* last_error_text explains the last error. The status of an event may mean something else than the
  * status of a call. */
-static const char *last_error_text(const struct engine *engine)
+static const char *last_error_text(const struct events *events)
 {
-	if (engine->events.last_error == DW_OK)
+	if (events->last_error == DW_OK)
 		return "";
-	if (engine->events.last_event == DW_EVENT_HOLD_EXPIRED)
+	if (events->last_event == DW_EVENT_HOLD_EXPIRED)
 		return "a hold was not settled in time: its timer was delivered again";
-	if (engine->events.last_event == DW_EVENT_DEAD && engine->events.last_error == DW_ELATE)
+	if (events->last_event == DW_EVENT_DEAD && events->last_error == DW_ELATE)
 		return "a timer came later than its late_after allows and became a dead letter";
-	if (engine->events.last_event == DW_EVENT_DEAD && engine->events.last_error == DW_ELIMIT)
+	if (events->last_event == DW_EVENT_DEAD && events->last_error == DW_ELIMIT)
 		return "a timer was retried, or crashed, too often and became a dead letter";
-	return dw_strerror(engine->events.last_error);
+	return dw_strerror(events->last_error);
 }
 
 /* journal_text writes the counters of the journal as JSON; "" if there is no journal. */
@@ -277,7 +277,7 @@ void engine_report(struct engine *engine, char ret_text[REPORT_SIZE])
 		       stats.retried, stats.dead, stats.late, stats.corrupt, stats.store_failures,
 		       stats.store_p99_us, stats.lead_us, stats.lag_us, stats.lag_max_us,
 		       stats.recovering ? "true" : "false", engine->events.last_error,
-		       last_error_text(engine), engine->events.last_error_at, journal);
+		       last_error_text(&engine->events), engine->events.last_error_at, journal);
 	more_text(engine, &stats, ret_text);
 }
 

@@ -28,9 +28,9 @@ static void escape(const char *text, char ret_text[2 * WORDS_MAX])
 
 /* add_refused adds the refusal of a shard if the report has space for it. It returns the size of
  * the whole text. */
-static size_t add_refused(const struct engine *engine, unsigned number, char *text, size_t used)
+static size_t add_refused(const struct shards *shards, unsigned number, char *text, size_t used)
 {
-	const struct engine_shard *shard = &engine->shards.all[number];
+	const struct engine_shard *shard = &shards->all[number];
 	char words[2 * WORDS_MAX], entry[2 * WORDS_MAX + 96];
 	size_t size;
 
@@ -81,7 +81,7 @@ size_t report_shards(struct engine *engine, char *text, size_t used)
 	for (unsigned i = 0; i < shards->count && told < TOLD_MAX; i++) {
 		if (!shards->all[i].refused)
 			continue;
-		used = add_refused(engine, i, text, used);
+		used = add_refused(&engine->shards, i, text, used);
 		told++;
 	}
 	return used + (size_t)snprintf(text + used, REPORT_SIZE - used, "]"); /* always fits */

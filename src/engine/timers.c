@@ -100,9 +100,9 @@ bool timer_is_running(const struct timer *timer)
 }
 
 /* count_in_shard adds the timer to the numbers of its shard, or takes it away if `by` is -1. */
-static void count_in_shard(struct engine *engine, const struct timer *timer, int by)
+static void count_in_shard(struct shards *shards, const struct timer *timer, int by)
 {
-	struct engine_shard *shard = &engine->shards.all[timer->shard];
+	struct engine_shard *shard = &shards->all[timer->shard];
 
 	if (timer->state == TIMER_CLAIMED || timer->unstarted)
 		shard->unstarted += (uint32_t)by;
@@ -110,15 +110,15 @@ static void count_in_shard(struct engine *engine, const struct timer *timer, int
 		shard->running += (uint32_t)by;
 }
 
-void timer_set_busy(struct engine *engine, struct timer *timer, bool is_busy)
+void timer_set_busy(struct shards *shards, struct timer *timer, bool is_busy)
 {
-	engine->shards.all[timer->shard].busy += (uint32_t)is_busy - (uint32_t)timer->busy;
+	shards->all[timer->shard].busy += (uint32_t)is_busy - (uint32_t)timer->busy;
 	timer->busy = is_busy;
 }
 
 void timer_set_state(struct engine *engine, struct timer *timer, enum timer_state state)
 {
-	count_in_shard(engine, timer, -1);
+	count_in_shard(&engine->shards, timer, -1);
 	engine->stats.timers -= counts(timer);
 	engine->timers.claimed -= timer->state == TIMER_CLAIMED;
 	engine->stats.held -= timer->state == TIMER_HELD;
@@ -130,7 +130,7 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 		topic_tried(timer);
 	timer->unstarted = false;
 	timer->state = (uint8_t)state;
-	count_in_shard(engine, timer, 1);
+	count_in_shard(&engine->shards, timer, 1);
 	engine->stats.timers += counts(timer);
 	engine->timers.claimed += state == TIMER_CLAIMED;
 	engine->stats.held += state == TIMER_HELD;
@@ -140,20 +140,20 @@ void timer_set_state(struct engine *engine, struct timer *timer, enum timer_stat
 
 void timer_unstart(struct engine *engine, struct timer *timer)
 {
-	count_in_shard(engine, timer, -1);
+	count_in_shard(&engine->shards, timer, -1);
 	timer->topic->running -= timer_is_running(timer);
 	timer->unstarted = true;
 	topic_ready(timer);
-	count_in_shard(engine, timer, 1);
+	count_in_shard(&engine->shards, timer, 1);
 }
 
 void timer_start(struct engine *engine, struct timer *timer)
 {
-	count_in_shard(engine, timer, -1);
+	count_in_shard(&engine->shards, timer, -1);
 	topic_unready(timer);
 	timer->unstarted = false;
 	timer->topic->running += timer_is_running(timer);
-	count_in_shard(engine, timer, 1);
+	count_in_shard(&engine->shards, timer, 1);
 }
 
 void timer_release(struct engine *engine, struct timer *timer)

@@ -14,6 +14,7 @@
 
 struct engine;
 struct call;
+struct shards;
 
 struct timer_list {
 	struct timer *first, *last;
@@ -78,7 +79,7 @@ void timer_came_out(struct timer *);
 void timer_set_state(struct engine *, struct timer *, enum timer_state);
 
 /* timer_set_busy notes that an operation of the timer is under way, or that it was answered. */
-void timer_set_busy(struct engine *, struct timer *, bool is_busy);
+void timer_set_busy(struct shards *, struct timer *, bool is_busy);
 
 /* timer_drop disarms a timer that the store has deleted or changed, and makes it ABSENT. */
 void timer_drop(struct engine *, struct timer *);

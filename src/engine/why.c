@@ -69,7 +69,7 @@ static bool is_overfull(const struct topic *topic)
 }
 
 /* of_place returns what a due timer waits for if no pause, shard or operation stops it. */
-static dw_waits of_place(const struct engine *engine, const struct timer *timer, dw_usec now,
+static dw_waits of_place(const struct topics *topics, const struct timer *timer, dw_usec now,
 			 dw_why *why)
 {
 	if (timer->place == PLACE_UNSCHEDULED)
@@ -82,7 +82,7 @@ static dw_waits of_place(const struct engine *engine, const struct timer *timer,
 		return DW_WAITS_QUEUE;
 	if (timer->gathered)
 		return of_batch(timer, now, &why->until);
-	if (!topic_handler(&engine->topics, timer->topic))
+	if (!topic_handler(topics, timer->topic))
 		return is_overfull(timer->topic) ? DW_WAITS_WORKERS : DW_WAITS_HANDLER;
 	if (timer->kept == TOPIC_REFUSED) {
 		why->until = timer->slot_time;
@@ -106,7 +106,7 @@ static dw_waits of_unstarted(const struct engine *engine, const struct timer *ti
 		waits = of_shard(engine, timer, &why->detail);
 	if (!waits)
 		waits = of_operation(engine, timer, DW_WAITS_CLAIM);
-	return waits ? waits : of_place(engine, timer, now, why);
+	return waits ? waits : of_place(&engine->topics, timer, now, why);
 }
 
 static dw_waits of_held(const struct timer *timer, dw_why *why)

@@ -47,10 +47,10 @@ static struct timer *install(struct engine *engine, struct timer *head, struct c
 
 /* leaves_earlier returns true if an earlier timer with this id may still start. Only a client needs
  * to know, because an owner knows its own claims. */
-static bool leaves_earlier(const struct engine *engine, const struct timer *timer,
+static bool leaves_earlier(const struct shards *shards, const struct timer *timer,
 			   const dw_head *head)
 {
-	return !engine->shards.all[timer->shard].owned && head->open;
+	return !shards->all[timer->shard].owned && head->open;
 }
 
 /* vacate is called when the put was refused. The put's timer object stays as an empty place for the
@@ -83,7 +83,7 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 
 	vacate(head, call);
 	call->generation = its ? its->head.generation : 0;
-	call->earlier = its && leaves_earlier(engine, head, &its->head);
+	call->earlier = its && leaves_earlier(&engine->shards, head, &its->head);
 	if (!shards_is_current(&engine->shards, head->shard, op))
 		return head;
 	/* This comes before the row is learnt: if learning fails, the old timer still must not
@@ -147,7 +147,7 @@ void answers_put(struct engine *engine, struct timer *head, dw_op *op)
 	if (modes_again(engine, head, call, op))
 		return;
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(engine, head, &op->head);
+	call->earlier = leaves_earlier(&engine->shards, head, &op->head);
 	if (op->status == DW_OK && op->flags & DW_OP_DONE)
 		head = learn_done(engine, head, call, op);
 	else if (op->status == DW_OK)
@@ -188,12 +188,12 @@ static bool is_newer(const struct timer *head, const dw_op *op)
  * If the operation is of an earlier term, the shard is read again now. That scan finds a timer that
  * is stored, but does not report that a timer is gone. If memory kept a timer that is gone, the
  * timer would start while Redis is away and a journal is in use. */
-static bool may_drop(const struct engine *engine, const struct timer *head, const dw_op *op)
+static bool may_drop(const struct shards *shards, const struct timer *head, const dw_op *op)
 {
-	if (shards_is_current(&engine->shards, head->shard, op))
+	if (shards_is_current(shards, head->shard, op))
 		return head->state != TIMER_ABSENT;
 	return op->status == DW_OK && head->state == TIMER_PENDING &&
-	       engine->shards.all[head->shard].owned;
+	       shards->all[head->shard].owned;
 }
 
 void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
@@ -201,7 +201,7 @@ void answers_cancel(struct engine *engine, struct timer *head, dw_op *op)
 	struct call *call = ticket_of(op)->call;
 	bool gone = op->status == DW_OK || op->status == DW_ENOENT || is_promised(op);
 
-	if (gone && !is_newer(head, op) && may_drop(engine, head, op))
+	if (gone && !is_newer(head, op) && may_drop(&engine->shards, head, op))
 		timer_drop(engine, head);
 	engine->stats.cancelled += op->status == DW_OK;
 	if (op->status == DW_EUNKNOWN && !is_promised(op)) {
@@ -239,7 +239,7 @@ void answers_move(struct engine *engine, struct timer *head, dw_op *op)
 	bool current = shards_is_current(&engine->shards, head->shard, op) && !is_newer(head, op);
 
 	call->generation = op->head.generation;
-	call->earlier = leaves_earlier(engine, head, &op->head);
+	call->earlier = leaves_earlier(&engine->shards, head, &op->head);
 	if ((op->status == DW_OK || is_promised(op)) && current)
 		learn_moved(engine, head, op);
 	else if (op->status == DW_ENOENT && op->kind == DW_OP_MOVE && current)

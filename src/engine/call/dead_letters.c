@@ -78,7 +78,7 @@ static dw_op *dead_scan_op(struct engine *engine, const dw_dead_select *select,
 	if (select->id)
 		op = op_new(&engine->alloc, DW_OP_DEAD_SCAN, select->id, NULL, 0);
 	else
-		op = page_op(engine, DW_OP_DEAD_SCAN, select->topic, after, limit);
+		op = page_op(&engine->alloc, DW_OP_DEAD_SCAN, select->topic, after, limit);
 	if (op && select->id)
 		op->limit = 1;
 	if (op && select->partial)

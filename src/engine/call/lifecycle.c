@@ -17,7 +17,7 @@ static void send_call(struct engine *engine, struct timer *timer, struct call *c
 	call->op = NULL;
 	ticket_of(op)->call = call;
 	op->asked = call->internal ? 0 : call->asked;
-	timer_set_busy(engine, timer, true);
+	timer_set_busy(&engine->shards, timer, true);
 	submit_push(&engine->submit, op, false);
 }
 

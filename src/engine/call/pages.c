@@ -27,11 +27,11 @@ int page_limit(struct engine *engine, size_t limit, const char *what)
 			   limit);
 }
 
-dw_op *page_op(struct engine *engine, dw_op_kind kind, const char *topic, const dw_cursor *after,
+dw_op *page_op(struct alloc *alloc, dw_op_kind kind, const char *topic, const dw_cursor *after,
 	       size_t limit)
 {
 	/* The operation owns its strings: the topic is stored where an id would be. */
-	dw_op *op = op_new(&engine->alloc, kind, topic, NULL, 0);
+	dw_op *op = op_new(alloc, kind, topic, NULL, 0);
 
 	if (!op)
 		return NULL;

@@ -4,6 +4,7 @@
 
 #include "durawheel/store.h"
 
+struct alloc;
 struct engine;
 
 struct page {
@@ -21,7 +22,6 @@ void page_free(struct page *);
 int page_limit(struct engine *, size_t limit, const char *what);
 
 /* page_op makes the operation that asks for a page. It returns NULL if there is no memory. */
-dw_op *page_op(struct engine *, dw_op_kind, const char *topic, const dw_cursor *after,
-	       size_t limit);
+dw_op *page_op(struct alloc *, dw_op_kind, const char *topic, const dw_cursor *after, size_t limit);
 
 #endif

@@ -16,7 +16,7 @@ void urgent_send(struct engine *engine, struct timer *timer, dw_op *op)
 	}
 	if (op->head.generation == 0)
 		op->head = timer->head;
-	timer_set_busy(engine, timer, true);
+	timer_set_busy(&engine->shards, timer, true);
 	submit_push(&engine->submit, op, true);
 }
 
@@ -138,7 +138,7 @@ static dw_op *with_message(struct engine *engine, const struct timer *timer, dw_
 {
 	if (!op || !timer->pushes || op->reason || timer->skips)
 		return op;
-	op->message = message_op(engine, timer);
+	op->message = message_op(&engine->alloc, timer);
 	if (op->message)
 		return op;
 	op_free(&engine->alloc, op);

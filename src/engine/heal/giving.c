@@ -131,10 +131,10 @@ static void end(struct engine *engine, bool is_busy)
 
 /* leave_out ends the giving of a shard: its timers start again. The turn looks at the timers in its
  * list again. */
-static void leave_out(struct engine *engine, struct engine_shard *shard)
+static void leave_out(struct shards *shards, struct engine_shard *shard)
 {
 	shard->giving = GIVING_NOT;
-	engine->shards.more = true;
+	shards->more = true;
 }
 
 /* ---- Draining ------------------------------------------------------------------------------ */
@@ -221,9 +221,9 @@ static bool is_given_up(const struct engine *engine, const struct engine_shard *
 
 /* is_last returns true if this peer leaves, and no other peer can take its shards. Then the store
  * releases the leases when it stops. */
-static bool is_last(const struct engine *engine)
+static bool is_last(const struct ownership *ownership)
 {
-	return engine->ownership.giving.is_leaving && engine->ownership.sharing.last.members == 1;
+	return ownership->giving.is_leaving && ownership->sharing.last.members == 1;
 }
 
 static void go_on(struct engine *engine, unsigned number, dw_usec steady)
@@ -233,7 +233,7 @@ static void go_on(struct engine *engine, unsigned number, dw_usec steady)
 
 	if (is_given_up(engine, shard, steady)) {
 		giving->draining--;
-		leave_out(engine, shard);
+		leave_out(&engine->shards, shard);
 		return;
 	}
 	if (shard->running > 0 || shard->unstarted > 0 || steady < giving->at)
@@ -242,7 +242,7 @@ static void go_on(struct engine *engine, unsigned number, dw_usec steady)
 		shard->giving = GIVING_WAITS;
 		shard->give_until = usec_add(steady, FREEZE);
 	}
-	if (shard->busy == 0 && !is_last(engine))
+	if (shard->busy == 0 && !is_last(&engine->ownership))
 		ask(engine, number, steady);
 }
 
@@ -328,7 +328,7 @@ void giving_answered(struct engine *engine, const dw_op *op)
 
 	giving->asked--;
 	if (op->status == DW_OK) {
-		leave_out(engine, shard);
+		leave_out(&engine->shards, shard);
 		shards_lose(engine, (unsigned)op->limit);
 		giving->has_given = true;
 	} else if (giving->is_leaving) {
@@ -336,7 +336,7 @@ void giving_answered(struct engine *engine, const dw_op *op)
 		giving->draining++;
 		giving->at = usec_add(engine_steady(engine), AGAIN);
 	} else {
-		leave_out(engine, shard);
+		leave_out(&engine->shards, shard);
 	}
 	if (giving->draining + giving->asked == 0)
 		end(engine, false);

@@ -32,11 +32,11 @@ static struct record record_of_timer(const struct timer *timer)
 			       .topic_size = (uint8_t)strlen(timer->topic->name)};
 }
 
-dw_op *message_op(struct engine *engine, const struct timer *timer)
+dw_op *message_op(struct alloc *alloc, const struct timer *timer)
 {
 	struct record record = record_of_timer(timer);
 	struct message message = {.head = timer->head, .body_size = record_size(&record)};
-	dw_op *op = op_with_topic(&engine->alloc, DW_OP_PUSH, timer->id, timer->topic->name,
+	dw_op *op = op_with_topic(alloc, DW_OP_PUSH, timer->id, timer->topic->name,
 				  message_size(message.body_size));
 
 	if (!op)

@@ -4,7 +4,6 @@
 
 #include "durawheel/store.h"
 
-struct engine;
 struct alloc;
 struct timer;
 
@@ -13,6 +12,6 @@ struct timer;
 dw_op *op_with_topic(struct alloc *, dw_op_kind, const char *id, const char *topic, size_t size);
 
 /* message_op makes a PUSH with the timer as its message. It returns NULL if there is no memory. */
-dw_op *message_op(struct engine *, const struct timer *);
+dw_op *message_op(struct alloc *, const struct timer *);
 
 #endif

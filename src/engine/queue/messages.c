@@ -30,7 +30,7 @@ void messages_fire(struct engine *engine, struct timer *timer, dw_usec now)
 		delivery_end(engine, timer, DW_DONE, -1);
 		return;
 	}
-	op = message_op(engine, timer);
+	op = message_op(&engine->alloc, timer);
 	if (op) {
 		op->head = timer->head;
 		delivery_begin(engine, timer, now, false);

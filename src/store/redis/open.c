@@ -213,9 +213,9 @@ static int lay_out(struct redis_store *store, dw_usec until, char *message)
 
 /* is_young returns true if the server may have forgotten an owner, so that nobody can acquire its
  * shards yet. */
-static bool is_young(const struct redis_store *store)
+static bool is_young(const struct acquisition *acquisition)
 {
-	return store->ownership.acquisition.free_at != 0;
+	return acquisition->free_at != 0;
 }
 
 /* open_as_owner acquires the lease of every shard, or says why it cannot. If the server may have
@@ -235,13 +235,14 @@ static int open_as_owner(struct redis_store *store, dw_usec until, char *message
 		}
 		if (store->ownership.acquisition.status == DW_OK)
 			return DW_OK;
-		while (nodes_have_work(store) && redis_wait(store, until))
+		while (nodes_have_work(&store->nodes) && redis_wait(store, until))
 			redis_wire(store); /* send the commands that give the leases back */
-		if (is_young(store) && store->env.may_be_away)
+		if (is_young(&store->ownership.acquisition) && store->env.may_be_away)
 			return DW_OK; /* as a client, which later asks for the ownership again */
 		until = usec_max(
 		    until, usec_add(store->ownership.acquisition.free_at, store->env.patience));
-	} while ((store->ownership.acquisition.passes || is_young(store)) && rest(store, until));
+	} while ((store->ownership.acquisition.passes || is_young(&store->ownership.acquisition)) &&
+		 rest(store, until));
 	return fail(message, store->ownership.acquisition.status,
 		    store->ownership.acquisition.words);
 }

@@ -32,7 +32,7 @@ static dw_usec steady(const struct redis_store *store)
 static void take_other_count(struct redis_store *store)
 {
 	nodes_drop(store, "the namespace was recreated with another number of shards");
-	if (!nodes_have_work(store))
+	if (!nodes_have_work(&store->nodes))
 		reshard(store);
 }
 
@@ -232,7 +232,7 @@ static void redis_stamp(dw_store *base, const char *id, dw_replay *replay)
 
 static void redis_reread(dw_store *base)
 {
-	inbox_reread(redis_of(base));
+	inbox_reread(&redis_of(base)->inbox);
 }
 
 static void redis_origin(const dw_store *base, dw_origin *ret_origin)
@@ -292,11 +292,11 @@ static int trouble(const struct redis_store *store, char *ret_words, size_t size
 	char room[DW_MESSAGE_SIZE];
 	const char *why = store_why(store, room, &fatal);
 
-	if (nodes_are_up(store) && !why[0] && cut_off_all(store)) {
+	if (nodes_are_up(&store->nodes) && !why[0] && cut_off_all(store)) {
 		(void)snprintf(ret_words, size, "%s", cut_off_all(store));
 		return DW_ESTORE;
 	}
-	if (nodes_are_up(store) && !why[0]) {
+	if (nodes_are_up(&store->nodes) && !why[0]) {
 		say_refusal(store, ret_words, size);
 		return store->now < store->sets.may_pass_until ? (int)DW_EUNKNOWN : DW_OK;
 	}
@@ -311,9 +311,9 @@ static dw_usec store_due(const struct redis_store *store)
 {
 	dw_usec at = nodes_due(store);
 
-	at = usec_min(at, usec_min(wake_channel_due(&store->wake),
-				   usec_min(sentinels_due(store), cluster_due(store))));
-	at = usec_min(at, replicas_due(store, &store->node));
+	at = usec_min(at, usec_min(sentinels_due(&store->nodes), cluster_due(&store->nodes)));
+	at = usec_min(at,
+		      usec_min(wake_channel_due(&store->wake), replicas_due(store, &store->node)));
 	if (store->later.consumers.link)
 		at = usec_min(at, link_due(store->later.consumers.link));
 	if (store->ownership.role == DW_OWNER)
@@ -415,8 +415,8 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	is_left = release_all(store);
 	session_end(store);
 	redis_wire(store);
-	while (nodes_have_work(store) || is_left) {
-		if (!redis_wait(store, nodes_have_work(store) ? until : given_until))
+	while (nodes_have_work(&store->nodes) || is_left) {
+		if (!redis_wait(store, nodes_have_work(&store->nodes) ? until : given_until))
 			break;
 		redis_work(store);
 		end_unsent(store); /* or refused operations would be sent again */
@@ -425,7 +425,7 @@ static int redis_stop(dw_store *base, dw_usec patience)
 	}
 	replicas_end(store, &store->node);
 	end_unsent(store);
-	return nodes_have_work(store) ? DW_ETIMEOUT : DW_OK;
+	return nodes_have_work(&store->nodes) ? DW_ETIMEOUT : DW_OK;
 }
 
 /* ---- Freeing --------------------------------------------------------------------------------- */
@@ -445,7 +445,7 @@ void redis_free(dw_store *base)
 	while ((op = op_queue_pop(&store->completion.answers)))
 		op_free(&alloc, op);
 	redis_topics_free(store);
-	shards_free(store, store->shards, store->shard_count);
+	shards_free(&store->alloc, store->shards, store->shard_count);
 	link_free(store->node.link);
 	sentinels_free(store);
 	cluster_free(store);
@@ -459,7 +459,7 @@ void redis_free(dw_store *base)
 static int redis_take_event(dw_store *base, dw_store_event *ret_event)
 {
 	return replicas_take_event(&redis_of(base)->node, ret_event) ||
-	       suspect_take_event(redis_of(base), ret_event);
+	       suspect_take_event(&redis_of(base)->completion.suspects, ret_event);
 }
 
 static int redis_take_call(dw_store *base, dw_take_call *ret_call)

@@ -436,7 +436,7 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		command_text(words, check->place.score[0] ? check->place.score : "0");
 		return;
 	case STAGE_LETTERS:
-		walk_letters(store, shard, check->page, &check->place);
+		walk_letters(&store->draft, shard, check->page, &check->place);
 		return;
 	case STAGE_INBOX:
 		command_begin(&store->draft, COMMAND_ZCARD);
@@ -447,11 +447,11 @@ static void add_question(struct redis_store *store, const struct store_check *ch
 		return;
 	case STAGE_NAMES:
 	case STAGE_TOPICS:
-		copies_ask(store, shard, "", false);
+		copies_ask(&store->draft, shard, "", false);
 		return;
 	default:
-		walk_timers(store, shard, check->stage == STAGE_CLAIMED ? '-' : '+', check->page,
-			    &check->place);
+		walk_timers(&store->draft, shard, check->stage == STAGE_CLAIMED ? '-' : '+',
+			    check->page, &check->place);
 		command_text(words, "s");
 		store->draft.shape = shape_of(COMMAND_PAGE_SCORES);
 	}

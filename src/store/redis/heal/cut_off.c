@@ -46,7 +46,7 @@ static void look_ended(struct redis_store *store, struct shard *shard)
 	if (--store->sets.looks > 0)
 		return;
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
-		shard_mark(store, &store->shards[i], SHARD_READY);
+		shard_mark(&store->sets, &store->shards[i], SHARD_READY);
 }
 
 static void why_answered(struct redis_store *store, struct redis_request *request,
@@ -54,7 +54,7 @@ static void why_answered(struct redis_store *store, struct redis_request *reques
 {
 	look_ended(store, request->shard);
 	if (!cut_off_learn(store, request->shard, reply))
-		shard_mark(store, request->shard, SHARD_READY);
+		shard_mark(&store->sets, request->shard, SHARD_READY);
 	request_free(&store->alloc, request);
 }
 
@@ -72,10 +72,10 @@ void cut_off_look(struct redis_store *store, struct shard *shard)
 	store->sets.looks++;
 }
 
-static void look_later(struct redis_store *store, struct shard *shard, dw_usec at)
+static void look_later(struct shard_sets *sets, struct shard *shard, dw_usec at)
 {
 	shard->cut.look_at = at;
-	shard_add(&store->sets.looked_at, shard->number);
+	shard_add(&sets->looked_at, shard->number);
 }
 
 /* ---- Cutting off --------------------------------------------------------------------------- */
@@ -106,12 +106,12 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 		complain(store, "shard %u is cut off: %s", shard->number, shard->cut.words);
 		store->sets.cut_off_count++;
 		shard->cut.is_answered = false;
-		look_later(store, shard, usec_add(store->now, LOOK_EVERY));
+		look_later(&store->sets, shard, usec_add(store->now, LOOK_EVERY));
 		shard_add(&store->sets.untold, shard->number);
 		leave_rebuild(shard);
 	}
 	shard->cut.state = CUT_OFF;
-	shard_mark(store, shard, SHARD_READY);
+	shard_mark(&store->sets, shard, SHARD_READY);
 }
 
 /* advice returns what a person can do; "": the server's words say enough. */
@@ -146,11 +146,11 @@ static bool learn_refusal(struct redis_store *store, struct shard *shard, const 
 		return shard->cut.state == CUT_OFF;
 	if (shard->cut.refused_since == 0)
 		shard->cut.refused_since = store->now;
-	if (call_passes(store, error) &&
+	if (call_passes(&store->nodes, error) &&
 	    store->now < usec_add(shard->cut.refused_since, PASSING_FOR)) {
 		store->sets.may_pass_until = usec_add(shard->cut.refused_since, PASSING_FOR);
 		if (shard->cut.state == CUT_NOT)
-			look_later(store, shard, store->sets.may_pass_until);
+			look_later(&store->sets, shard, store->sets.may_pass_until);
 		return shard->cut.state == CUT_OFF;
 	}
 	tell_refusal(store, shard, error);
@@ -190,7 +190,7 @@ static void mended(struct redis_store *store, struct shard *shard)
 		if (store->shards[i].cut.state == CUT_OFF)
 			store->shards[i].cut.look_at =
 			    usec_min(store->shards[i].cut.look_at, store->now);
-	shard_mark(store, shard, SHARD_MENDED);
+	shard_mark(&store->sets, shard, SHARD_MENDED);
 }
 
 bool cut_off_learn(struct redis_store *store, struct shard *shard, const struct reply *reply)
@@ -217,14 +217,14 @@ void cut_off_end(struct redis_store *store, struct shard *shard)
 	shard_add(&store->sets.untold, shard->number);
 	shard_expect_news(&store->sets, shard);
 	shard->topic_changes = 0; /* the owner reads its settings of topics again */
-	shard_mark(store, shard, SHARD_READY);
+	shard_mark(&store->sets, shard, SHARD_READY);
 }
 
 /* ---- Nodes that are away ------------------------------------------------------------------- */
 
 bool cut_off_settled(const struct redis_store *store)
 {
-	if (!nodes_are_up(store))
+	if (!nodes_are_up(&store->nodes))
 		return false;
 	for (unsigned i = 0; i < store->nodes.count; i++)
 		if (store->now < node_trouble_at(store->nodes.list[i]) &&
@@ -254,7 +254,7 @@ static void cut_off_node(struct redis_store *store, struct shard *shard)
  * connected node, no shard is cut off: the whole store is in trouble, as with one server. */
 static void cut_off_away(struct redis_store *store)
 {
-	if (store->nodes.count < 2 || !nodes_are_up(store))
+	if (store->nodes.count < 2 || !nodes_are_up(&store->nodes))
 		return;
 	for (unsigned i = 0; i < store->shard_count; i++) {
 		struct shard *shard = &store->shards[i];
@@ -282,12 +282,12 @@ const char *cut_off_all(const struct redis_store *store)
 
 /* tell_loss reports that the shard was lost. If the shard is ours again, the next call reports
  * that. */
-static void tell_loss(struct redis_store *store, struct shard *shard, dw_shard_news *ret_news)
+static void tell_loss(struct shard_sets *sets, struct shard *shard, dw_shard_news *ret_news)
 {
 	shard->lease.loss_untold = false;
 	ret_news->state = DW_SHARD_FOREIGN;
 	if (shard_is_ours(shard))
-		shard_add(&store->sets.untold, shard->number);
+		shard_add(&sets->untold, shard->number);
 }
 
 /* next_untold returns the first shard that has news. While the store looks at some shards, it
@@ -324,7 +324,7 @@ bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 		ret_news->status = DW_ESTORE;
 		(void)snprintf(ret_news->words, sizeof ret_news->words, "%s", shard->cut.words);
 	} else if (shard->lease.loss_untold) {
-		tell_loss(store, shard, ret_news);
+		tell_loss(&store->sets, shard, ret_news);
 	}
 	return true;
 }

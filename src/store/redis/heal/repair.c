@@ -61,7 +61,7 @@ static void end_shard(struct redis_store *store, struct shard *shard)
 	shard->counts.differs = 0;
 	shard->repair.is_due = shard->repair.is_second = repair->needs_engine;
 	if (repair->needs_engine)
-		shard_mark(store, shard, SHARD_INCOMPLETE);
+		shard_mark(&store->sets, shard, SHARD_INCOMPLETE);
 	*repair = (struct repair){.number = next_of(store, shard->number)};
 }
 
@@ -141,8 +141,8 @@ static void repair_page_lost(struct redis_store *store, struct redis_request *re
 
 static bool can_work(const struct redis_store *store)
 {
-	return store->ownership.role == DW_OWNER && nodes_are_up(store) && !store->stopped &&
-	       !store->repair.under_way;
+	return store->ownership.role == DW_OWNER && nodes_are_up(&store->nodes) &&
+	       !store->stopped && !store->repair.under_way;
 }
 
 dw_usec repair_due(const struct redis_store *store)

@@ -42,11 +42,11 @@ static void free_shard(struct alloc *alloc, struct shard *shard)
 	alloc_free(alloc, shard->keys.name[0]);
 }
 
-void shards_free(struct redis_store *store, struct shard *shards, unsigned count)
+void shards_free(struct alloc *alloc, struct shard *shards, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		free_shard(&store->alloc, &shards[i]);
-	alloc_free(&store->alloc, shards);
+		free_shard(alloc, &shards[i]);
+	alloc_free(alloc, shards);
 }
 
 /* ---- Another number -------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ void reshard(struct redis_store *store)
 	/* Without memory the client asks for the number again. */
 	if (redis_shards(store, found) != DW_OK) {
 		if (store->shards != old)
-			shards_free(store, store->shards, store->shard_count);
+			shards_free(&store->alloc, store->shards, store->shard_count);
 		store->shards = old;
 		store->shard_count = old_count;
 		store->layout.is_fixed = false;
@@ -140,6 +140,6 @@ void reshard(struct redis_store *store)
 	scan_end_all(store, DW_ESTORE);
 	for (unsigned i = 0; i < old_count; i++)
 		move_all(store, &old[i]);
-	shards_free(store, old, old_count);
+	shards_free(&store->alloc, old, old_count);
 	restore_reshard(store);
 }

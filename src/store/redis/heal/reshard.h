@@ -2,6 +2,7 @@
 #ifndef DW_STORE_REDIS_RESHARD_H
 #define DW_STORE_REDIS_RESHARD_H
 
+struct alloc;
 struct redis_store;
 struct shard;
 
@@ -9,6 +10,6 @@ struct shard;
  * way. */
 void reshard(struct redis_store *);
 
-void shards_free(struct redis_store *, struct shard *, unsigned count);
+void shards_free(struct alloc *, struct shard *, unsigned count);
 
 #endif

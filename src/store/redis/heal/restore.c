@@ -293,7 +293,7 @@ static void gained(struct redis_store *store, struct shard *shard)
 {
 	shard->rebuild = (struct rebuild){0};
 	shard_add(&store->sets.untold, shard->number);
-	members_accepted(store);
+	members_accepted(&store->ownership.members);
 	handshake_done(store, shard, 0);
 	cut_off_end(store, shard);
 }
@@ -339,7 +339,7 @@ static void stay_client(struct redis_store *store, struct shard *shard)
 	if (!shard->share.is_announced)
 		shard->lease.again_at = usec_add(store->now, TAKE_EVERY);
 	if (!shard_is_shared(store))
-		shard_mark(store, shard, SHARD_HANDSHAKE);
+		shard_mark(&store->sets, shard, SHARD_HANDSHAKE);
 	cut_off_end(store, shard);
 }
 

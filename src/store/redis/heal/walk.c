@@ -41,21 +41,21 @@ void walk_add_blind(struct redis_command *words)
 	command_text(words, "\n");
 }
 
-void walk_timers(struct redis_store *store, const struct shard *shard, char sign, size_t count,
+void walk_timers(struct redis_draft *draft, const struct shard *shard, char sign, size_t count,
 		 const struct walk_place *place)
 {
-	struct redis_command *words = &store->draft.words;
+	struct redis_command *words = &draft->words;
 
-	call_begin(&store->draft, SCRIPT_PAGE, shard);
+	call_begin(draft, SCRIPT_PAGE, shard);
 	command_text(words, sign == '+' ? "+" : "-");
 	command_number(words, (int64_t)count);
 	add_place(words, place);
 }
 
-void walk_letters(struct redis_store *store, const struct shard *shard, size_t count,
+void walk_letters(struct redis_draft *draft, const struct shard *shard, size_t count,
 		  const struct walk_place *place)
 {
-	call_begin_rare(&store->draft, SCRIPT_DEAD_PAGE, shard);
-	add_place(&store->draft.words, place);
-	command_number(&store->draft.words, (int64_t)count);
+	call_begin_rare(draft, SCRIPT_DEAD_PAGE, shard);
+	add_place(&draft->words, place);
+	command_number(&draft->words, (int64_t)count);
 }

@@ -7,7 +7,7 @@
 #include "redis/command.h"
 #include "redis/reply.h"
 
-struct redis_store;
+struct redis_draft;
 struct shard;
 
 /* Large enough for a score as the server writes it, or for an entry id of a stream. */
@@ -40,9 +40,9 @@ void walk_add_blind(struct redis_command *);
 
 /* walk_timers and walk_letters write the command that reads the next page. sign is '+' for pending
  * timers and '-' for claimed ones. */
-void walk_timers(struct redis_store *, const struct shard *, char sign, size_t count,
+void walk_timers(struct redis_draft *, const struct shard *, char sign, size_t count,
 		 const struct walk_place *);
-void walk_letters(struct redis_store *, const struct shard *, size_t count,
+void walk_letters(struct redis_draft *, const struct shard *, size_t count,
 		  const struct walk_place *);
 
 #endif

@@ -14,13 +14,13 @@
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static void member_free(struct redis_store *store, struct member_node *member)
+static void member_free(struct alloc *alloc, struct member_node *member)
 {
 	link_free(member->voter);
 	link_free(member->node.link);
-	alloc_free(&store->alloc, member->url.host);
-	alloc_free(&store->alloc, member->url.port);
-	alloc_free(&store->alloc, member);
+	alloc_free(alloc, member->url.host);
+	alloc_free(alloc, member->url.port);
+	alloc_free(alloc, member);
 }
 
 /* member_new makes an entry with a voter. Files of TLS, user and password are as in the store's
@@ -46,7 +46,7 @@ static struct member_node *member_new(struct redis_store *store, const char *hos
 	member->node.name = member->url.server;
 	if (redis_url_aim(&member->url, host, port, &store->alloc) != DW_OK ||
 	    voter_link(store, &member->url, &member->voter) != DW_OK) {
-		member_free(store, member);
+		member_free(&store->alloc, member);
 		return NULL;
 	}
 	wake_channel_watch(&store->wake, link_descriptor(member->voter));
@@ -99,7 +99,7 @@ void cluster_free(struct redis_store *store)
 	struct cluster *cluster = store->nodes.cluster;
 
 	for (unsigned i = 0; cluster && i < cluster->count; i++)
-		member_free(store, cluster->list[i]);
+		member_free(&store->alloc, cluster->list[i]);
 	alloc_free(&store->alloc, cluster);
 	store->nodes.cluster = NULL;
 }
@@ -168,10 +168,10 @@ static void ask_node(struct redis_store *store, struct member_node *member)
 		ask_proof(store, member);
 }
 
-static void ask_soon(struct redis_store *store)
+static void ask_soon(struct nodes *nodes)
 {
-	for (unsigned i = 0; i < store->nodes.cluster->count; i++) {
-		struct member_node *member = store->nodes.cluster->list[i];
+	for (unsigned i = 0; i < nodes->cluster->count; i++) {
+		struct member_node *member = nodes->cluster->list[i];
 
 		member->ask_at = usec_min(member->ask_at, usec_add(member->asked_at, ASK_PAUSE));
 	}
@@ -181,10 +181,10 @@ static void ask_soon(struct redis_store *store)
 
 /* take_self notes the node's id from its own line. Two entries may be the same node, one by its
  * name and one by its address. Then the voter of the later one does not ask any more. */
-static void take_self(struct redis_store *store, struct member_node *member,
+static void take_self(struct nodes *nodes, struct member_node *member,
 		      const struct cluster_line *line)
 {
-	struct cluster *cluster = store->nodes.cluster;
+	struct cluster *cluster = nodes->cluster;
 
 	member->epoch = line->epoch;
 	if (strcmp(member->id, line->id) == 0)
@@ -252,20 +252,20 @@ static void follow_address(struct redis_store *store, struct member_node *member
 }
 
 /* take_claims notes which slots the node has. */
-static void take_claims(struct redis_store *store, struct member_node *member,
+static void take_claims(struct nodes *nodes, struct member_node *member,
 			const struct cluster_line *line)
 {
 	for (unsigned i = 0; i < SHARDS_MAX; i++) {
-		struct cluster_place *place = &store->nodes.cluster->places[i];
+		struct cluster_place *place = &nodes->cluster->places[i];
 
 		if ((place->member && line->epoch <= place->epoch && place->member != member) ||
 		    !cluster_line_has(line, place->slot))
 			continue;
 		place->epoch = line->epoch;
 		place->member = member;
-		store->nodes.place[i] = &member->node;
+		nodes->place[i] = &member->node;
 		if (i == 0)
-			store->nodes.home = &member->node;
+			nodes->home = &member->node;
 	}
 }
 
@@ -302,7 +302,7 @@ static void take_line(struct redis_store *store, unsigned voter, const struct cl
 		return;
 	begin_node(store, member);
 	if (member->node.link)
-		take_claims(store, member, line);
+		take_claims(&store->nodes, member, line);
 }
 
 /* count_masters counts the masters with slots. It returns 0 if the voter is not one of them, or if
@@ -334,7 +334,7 @@ static void take_nodes(struct redis_store *store, unsigned voter, const struct r
 		return;
 	}
 	member->is_useless = false;
-	take_self(store, member, &self);
+	take_self(&store->nodes, member, &self);
 	if (member->is_double)
 		return;
 	member->words[0] = '\0';
@@ -432,7 +432,7 @@ void cluster_work(struct redis_store *store)
 	if (!store->nodes.cluster)
 		return;
 	if (store->nodes.has_moved)
-		ask_soon(store);
+		ask_soon(&store->nodes);
 	store->nodes.has_moved = false;
 	for (unsigned i = 0; i < store->nodes.cluster->count; i++)
 		work(store, i);
@@ -443,9 +443,9 @@ void cluster_work(struct redis_store *store)
 	cluster_note(store);
 }
 
-dw_usec cluster_due(const struct redis_store *store)
+dw_usec cluster_due(const struct nodes *nodes)
 {
-	const struct cluster *cluster = store->nodes.cluster;
+	const struct cluster *cluster = nodes->cluster;
 	dw_usec at = DW_NEVER;
 
 	for (unsigned i = 0; cluster && i < cluster->count; i++) {

@@ -84,7 +84,7 @@ void cluster_note(struct redis_store *);
 /* cluster_work asks the nodes, takes their answers, writes notes, and lets the shards follow their
  * slots. */
 void cluster_work(struct redis_store *);
-dw_usec cluster_due(const struct redis_store *);
+dw_usec cluster_due(const struct nodes *);
 
 /* cluster_settling_until returns until when a store that is being opened waits for nodes that may
  * not be used yet. INT64_MIN: it does not wait. */

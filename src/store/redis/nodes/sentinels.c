@@ -13,12 +13,12 @@
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static void sentinel_free(struct redis_store *store, struct sentinel *sentinel)
+static void sentinel_free(struct alloc *alloc, struct sentinel *sentinel)
 {
 	link_free(sentinel->link);
-	alloc_free(&store->alloc, sentinel->url.host);
-	alloc_free(&store->alloc, sentinel->url.port);
-	alloc_free(&store->alloc, sentinel);
+	alloc_free(alloc, sentinel->url.host);
+	alloc_free(alloc, sentinel->url.port);
+	alloc_free(alloc, sentinel);
 }
 
 /* sentinel_new makes an entry with a link. The files of TLS are as in the store's URL. */
@@ -39,7 +39,7 @@ static struct sentinel *sentinel_new(struct redis_store *store, const struct red
 					   .password = url->sentinel_password};
 	if (redis_url_aim(&sentinel->url, host->host, host->port, &store->alloc) != DW_OK ||
 	    voter_link(store, &sentinel->url, &sentinel->link) != DW_OK) {
-		sentinel_free(store, sentinel);
+		sentinel_free(&store->alloc, sentinel);
 		return NULL;
 	}
 	(void)snprintf(sentinel->url.server, sizeof sentinel->url.server, "Sentinel %.120s:%s",
@@ -79,7 +79,7 @@ void sentinels_free(struct redis_store *store)
 	struct sentinels *sentinels = store->nodes.sentinels;
 
 	for (unsigned i = 0; sentinels && i < sentinels->count; i++)
-		sentinel_free(store, sentinels->list[i]);
+		sentinel_free(&store->alloc, sentinels->list[i]);
 	alloc_free(&store->alloc, sentinels);
 	store->nodes.sentinels = NULL;
 }
@@ -364,9 +364,9 @@ void sentinels_work(struct redis_store *store)
 		aim(store, named.server);
 }
 
-dw_usec sentinels_due(const struct redis_store *store)
+dw_usec sentinels_due(const struct nodes *nodes)
 {
-	const struct sentinels *sentinels = store->nodes.sentinels;
+	const struct sentinels *sentinels = nodes->sentinels;
 	dw_usec at = DW_NEVER;
 
 	for (unsigned i = 0; sentinels && i < sentinels->count; i++) {

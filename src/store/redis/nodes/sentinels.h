@@ -8,6 +8,7 @@
 #include "redis/url.h"
 #include "store/redis/nodes/named.h"
 
+struct nodes;
 struct redis_store;
 
 /* The questions to a Sentinel: who it is, whether it mistrusts its clock (TILT), who the master is,
@@ -62,7 +63,7 @@ int sentinels_open(struct redis_store *);
 /* sentinels_work asks the Sentinels, takes their answers, and lets the store's node follow the
  * majority. */
 void sentinels_work(struct redis_store *);
-dw_usec sentinels_due(const struct redis_store *);
+dw_usec sentinels_due(const struct nodes *);
 
 /* sentinels_why returns why the server is not used; "": there is no trouble. The text may be in
  * `room` (DW_MESSAGE_SIZE bytes). *ret_fatal: a person must change something first. */

@@ -66,14 +66,14 @@ static void keep(struct redis_store *store, struct shard *shard, int status)
 	shard->channel.handshake = HANDSHAKE_DONE;
 	end(store, shard, status);
 	shard_add(&store->sets.untold, shard->number);
-	shard_mark(store, shard, SHARD_READY);
+	shard_mark(&store->sets, shard, SHARD_READY);
 }
 
 /* is_known returns true if this store is still the owner, and has the shard's fence: it has not
  * given up all shards meanwhile. */
-static bool is_known(const struct redis_store *store, const struct shard *shard)
+static bool is_known(const struct redis_ownership *ownership, const struct shard *shard)
 {
-	return store->ownership.role == DW_OWNER && shard->lease.fence > 0;
+	return ownership->role == DW_OWNER && shard->lease.fence > 0;
 }
 
 static void give_answered(struct redis_store *store, struct redis_request *request,
@@ -88,14 +88,15 @@ static void give_answered(struct redis_store *store, struct redis_request *reque
 	if (!shard->give.op)
 		return;
 	shard->give.is_asked = false;
-	if (!is_known(store, shard) || (!is_error && (reply_is(&reply->items[0], "OK") ||
-						      token_is_succeeded(store, shard, reply)))) {
+	if (!is_known(&store->ownership, shard) ||
+	    (!is_error &&
+	     (reply_is(&reply->items[0], "OK") || token_is_succeeded(store, shard, reply)))) {
 		given(store, shard);
 	} else if (is_error) {
 		keep(store, shard, DW_EBUSY); /* nothing was done */
 	} else {
 		keep(store, shard, DW_ESTORE);
-		shard_mark(store, shard, SHARD_SUSPECT);
+		shard_mark(&store->sets, shard, SHARD_SUSPECT);
 	}
 }
 
@@ -108,7 +109,7 @@ static void give_lost(struct redis_store *store, struct redis_request *request)
 	if (!shard->give.op)
 		return;
 	shard->give.is_asked = false;
-	if (!is_unsent || !is_known(store, shard))
+	if (!is_unsent || !is_known(&store->ownership, shard))
 		return; /* give_work asks again */
 	keep(store, shard, DW_EBUSY);
 	channel_forget(&shard->channel);
@@ -170,19 +171,19 @@ static void fate_answered(struct redis_store *store, struct redis_request *reque
 	if (!shard->give.op)
 		return;
 	shard->give.is_asked = false;
-	if (!is_known(store, shard)) {
+	if (!is_known(&store->ownership, shard)) {
 		given(store, shard);
 	} else if (is_error) {
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
-	} else if (handshake_is_ours(store, shard, reply)) {
+	} else if (handshake_is_ours(&store->names, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 	} else if (reply_is(&reply->items[0], "OK")) {
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, sent);
-		token_of(store, shard, shard->lease.token);
+		token_of(&store->names, shard, shard->lease.token);
 		keep(store, shard, DW_EBUSY);
 		if (token_went_back(shard, reply))
-			shard_mark(store, shard, SHARD_SUSPECT);
+			shard_mark(&store->sets, shard, SHARD_SUSPECT);
 		else
 			handshake_done(store, shard, (uint64_t)reply_number(&reply->items[1]));
 	} else {
@@ -201,7 +202,8 @@ static void fate_lost(struct redis_store *store, struct redis_request *request)
  * from before the release. Then the shard counts as given. */
 static void ask_fate(struct redis_store *store, struct shard *shard)
 {
-	if (!is_known(store, shard) || token_is_over(store, shard) || token_is_of_before(shard))
+	if (!is_known(&store->ownership, shard) || token_is_over(store, shard) ||
+	    token_is_of_before(shard))
 		given(store, shard);
 	else
 		shard->give.is_asked =

@@ -204,7 +204,7 @@ static void tell_topics(struct redis_store *store)
 
 void inbox_work(struct redis_store *store)
 {
-	if (!store->inbox.op || store->ownership.role != DW_OWNER || !nodes_are_up(store) ||
+	if (!store->inbox.op || store->ownership.role != DW_OWNER || !nodes_are_up(&store->nodes) ||
 	    store->inbox.left > 0)
 		return;
 	if (store->later.topics.has_changed || store->wake.has_topics) {
@@ -229,9 +229,9 @@ void inbox_work(struct redis_store *store)
 	}
 }
 
-void inbox_reread(struct redis_store *store)
+void inbox_reread(struct redis_inbox *inbox)
 {
-	store->inbox.rereads = true;
+	inbox->rereads = true;
 }
 
 void inbox_end(struct redis_store *store, int status)

@@ -38,6 +38,6 @@ struct shard_inbox {
 void inbox_work(struct redis_store *);
 void inbox_expect_all(struct redis_store *);
 void inbox_end(struct redis_store *, int status);
-void inbox_reread(struct redis_store *);
+void inbox_reread(struct redis_inbox *);
 
 #endif

@@ -91,7 +91,7 @@ static void open_new_shards(struct redis_store *store)
 		if (shard->channel.handshake != HANDSHAKE_NONE)
 			continue;
 		if (shard->session.fixes) {
-			shard_mark(store, shard, SHARD_HANDSHAKE);
+			shard_mark(&store->sets, shard, SHARD_HANDSHAKE);
 			continue;
 		}
 		shard->session.is_new = true; /* the first shard has no number either */
@@ -99,7 +99,7 @@ static void open_new_shards(struct redis_store *store)
 		if (first->channel.handshake == HANDSHAKE_DONE && first->channel.under_way == 0)
 			channel_forget(&first->channel);
 		if (first->channel.handshake == HANDSHAKE_NONE)
-			shard_mark(store, first, SHARD_HANDSHAKE);
+			shard_mark(&store->sets, first, SHARD_HANDSHAKE);
 	}
 }
 
@@ -210,7 +210,7 @@ static void layout_answered(struct redis_store *store, struct redis_request *req
 	}
 	layout->is_fresh = true;
 	if (layout->found && layout->found != store->shard_count) {
-		shard_mark(store, &store->shards[0], SHARD_OTHER_COUNT);
+		shard_mark(&store->sets, &store->shards[0], SHARD_OTHER_COUNT);
 		return;
 	}
 	layout->is_fixed = layout->found > 0;
@@ -252,7 +252,7 @@ int layout_ask(struct redis_store *store)
 {
 	struct layout *layout = &store->layout;
 
-	if (layout->is_asked || !nodes_are_up(store) || store->now < layout->pause_until)
+	if (layout->is_asked || !nodes_are_up(&store->nodes) || store->now < layout->pause_until)
 		return DW_OK;
 	layout->is_first_empty = false;
 	return store->nodes.home->connection ? ask_shard(store, 0) : ask_others(store, 1);

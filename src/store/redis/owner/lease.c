@@ -133,7 +133,7 @@ static void acquire_looked(struct redis_store *store, struct redis_request *requ
 	} else if (was_wrong_type) {
 		acquire_shard(store, shard, &nothing);
 	} else {
-		note_passing(&store->ownership, call_passes(store, reply));
+		note_passing(&store->ownership, call_passes(&store->nodes, reply));
 		refuse(&store->ownership, DW_ESTORE, shard->node->scripts.refusal);
 	}
 	request_free(&store->alloc, request);
@@ -240,7 +240,7 @@ static void acquire_answered(struct redis_store *store, struct redis_request *re
 	} else if (failure == FAILURE_AGAIN && request->script && !reply_fails(reply, "BUSY")) {
 		acquire_shard(store, shard, &nothing);
 	} else if (failure != FAILURE_NONE) {
-		note_passing(&store->ownership, call_passes(store, reply));
+		note_passing(&store->ownership, call_passes(&store->nodes, reply));
 		refuse(&store->ownership, failure == FAILURE_FULL ? DW_EFULL : DW_ESTORE,
 		       reply->kind == REPLY_ERROR ? shard->node->scripts.refusal
 						  : "the server refuses");
@@ -284,8 +284,8 @@ void lease_acquire(struct redis_store *store, dw_op *op)
 {
 	struct acquisition *acquisition = &store->ownership.acquisition;
 
-	if (op &&
-	    (store->ownership.role == DW_OWNER || acquisition->active || !nodes_are_up(store))) {
+	if (op && (store->ownership.role == DW_OWNER || acquisition->active ||
+		   !nodes_are_up(&store->nodes))) {
 		answer(store, op,
 		       store->ownership.role == DW_OWNER ? DW_OK
 		       : acquisition->active             ? DW_EBUSY
@@ -313,7 +313,7 @@ static void note_counts(struct redis_store *store, struct shard *shard, const st
 	counts->entries = (uint64_t)entries;
 	counts->differs = entries == reply_number(&reply->items[7]) ? 0 : counts->differs + 1;
 	if (counts->differs >= 2)
-		shard_mark(store, shard, SHARD_UNEVEN);
+		shard_mark(&store->sets, shard, SHARD_UNEVEN);
 }
 
 static void renewal_answered(struct redis_store *store, struct redis_request *request,
@@ -336,13 +336,13 @@ static void renewal_answered(struct redis_store *store, struct redis_request *re
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		topics_note_changes(&store->later, shard, (uint64_t)reply_number(&reply->items[8]));
 		if (token_went_back(shard, reply)) {
-			shard_mark(store, shard, SHARD_SUSPECT);
+			shard_mark(&store->sets, shard, SHARD_SUSPECT);
 		} else {
 			note_counts(store, shard, reply);
-			shard_mark(store, shard, SHARD_SURE);
+			shard_mark(&store->sets, shard, SHARD_SURE);
 		}
 	} else {
-		shard_mark(store, shard,
+		shard_mark(&store->sets, shard,
 			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
 	}
 	request_free(&store->alloc, request);

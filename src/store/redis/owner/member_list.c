@@ -10,9 +10,9 @@
 /* The items of a member in a reply of member.lua. */
 enum { ITEM_NAME, ITEM_UNTIL, ITEM_RECORD, ITEMS, ITEMS_FROM = 3 };
 
-bool member_is_self(const struct redis_store *store, const struct listed_member *listed)
+bool member_is_self(const struct names *names, const struct listed_member *listed)
 {
-	return strcmp(listed->name, store->names.nonce) == 0;
+	return strcmp(listed->name, names->nonce) == 0;
 }
 
 bool member_is_dead(const struct listed_member *listed)

@@ -8,6 +8,7 @@
 #include "redis/reply.h"
 #include "store/redis/owner/quota.h"
 
+struct names;
 struct redis_store;
 
 /* A peer of the list. Its texts point into the reply. */
@@ -31,7 +32,7 @@ void member_list_read(const struct reply *, struct member_list *);
 
 /* member_is_self returns true if the member is this store. member_is_dead returns true if the
  * member was a process of this machine that has ended. */
-bool member_is_self(const struct redis_store *, const struct listed_member *);
+bool member_is_self(const struct names *, const struct listed_member *);
 bool member_is_dead(const struct listed_member *);
 
 #endif

@@ -161,7 +161,7 @@ static bool add_member(struct redis_store *store, dw_op *op, dw_row ***tail,
 	(void)snprintf(who, sizeof who, "%.*s", (int)strcspn(listed->holder, "|"),
 		       listed->holder); /* a long name is cut */
 	body.until = listed->until;
-	body.is_self = member_is_self(store, listed);
+	body.is_self = member_is_self(&store->names, listed);
 	body.is_dead = member->is_left;
 	body.share = (unsigned)reports_number(member->text, "share");
 	body.busy = (unsigned)reports_number(member->text, "busy_shards");

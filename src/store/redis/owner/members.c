@@ -59,15 +59,15 @@ void members_refused(struct redis_store *store)
 	store->ownership.members.try_at = usec_add(store->now, TAKING_TRIES);
 }
 
-void members_accepted(struct redis_store *store)
+void members_accepted(struct members *self)
 {
-	store->ownership.members.room = SHARDS_MAX;
+	self->room = SHARDS_MAX;
 }
 
 void members_held(struct redis_store *store, struct shard *shard)
 {
 	shard->share.held_at = store->now;
-	members_accepted(store);
+	members_accepted(&store->ownership.members);
 }
 
 /* ---- Entering ------------------------------------------------------------------------------ */
@@ -113,7 +113,7 @@ static void note_loss(struct redis_store *store, bool is_new)
 static bool is_listed(const struct redis_store *store, const struct member_list *list)
 {
 	for (unsigned i = 0; i < list->count; i++)
-		if (member_is_self(store, &list->members[i]))
+		if (member_is_self(&store->names, &list->members[i]))
 			return true;
 	return false;
 }
@@ -135,7 +135,7 @@ static void take_list(struct redis_store *store, const struct reply *reply, dw_u
 	self->listed = sent;
 	member_list_read(reply, &list);
 	drop_dead(store, &list);
-	sharing_note_members(store, &list);
+	sharing_note_members(&store->ownership.members, &list);
 	if (self->own && !is_listed(store, &list)) {
 		members_end(store, DW_ELIMIT); /* the list is full */
 		return;
@@ -170,7 +170,7 @@ static void beat_lost(struct redis_store *store, struct redis_request *request)
 static void say_record(const struct redis_store *store, char ret_text[MEMBER_SIZE])
 {
 	const struct members *self = &store->ownership.members;
-	unsigned room = taking_room(store);
+	unsigned room = taking_room(&store->ownership.members);
 	dw_member_row row = {.since = self->since,
 			     .room = room < store->shard_count ? room : store->shard_count,
 			     .clock = self->clock,
@@ -232,7 +232,7 @@ static bool is_alone(const struct redis_store *store)
 static void go_on(struct redis_store *store)
 {
 	struct members *self = &store->ownership.members;
-	bool is_away = !store->nodes.home->connection && nodes_are_up(store);
+	bool is_away = !store->nodes.home->connection && nodes_are_up(&store->nodes);
 
 	if (!is_away || self->away_since == 0)
 		self->away_since = is_away ? store->now : 0;
@@ -285,10 +285,8 @@ dw_usec members_due(const struct redis_store *store)
 	return usec_min(at, self->beat_at);
 }
 
-void members_look(struct redis_store *store)
+void members_look(struct members *self)
 {
-	struct members *self = &store->ownership.members;
-
 	self->beat_at = usec_min(self->beat_at, usec_add(self->sent, BEAT_PAUSE));
 }
 
@@ -296,7 +294,7 @@ void members_hear(struct redis_store *store, unsigned number)
 {
 	store->shards[number].lease.again_at = 0;
 	store->shards[number].share.is_announced = true;
-	members_look(store);
+	members_look(&store->ownership.members);
 }
 
 /* ---- Joining and leaving ------------------------------------------------------------------- */

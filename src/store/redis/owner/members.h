@@ -69,13 +69,13 @@ void members_enter(struct redis_store *);
 /* members_hear is called when a peer has given a shard away. members_look reads the list soon,
  * because messages about free shards may have been lost. */
 void members_hear(struct redis_store *, unsigned number);
-void members_look(struct redis_store *);
+void members_look(struct members *);
 
 /* members_refused is called when the server does not let this store have a shard that nobody has.
  * members_accepted is called when the server does not refuse so: the shard is ours now, or another
  * process has it. */
 void members_refused(struct redis_store *);
-void members_accepted(struct redis_store *);
+void members_accepted(struct members *);
 
 /* members_held is called when the server says that another process has the shard. */
 void members_held(struct redis_store *, struct shard *);

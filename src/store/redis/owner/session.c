@@ -27,7 +27,7 @@ void handshake_done(struct redis_store *store, struct shard *shard, uint64_t mar
 			outcome_resolve(store, shard, request, request->number <= mark);
 		request_free(&store->alloc, request);
 	}
-	shard_mark(store, shard, SHARD_READY);
+	shard_mark(&store->sets, shard, SHARD_READY);
 }
 
 void handshake_forget_looks(const struct shard *shard)
@@ -58,12 +58,11 @@ static void *context_of(const struct shard *shard)
 
 /* ---- The owner ------------------------------------------------------------------------------- */
 
-bool handshake_is_ours(const struct redis_store *store, const struct shard *shard,
+bool handshake_is_ours(const struct names *names, const struct shard *shard,
 		       const struct reply *reply)
 {
 	char mine[TOKEN_SIZE];
-	int size =
-	    snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, store->names.nonce);
+	int size = snprintf(mine, sizeof mine, "%" PRIu64 ":%s:", shard->lease.fence, names->nonce);
 
 	return reply_is(&reply->items[0], "HELD") && reply->items[1].size < TOKEN_SIZE &&
 	       strncmp(reply->items[1].bytes, mine, (size_t)size) == 0;
@@ -74,7 +73,7 @@ static void owner_done(struct redis_store *store, struct shard *shard, uint64_t 
 {
 	answer_note_closed(shard, closed);
 	handshake_done(store, shard, mark);
-	shard_mark(store, shard, SHARD_SURE);
+	shard_mark(&store->sets, shard, SHARD_SURE);
 }
 
 static void owner_handshake_answered(struct redis_store *store, struct redis_request *request,
@@ -86,7 +85,7 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 
 	if (!shard_is_ours(shard) || request->context != context_of(shard)) {
 		/* This store has lost the ownership meanwhile. The next handshake is a client's. */
-	} else if (failure == FAILURE_NONE && handshake_is_ours(store, shard, reply)) {
+	} else if (failure == FAILURE_NONE && handshake_is_ours(&store->names, shard, reply)) {
 		memcpy(shard->lease.token, reply->items[1].bytes, reply->items[1].size + 1);
 		ask_again(store, shard);
 	} else if (failure == FAILURE_NONE && reply_is(&reply->items[0], "OK")) {
@@ -94,16 +93,16 @@ static void owner_handshake_answered(struct redis_store *store, struct redis_req
 		clock_learn(store, shard->node, reply_number(&reply->items[3]));
 		token_note_version(shard, (uint64_t)reply_number(&reply->items[2]));
 		token_extend(store, shard, request->sent);
-		token_of(store, shard, shard->lease.token);
+		token_of(&store->names, shard, shard->lease.token);
 		if (reply_number(&reply->items[4]) > 0)
 			shard_expect_news(&store->sets, shard);
 		shard->dead_count = (uint64_t)reply_number(&reply->items[5]);
 		if (shard->rebuild.state == REBUILD_FOUND || token_went_back(shard, reply))
-			shard_mark(store, shard, SHARD_SUSPECT);
+			shard_mark(&store->sets, shard, SHARD_SUSPECT);
 		else
 			owner_done(store, shard, mark, (uint64_t)reply_number(&reply->items[9]));
 	} else if (failure == FAILURE_NONE || failure == FAILURE_LOST) {
-		shard_mark(store, shard,
+		shard_mark(&store->sets, shard,
 			   token_is_succeeded(store, shard, reply) ? SHARD_FENCED : SHARD_SUSPECT);
 	} else {
 		ask_again(store, shard);
@@ -119,7 +118,7 @@ static void handshake_lost(struct redis_store *store, struct redis_request *requ
 int handshake_ask(struct redis_store *store, struct shard *shard, request_answered *answered,
 		  request_lost *lost)
 {
-	token_of(store, shard, store->names.token);
+	token_of(&store->names, shard, store->names.token);
 	call_begin(&store->draft, SCRIPT_RENEW, shard);
 	command_text(&store->draft.words, shard->lease.token);
 	command_text(&store->draft.words, store->names.token);
@@ -243,7 +242,7 @@ void handshake_begin(struct redis_store *store, struct shard *shard)
 	if (store->stopped && shard->lease.fence == 0)
 		return; /* no command is sent to it any more */
 	if (owner && token_is_forgotten(store, shard)) {
-		shard_mark(store, shard, SHARD_FENCED);
+		shard_mark(&store->sets, shard, SHARD_FENCED);
 		return;
 	}
 	shard->channel.handshakes++;

@@ -6,6 +6,8 @@
 
 #include "store/redis/wire/node.h"
 
+struct names;
+
 #define SESSION_TTL DW_HOURS(1)
 
 /* A client's session with one shard. */
@@ -23,7 +25,7 @@ void handshake_begin(struct redis_store *, struct shard *);
  * true if the token in the handshake's refusal is from an earlier handshake whose reply was
  * lost. */
 int handshake_ask(struct redis_store *, struct shard *, request_answered *, request_lost *);
-bool handshake_is_ours(const struct redis_store *, const struct shard *, const struct reply *);
+bool handshake_is_ours(const struct names *, const struct shard *, const struct reply *);
 
 /* handshake_done is called when the server has applied all commands up to number `mark`. */
 void handshake_done(struct redis_store *, struct shard *, uint64_t mark);

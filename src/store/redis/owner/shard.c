@@ -64,9 +64,9 @@ bool shard_is_shared(const struct redis_store *store)
 
 /* may_take returns true if a peer wants the shard, and no change that this store sent as a client
  * still waits for the shard's owner. */
-static bool may_take(const struct redis_store *store, const struct shard *shard)
+static bool may_take(const struct shard_sets *sets, const struct shard *shard)
 {
-	return shard_is_in(&store->sets.wanted, shard->number) && !shard->confirm.ops.first &&
+	return shard_is_in(&sets->wanted, shard->number) && !shard->confirm.ops.first &&
 	       !shard->confirm.is_asked;
 }
 
@@ -75,12 +75,12 @@ bool shard_take(struct redis_store *store, struct shard *shard)
 	if (store->ownership.role != DW_OWNER || shard_is_ours(shard) || store->stopped ||
 	    !shard->node->connection || shard->channel.is_moving ||
 	    shard->in_doubt.requests.first || store->now < shard->lease.again_at ||
-	    node_is_new(shard->node) || (shard_is_shared(store) && !may_take(store, shard)))
+	    node_is_new(shard->node) || (shard_is_shared(store) && !may_take(&store->sets, shard)))
 		return false;
 	/* If the mark were set while the shard is being acquired, it would be read when the shard
 	 * is ours. */
 	if (shard->channel.under_way == 0 && shard->rebuild.state != REBUILD_ACQUIRING)
-		shard_mark(store, shard, SHARD_TAKEN);
+		shard_mark(&store->sets, shard, SHARD_TAKEN);
 	return true;
 }
 
@@ -119,10 +119,10 @@ unsigned shard_next(const struct shard_set *set, unsigned from)
 	return SHARDS_MAX;
 }
 
-void shard_mark(struct redis_store *store, struct shard *shard, enum shard_mark mark)
+void shard_mark(struct shard_sets *sets, struct shard *shard, enum shard_mark mark)
 {
 	shard->marks |= mark;
-	shard_add(&store->sets.marked, shard->number);
+	shard_add(&sets->marked, shard->number);
 }
 
 void shard_queued(struct shard_sets *sets, const struct shard *shard)

@@ -108,7 +108,7 @@ struct shard *shard_first(const struct redis_store *);
 
 /* shard_mark sets a mark, which the turn will read. shard_queued is called when an operation was
  * put into a queue of the shard. */
-void shard_mark(struct redis_store *, struct shard *, enum shard_mark);
+void shard_mark(struct shard_sets *, struct shard *, enum shard_mark);
 void shard_queued(struct shard_sets *, const struct shard *);
 
 /* shard_pause lets no command be sent to the shard before `until`. shard_expect_news notes that the

@@ -23,10 +23,8 @@ void sharing_read_zones(struct redis_store *store)
 	zone_data_version(self->zones, sizeof self->zones);
 }
 
-void sharing_note_members(struct redis_store *store, const struct member_list *list)
+void sharing_note_members(struct members *self, const struct member_list *list)
 {
-	struct members *self = &store->ownership.members;
-
 	self->count = list->count;
 	self->has_newer_zones = false;
 	for (unsigned i = 0; i < list->count; i++)

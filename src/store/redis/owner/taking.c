@@ -17,10 +17,8 @@ unsigned taking_held(const struct redis_store *store)
 	return count;
 }
 
-unsigned taking_room(const struct redis_store *store)
+unsigned taking_room(const struct members *self)
 {
-	const struct members *self = &store->ownership.members;
-
 	return self->is_leaving ? 0 : self->room;
 }
 
@@ -33,13 +31,13 @@ static unsigned divide(struct redis_store *store, const struct member_list *list
 
 	for (unsigned i = 0; i < list->count; i++) {
 		const struct listed_member *listed = &list->members[i];
-		bool mine = member_is_self(store, listed);
+		bool mine = member_is_self(&store->names, listed);
 
 		members[i] = (struct quota_member){
 		    .since = listed->row.since,
 		    .name = listed->name,
 		    .held = mine ? taking_held(store) : member_count(&listed->row),
-		    .room = mine ? taking_room(store) : listed->row.room};
+		    .room = mine ? taking_room(&store->ownership.members) : listed->row.room};
 	}
 	quota_share(members, list->count, store->shard_count, now);
 	self->share = 0; /* stays 0 if this store is not in the list because that is full */
@@ -53,7 +51,7 @@ static bool is_anothers(const struct redis_store *store, const struct member_lis
 			unsigned shard)
 {
 	for (unsigned i = 0; i < list->count; i++)
-		if (!member_is_self(store, &list->members[i]) &&
+		if (!member_is_self(&store->names, &list->members[i]) &&
 		    member_has(&list->members[i].row, shard))
 			return true;
 	return false;

@@ -4,6 +4,7 @@
 
 #include "durawheel/durawheel.h"
 
+struct members;
 struct redis_store;
 struct member_list;
 
@@ -15,7 +16,7 @@ struct member_list;
 
 /* taking_held returns how many shards this store has. taking_room returns how many it can have. */
 unsigned taking_held(const struct redis_store *);
-unsigned taking_room(const struct redis_store *);
+unsigned taking_room(const struct members *);
 
 /* taking_choose computes the share of this store from a list, and chooses the shards to take. `now`
  * is the server's time in the list. */

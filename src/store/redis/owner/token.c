@@ -61,7 +61,7 @@ void token_extend(struct redis_store *store, struct shard *shard, dw_usec sent)
 	if (server)
 		memcpy(shard->lease.server, server->id, sizeof shard->lease.server);
 	if (shard->cut.state == CUT_MENDED)
-		shard_mark(store, shard, SHARD_OURS);
+		shard_mark(&store->sets, shard, SHARD_OURS);
 }
 
 /* ends_at returns when the lease ends. It ends at the latest when this store must not use the
@@ -344,9 +344,9 @@ bool token_went_back(const struct shard *shard, const struct reply *reply)
 	       (uint64_t)reply_number(&reply->items[2]) < shard->inbox.seen;
 }
 
-void token_of(const struct redis_store *store, const struct shard *shard, char *ret_token)
+void token_of(const struct names *names, const struct shard *shard, char *ret_token)
 {
 	(void)snprintf(ret_token, TOKEN_SIZE, "%" PRIu64 ":%s:%" PRIu64, shard->lease.fence,
 		       /* At most 20 + 16 + 20 digits. */
-		       store->names.nonce, nodes_connection(shard));
+		       names->nonce, nodes_connection(shard));
 }

@@ -94,7 +94,7 @@ bool token_is_forgotten(const struct redis_store *, const struct shard *);
 void token_forget(struct shard *);
 
 /* token_of writes the token that the shard has on the current connection. */
-void token_of(const struct redis_store *, const struct shard *, char *ret_token);
+void token_of(const struct names *, const struct shard *, char *ret_token);
 
 /* token_is_ours returns true if the lease in the reply HELD is one of ours, and nobody else can
  * have had the shard since. While we have a lease that is not over, this is so for every lease with

@@ -64,8 +64,8 @@ static const char *server_of(const struct redis_store *store, const struct redis
 	return node && node->name ? node->name : store->url.server;
 }
 
-static void add_of(struct redis_store *store, struct facts *facts, const char *server,
-		   const char *name, const char *value)
+static void add_of(struct alloc *alloc, struct facts *facts, const char *server, const char *name,
+		   const char *value)
 {
 	size_t size = strlen(value) + 1, server_size = strlen(server) + 1;
 	dw_row *row;
@@ -73,21 +73,21 @@ static void add_of(struct redis_store *store, struct facts *facts, const char *s
 
 	if (facts->status != DW_OK) /* after a failure the tail is not valid */
 		return;
-	row = row_new(&store->alloc, name, NULL, size + server_size);
+	row = row_new(alloc, name, NULL, size + server_size);
 	if (row) {
 		room = (char *)row_room(row);
 		row->body_size = size;
 		memcpy(room, value, size);
 		row->token = memcpy(room + size, server, server_size);
 	}
-	if (!op_add_row(&store->alloc, facts->op, &facts->tail, row))
+	if (!op_add_row(alloc, facts->op, &facts->tail, row))
 		facts->status = DW_ENOMEM;
 }
 
 static void add(struct redis_store *store, struct redis_request *request, const char *name,
 		const char *value)
 {
-	add_of(store, request->context, server_of(store, request), name, value);
+	add_of(&store->alloc, request->context, server_of(store, request), name, value);
 }
 
 static void add_count(struct redis_store *store, struct facts *facts, const char *server,
@@ -96,7 +96,7 @@ static void add_count(struct redis_store *store, struct facts *facts, const char
 	char text[24];
 
 	(void)snprintf(text, sizeof text, "%" PRId64, count); /* it fits */
-	add_of(store, facts, server, name, text);
+	add_of(&store->alloc, facts, server, name, text);
 }
 
 static void add_number(struct redis_store *store, struct redis_request *request, const char *name,
@@ -187,12 +187,12 @@ static void add_sentinel(struct redis_store *store, struct facts *facts, unsigne
 	if (sentinel->is_double)
 		return;
 	if (*trouble) {
-		add_of(store, facts, server, "sentinel.trouble", trouble);
+		add_of(&store->alloc, facts, server, "sentinel.trouble", trouble);
 		return;
 	}
-	add_of(store, facts, server, "sentinel.names",
+	add_of(&store->alloc, facts, server, "sentinel.names",
 	       store->nodes.sentinels->votes[number].server);
-	add_of(store, facts, server, "sentinel.master", store->url.master);
+	add_of(&store->alloc, facts, server, "sentinel.master", store->url.master);
 	add_count(store, facts, server, "sentinel.knows", sentinel->knows);
 	add_count(store, facts, server, "sentinel.quorum", sentinel->quorum);
 	add_count(store, facts, server, "sentinel.replicas", sentinel->replicas);
@@ -211,7 +211,7 @@ static void add_trouble(struct redis_store *store, struct facts *facts,
 		return;
 	if (member->connection)
 		trouble = member->words;
-	add_of(store, facts, member->url.server, "cluster.trouble",
+	add_of(&store->alloc, facts, member->url.server, "cluster.trouble",
 	       *trouble ? trouble : "it does not answer");
 }
 

@@ -306,9 +306,10 @@ void stream_ask(struct redis_store *store, struct stream *stream)
 		return;
 	stream->page = suspect_rows(store, stream->page);
 	if (stream->sign == 'd') {
-		walk_letters(store, stream->shard, stream->page, &stream->place);
+		walk_letters(&store->draft, stream->shard, stream->page, &stream->place);
 	} else {
-		walk_timers(store, stream->shard, stream->sign, stream->page, &stream->place);
+		walk_timers(&store->draft, stream->shard, stream->sign, stream->page,
+			    &stream->place);
 		add_filter(&store->draft.words, stream);
 	}
 	if (request_post(store, stream->shard, stream_page_answered, stream_page_lost, stream) !=

@@ -127,12 +127,12 @@ static dw_row *sound_row(struct alloc *alloc, const char *token, const char *top
 	return row;
 }
 
-dw_row *message_row(struct redis_store *store, const char *token, const struct reply *bytes,
+dw_row *message_row(struct alloc *alloc, const char *token, const struct reply *bytes,
 		    const char *topic)
 {
 	struct value value;
 	const char *wrong = value_read(bytes, &value);
 
-	return wrong ? damaged_row(&store->alloc, token, wrong, bytes->size == 0)
-		     : sound_row(&store->alloc, token, topic, &value);
+	return wrong ? damaged_row(alloc, token, wrong, bytes->size == 0)
+		     : sound_row(alloc, token, topic, &value);
 }

@@ -5,12 +5,10 @@
 #include "durawheel/store.h"
 #include "redis/reply.h"
 
-struct redis_store;
-
 /* message_row makes a row of a token and a value. A message that cannot be handed out has the
  * status DW_ECORRUPT, and words that say why; `deleted` means that the script has dropped it. NULL:
  * there was no memory. */
-dw_row *message_row(struct redis_store *, const char *token, const struct reply *value,
+dw_row *message_row(struct alloc *, const char *token, const struct reply *value,
 		    const char *topic);
 
 #endif

@@ -285,7 +285,7 @@ static int read_rows(struct redis_store *store, dw_op *op, const struct reply *r
 		int64_t size = is_number(value) ? reply_number(value) : 0;
 		dw_row *row = size ? values_left_row(&store->alloc, token,
 						     (uint64_t)(size < 0 ? -size : size))
-				   : message_row(store, token, value, op->topic);
+				   : message_row(&store->alloc, token, value, op->topic);
 
 		if (!op_add_row(&store->alloc, op, &tail, row))
 			return DW_ENOMEM;

@@ -163,7 +163,7 @@ static struct topic_call *call_new_for(struct alloc *alloc, dw_op *op)
 
 /* ---- The list ------------------------------------------------------------------------------ */
 
-static bool add_rows(struct redis_store *store, struct topic_call *call, unsigned shard,
+static bool add_rows(struct alloc *alloc, struct topic_call *call, unsigned shard,
 		     const struct reply *reply)
 {
 	const struct reply *items = reply->items;
@@ -172,10 +172,10 @@ static bool add_rows(struct redis_store *store, struct topic_call *call, unsigne
 	if (call->told.count < count)
 		call->told.count = count;
 	if (!call->is_shared && token_has_holder(&items[3]) &&
-	    !counts_add_rows(&store->alloc, call->op, &call->tail, items[2].bytes, items[2].size))
+	    !counts_add_rows(alloc, call->op, &call->tail, items[2].bytes, items[2].size))
 		return false;
 	for (size_t i = 4; i < reply->count; i += 2)
-		if (!copies_read(&store->alloc, &call->told.rows, shard, &items[i]))
+		if (!copies_read(alloc, &call->told.rows, shard, &items[i]))
 			return false;
 	return true;
 }
@@ -195,7 +195,7 @@ static void topic_list_answered(struct redis_store *store, struct redis_request 
 	} else if (call->status == DW_OK &&
 		   !(call->op->flags & DW_OP_CHANGES
 			 ? copies_read_changes(store, &call->told, shard, reply)
-			 : add_rows(store, call, shard, reply))) {
+			 : add_rows(&store->alloc, call, shard, reply))) {
 		call->tail = &call->op->rows;
 		call_fail(call, DW_ENOMEM);
 	}
@@ -237,9 +237,9 @@ static void send_list(struct redis_store *store, struct topic_call *call)
 			continue;
 		}
 		if (changes)
-			copies_ask_changes(store, shard);
+			copies_ask_changes(&store->draft, shard);
 		else
-			copies_ask(store, shard, topic, call->numbers && shard == first);
+			copies_ask(&store->draft, shard, topic, call->numbers && shard == first);
 		post(store, call, shard, topic_list_answered);
 	}
 }
@@ -361,7 +361,7 @@ static void copy(struct redis_store *store, struct topic_call *call, const struc
 
 		if (shard_is_cut_off(shard))
 			continue;
-		copies_begin_write(store, shard, !is_known, wakes && shard->number == home);
+		copies_begin_write(&store->draft, shard, !is_known, wakes && shard->number == home);
 		is_known = true;
 		command_text(&store->draft.words, call->op->topic);
 		command_bytes(&store->draft.words, settings->bytes, settings->size);
@@ -389,7 +389,7 @@ static void shard_is_empty(struct redis_store *store, struct topic_call *call)
 
 	call->again = true;
 	if (shard_is_ours(shard))
-		shard_mark(store, shard, SHARD_SUSPECT);
+		shard_mark(&store->sets, shard, SHARD_SUSPECT);
 	else
 		channel_forget(&shard->channel);
 }

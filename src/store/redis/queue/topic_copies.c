@@ -14,21 +14,21 @@ enum {
 	DROPS_MAX = 1000       /* how many dropped topics a shard remembers */
 };
 
-void copies_ask(struct redis_store *store, const struct shard *shard, const char *topic,
+void copies_ask(struct redis_draft *draft, const struct shard *shard, const char *topic,
 		bool has_owner)
 {
-	call_begin(&store->draft, SCRIPT_TOPIC_LIST, shard);
-	command_text(&store->draft.words, topic);
-	command_text(&store->draft.words, has_owner ? "1" : "0");
+	call_begin(draft, SCRIPT_TOPIC_LIST, shard);
+	command_text(&draft->words, topic);
+	command_text(&draft->words, has_owner ? "1" : "0");
 }
 
-void copies_ask_changes(struct redis_store *store, const struct shard *shard)
+void copies_ask_changes(struct redis_draft *draft, const struct shard *shard)
 {
-	call_begin(&store->draft, SCRIPT_TOPIC_CHANGES, shard);
+	call_begin(draft, SCRIPT_TOPIC_CHANGES, shard);
 	if (shard->topic_changes > 0)
-		command_unsigned(&store->draft.words, shard->topic_changes - 1);
+		command_unsigned(&draft->words, shard->topic_changes - 1);
 	else
-		command_text(&store->draft.words, "");
+		command_text(&draft->words, "");
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
@@ -124,11 +124,11 @@ static void written_lost(struct redis_store *store, struct redis_request *reques
 	request_free(&store->alloc, request);
 }
 
-void copies_begin_write(struct redis_store *store, const struct shard *shard, bool rare, bool wakes)
+void copies_begin_write(struct redis_draft *draft, const struct shard *shard, bool rare, bool wakes)
 {
-	(rare ? call_begin_rare : call_begin)(&store->draft, SCRIPT_TOPIC_COPY, shard);
-	command_number(&store->draft.words, DROPS_MAX);
-	command_text(&store->draft.words, wakes ? shard->keys.name[NAME_WAKE] : "");
+	(rare ? call_begin_rare : call_begin)(draft, SCRIPT_TOPIC_COPY, shard);
+	command_number(&draft->words, DROPS_MAX);
+	command_text(&draft->words, wakes ? shard->keys.name[NAME_WAKE] : "");
 }
 
 static void write_copies(struct redis_store *store, struct shard *shard, bool only_missing)
@@ -140,7 +140,7 @@ static void write_copies(struct redis_store *store, struct shard *shard, bool on
 
 		/* The text of the script is sent, because no other command may overtake this one in
 		 * a shard that is being rebuilt. */
-		copies_begin_write(store, shard, true, store->ownership.role != DW_OWNER);
+		copies_begin_write(&store->draft, shard, true, store->ownership.role != DW_OWNER);
 		for (; row && count < COPIES_A_COMMAND; row = row->next) {
 			if (only_missing && !row->deleted)
 				continue;

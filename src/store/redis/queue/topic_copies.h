@@ -46,8 +46,8 @@ struct copies_told {
 /* copies_ask makes the command that reads the settings of one topic, or of all if `topic` is "".
  * has_owner: the reply also has the numbers of the owner. copies_ask_changes makes the command that
  * reads the settings that have changed since the owner last read the shard. */
-void copies_ask(struct redis_store *, const struct shard *, const char *topic, bool has_owner);
-void copies_ask_changes(struct redis_store *, const struct shard *);
+void copies_ask(struct redis_draft *, const struct shard *, const char *topic, bool has_owner);
+void copies_ask_changes(struct redis_draft *, const struct shard *);
 
 /* copies_read adds a row for two items of topic_list.lua. copies_read_changes takes the reply of
  * topic_changes.lua. copies_add_numbers adds a row like `copy`, with the numbers of the topic's
@@ -78,6 +78,6 @@ void copies_read_all(struct redis_store *);
 /* copies_begin_write begins a command that writes settings into a shard. The caller adds topic and
  * text for each topic. rare: the text of the script is sent. wakes: the command tells the owner,
  * because the owner is another process. */
-void copies_begin_write(struct redis_store *, const struct shard *, bool rare, bool wakes);
+void copies_begin_write(struct redis_draft *, const struct shard *, bool rare, bool wakes);
 
 #endif

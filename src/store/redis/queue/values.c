@@ -74,7 +74,7 @@ static bool take_value(struct redis_store *store, dw_op *op, dw_row **link,
 		values_fail(row, DW_ESTALE);
 		return true;
 	}
-	value = message_row(store, row->token, bytes, op->topic);
+	value = message_row(&store->alloc, row->token, bytes, op->topic);
 	if (!value)
 		return false;
 	value->gone = row->gone && value->status == DW_OK;

@@ -147,13 +147,13 @@ static void take_as_given(struct redis_store *store, struct redis_request *reque
 
 /* retry puts operations that were not applied back into a queue, ahead of later operations, which
  * may concern the same timers. Rebuild writes stay ahead of all others. */
-static void retry(struct redis_store *store, struct shard *shard, struct op_queue *ops)
+static void retry(struct shard_sets *sets, struct shard *shard, struct op_queue *ops)
 {
 	bool rebuilds =
 	    ops->first && (ops->first->kind == DW_OP_REPUSH || ops->first->kind == DW_OP_REDELETE);
 
 	batch_take_back(rebuilds ? &shard->queues.rebuild : &shard->queues.retry, ops);
-	shard_queued(&store->sets, shard);
+	shard_queued(sets, shard);
 }
 
 static bool is_half_deleted(const dw_op *op, const struct reply *item)
@@ -175,8 +175,8 @@ static void write_half_deleted(struct redis_store *store, struct shard *shard,
 		 shard->number, half_deleted->first->id);
 	for (dw_op *op = half_deleted->first; op; op = op->next)
 		op->flags |= OP_HALF_DELETED;
-	retry(store, shard, half_deleted);
-	shard_mark(store, shard, SHARD_INCOMPLETE);
+	retry(&store->sets, shard, half_deleted);
+	shard_mark(&store->sets, shard, SHARD_INCOMPLETE);
 }
 
 /* makes_letter returns true if the operation has made a dead letter, so that old letters must be
@@ -233,7 +233,7 @@ static void retry_later(struct redis_store *store, struct shard *shard, struct o
 {
 	shard->channel.pause_until =
 	    usec_max(shard->channel.pause_until, usec_add(store->now, PAUSE));
-	retry(store, shard, ops);
+	retry(&store->sets, shard, ops);
 }
 
 /* retry_once returns true if it sends the operations again, because the server may refuse all of
@@ -245,7 +245,7 @@ static bool retry_once(struct redis_store *store, struct shard *shard, struct op
 		return false;
 	for (dw_op *op = ops->first; op; op = op->next)
 		place_of(op)->is_refused = true;
-	retry(store, shard, ops);
+	retry(&store->sets, shard, ops);
 	return true;
 }
 
@@ -257,19 +257,19 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 	switch (failure) {
 	case FAILURE_LOOK:
 		batch_forget(&request->ops);
-		retry(store, shard, &request->ops);
+		retry(&store->sets, shard, &request->ops);
 		return;
 	case FAILURE_AGAIN:
-		retry(store, shard, &request->ops);
+		retry(&store->sets, shard, &request->ops);
 		return;
 	case FAILURE_FENCED:
-		retry(store, shard, &request->ops);
+		retry(&store->sets, shard, &request->ops);
 		if (shard->channel.handshake == HANDSHAKE_DONE)
-			shard_mark(store, shard, SHARD_HANDSHAKE);
+			shard_mark(&store->sets, shard, SHARD_HANDSHAKE);
 		return;
 	case FAILURE_LOST:
-		retry(store, shard, &request->ops);
-		shard_mark(store, shard, SHARD_SUSPECT);
+		retry(&store->sets, shard, &request->ops);
+		shard_mark(&store->sets, shard, SHARD_SUSPECT);
 		return;
 	case FAILURE_FULL:
 		if (request->ops.first->kind == DW_OP_PUT ||
@@ -278,7 +278,7 @@ static void refused(struct redis_store *store, struct redis_request *request, en
 		else if (must_go_on(request->ops.first))
 			retry_later(store, shard, &request->ops);
 		else
-			retry(store, shard, &request->ops);
+			retry(&store->sets, shard, &request->ops);
 		return;
 	default:
 		if (!must_go_on(request->ops.first)) {
@@ -399,7 +399,7 @@ static void look_answered(struct redis_store *store, struct redis_request *reque
 
 	if (reply->kind == REPLY_ERROR) {
 		if (call_failed(store, request, reply) == FAILURE_AGAIN && !resolves)
-			retry(store, request->shard, &request->ops);
+			retry(&store->sets, request->shard, &request->ops);
 		if (resolves)
 			answer_doubtful(store, &request->ops);
 		answer_all(store, &request->ops, DW_ESTORE);
@@ -434,7 +434,7 @@ static void look_lost(struct redis_store *store, struct redis_request *request)
 		shard_queued(&store->sets, request->shard);
 		return;
 	}
-	retry(store, request->shard, &request->ops);
+	retry(&store->sets, request->shard, &request->ops);
 	request_free(&store->alloc, request);
 }
 
@@ -492,7 +492,7 @@ void outcome_resolve(struct redis_store *store, struct shard *shard, struct redi
 		return;
 	}
 	if (!first || !applied || !answer_is_waited_for(first)) {
-		retry(store, shard, &request->ops);
+		retry(&store->sets, shard, &request->ops);
 		return;
 	}
 	look_after(store, shard, &request->ops);

@@ -108,10 +108,10 @@ static struct shard *shard_for(struct redis_store *store, const dw_op *op)
 
 /* role_in returns the role of this store in a shard, or in the namespace if shard is NULL. While a
  * shard is being given away its role is not known, so DW_OWNER lets its operations wait. */
-static dw_role role_in(const struct redis_store *store, const struct shard *shard)
+static dw_role role_in(const struct redis_ownership *ownership, const struct shard *shard)
 {
 	if (!shard)
-		return store->ownership.role;
+		return ownership->role;
 	return shard_may_serve(shard) || shard->give.op ? DW_OWNER : DW_CLIENT;
 }
 
@@ -119,7 +119,7 @@ static dw_role role_in(const struct redis_store *store, const struct shard *shar
  * operation before it knew that the ownership is lost, the result is DW_EFENCED, not DW_EROLE. */
 static int permit(const struct redis_store *store, const struct shard *shard, const dw_op *op)
 {
-	int status = life_permits(op, role_in(store, shard));
+	int status = life_permits(op, role_in(&store->ownership, shard));
 
 	if (store->handover.is_on && op->kind == DW_OP_LOSS)
 		return DW_OK; /* the engine has now written all that it knows */

@@ -47,12 +47,12 @@ void suspect_tell_row(struct redis_store *store, const char *id)
 	    CLOSINGS_MAX);
 }
 
-int suspect_take_event(struct redis_store *store, dw_store_event *ret_event)
+int suspect_take_event(struct suspects *suspects, dw_store_event *ret_event)
 {
-	if (!store->completion.suspects.has_event)
+	if (!suspects->has_event)
 		return 0;
-	*ret_event = store->completion.suspects.event;
-	store->completion.suspects.has_event = false;
+	*ret_event = suspects->event;
+	suspects->has_event = false;
 	return 1;
 }
 
@@ -151,7 +151,7 @@ static bool is_large(const struct redis_store *store, const dw_op *op)
 static bool note_closing(struct redis_store *store, dw_op *op)
 {
 	struct op_place *place = place_of(op);
-	bool is_cause = nodes_blame(store, place->closed_on);
+	bool is_cause = nodes_blame(&store->nodes, place->closed_on);
 
 	place->closed_on = 0;
 	place->is_suspect = place->is_suspect || is_cause;
@@ -306,7 +306,7 @@ static void judge_push(struct redis_store *store)
 {
 	struct suspect_push *push = &store->completion.suspects.push;
 
-	push->closings += nodes_blame(store, (uint32_t)push->closed_on);
+	push->closings += nodes_blame(&store->nodes, (uint32_t)push->closed_on);
 	push->closed_on = 0;
 }
 
@@ -390,7 +390,7 @@ void suspect_page_lost(struct redis_store *store, struct suspect_page *page,
 
 bool suspect_page_fails(const struct redis_store *store, struct suspect_page *page)
 {
-	page->closings += nodes_blame(store, page->closed_on);
+	page->closings += nodes_blame(&store->nodes, page->closed_on);
 	page->closed_on = 0;
 	if (page->closings < CLOSINGS_MAX)
 		return false;

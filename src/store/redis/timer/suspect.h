@@ -136,6 +136,6 @@ void suspect_tell(struct redis_store *, const char *id, const char *format, ...)
 void suspect_tell_row(struct redis_store *, const char *id);
 
 /* suspect_take_event implements dw_store_class.take_event. */
-int suspect_take_event(struct redis_store *, dw_store_event *ret_event);
+int suspect_take_event(struct suspects *, dw_store_event *ret_event);
 
 #endif

@@ -16,12 +16,12 @@ bool nodes_add(struct redis_store *store, struct node *node)
 }
 
 /* is_busy returns true if a reply of the shard's node may still change something of the shard. */
-static bool is_busy(const struct redis_store *store, const struct shard *shard)
+static bool is_busy(const struct acquisition *acquisition, const struct shard *shard)
 {
 	return shard->channel.under_way > 0 || shard->channel.handshake == HANDSHAKE_ASKED ||
 	       shard->lease.is_renewing || shard->inbox.is_read || shard->cut.is_asked ||
 	       shard->confirm.is_asked || shard->give.is_asked ||
-	       shard->rebuild.state == REBUILD_ACQUIRING || store->ownership.acquisition.active;
+	       shard->rebuild.state == REBUILD_ACQUIRING || acquisition->active;
 }
 
 /* bring moves a shard to another node. Its lease ends at the latest when its old node was not to be
@@ -41,7 +41,7 @@ static void bring(struct redis_store *store, struct shard *shard, struct node *n
 	shard->channel.pause_until = 0;
 	shard->cut.look_at = usec_min(shard->cut.look_at, store->now);
 	shard_expect_news(&store->sets, shard);
-	shard_mark(store, shard, lease->is_ours ? SHARD_HANDSHAKE : SHARD_READY);
+	shard_mark(&store->sets, shard, lease->is_ours ? SHARD_HANDSHAKE : SHARD_READY);
 }
 
 void nodes_follow(struct redis_store *store, struct shard *shard)
@@ -50,9 +50,9 @@ void nodes_follow(struct redis_store *store, struct shard *shard)
 	bool is_moving = to && to != shard->node;
 
 	if (shard->channel.is_moving && !is_moving)
-		shard_mark(store, shard, SHARD_READY);
+		shard_mark(&store->sets, shard, SHARD_READY);
 	shard->channel.is_moving = is_moving;
-	if (is_moving && !is_busy(store, shard))
+	if (is_moving && !is_busy(&store->ownership.acquisition, shard))
 		bring(store, shard, to);
 }
 
@@ -86,18 +86,18 @@ const struct node *nodes_new(const struct redis_store *store)
 	return NULL;
 }
 
-bool nodes_are_up(const struct redis_store *store)
+bool nodes_are_up(const struct nodes *nodes)
 {
-	for (unsigned i = 0; i < store->nodes.count; i++)
-		if (store->nodes.list[i]->connection)
+	for (unsigned i = 0; i < nodes->count; i++)
+		if (nodes->list[i]->connection)
 			return true;
 	return false;
 }
 
-bool nodes_have_work(const struct redis_store *store)
+bool nodes_have_work(const struct nodes *nodes)
 {
-	for (unsigned i = 0; i < store->nodes.count; i++) {
-		const struct node *node = store->nodes.list[i];
+	for (unsigned i = 0; i < nodes->count; i++) {
+		const struct node *node = nodes->list[i];
 
 		if (node->connection && (node->under_way.first || node->held.requests.first))
 			return true;
@@ -157,10 +157,10 @@ void nodes_careful(struct redis_store *store)
 		link_careful(store->nodes.list[i]->link, store->now);
 }
 
-bool nodes_blame(const struct redis_store *store, uint32_t closed_on)
+bool nodes_blame(const struct nodes *nodes, uint32_t closed_on)
 {
-	for (unsigned i = 0; closed_on && i < store->nodes.count; i++)
-		if (closed_on == (uint32_t)store->nodes.list[i]->blamed)
+	for (unsigned i = 0; closed_on && i < nodes->count; i++)
+		if (closed_on == (uint32_t)nodes->list[i]->blamed)
 			return true;
 	return false;
 }

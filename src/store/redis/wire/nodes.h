@@ -52,8 +52,8 @@ const struct node *nodes_new(const struct redis_store *);
 
 /* nodes_are_up returns true if at least one node is connected. nodes_have_work returns true if a
  * connected node owes a reply or has answers that are held back. */
-bool nodes_are_up(const struct redis_store *);
-bool nodes_have_work(const struct redis_store *);
+bool nodes_are_up(const struct nodes *);
+bool nodes_have_work(const struct nodes *);
 
 /* nodes_wire writes all commands, and takes the replies that have arrived. nodes_due returns when
  * to call it next. */
@@ -70,6 +70,6 @@ void nodes_lose(struct redis_store *);
 /* nodes_careful makes every link careful. nodes_blame returns true if a server closed that
  * connection because of one request. */
 void nodes_careful(struct redis_store *);
-bool nodes_blame(const struct redis_store *, uint32_t closed_on);
+bool nodes_blame(const struct nodes *, uint32_t closed_on);
 
 #endif

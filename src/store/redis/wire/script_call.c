@@ -156,11 +156,11 @@ static void pause_shard(struct redis_store *store, struct shard *shard)
 		shard_pause(&store->sets, shard, usec_add(store->now, PAUSE));
 }
 
-bool call_passes(const struct redis_store *store, const struct reply *error)
+bool call_passes(const struct nodes *nodes, const struct reply *error)
 {
 	bool moves = reply_fails(error, "MOVED") || reply_fails(error, "ASK");
 
-	return reply_passes(error) || (store->nodes.cluster && moves);
+	return reply_passes(error) || (nodes->cluster && moves);
 }
 
 bool call_is_of_shard(const struct reply *error)
@@ -194,13 +194,13 @@ static enum failure error_failed(struct redis_store *store, struct redis_request
 		return FAILURE_FULL;
 	}
 	if (request->shard && call_is_of_shard(reply))
-		shard_mark(store, request->shard, SHARD_REFUSES);
+		shard_mark(&store->sets, request->shard, SHARD_REFUSES);
 	if (reply_fails(reply, "WRONGTYPE") && request->shard) {
 		pause_shard(store, request->shard);
 		return FAILURE_AGAIN;
 	}
 	complain_of(store, request->node, "the server refuses: %s", reply->bytes);
-	if (call_passes(store, reply)) {
+	if (call_passes(&store->nodes, reply)) {
 		if (store->nodes.cluster)
 			nodes_rest(store);
 		pause_shard(store, request->shard);

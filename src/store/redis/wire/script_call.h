@@ -9,6 +9,8 @@
 #include "store/redis/wire/script.h"
 #include "store/redis/wire/shape.h"
 
+struct nodes;
+
 /* What the caller must do with the operations of a refused call. */
 enum failure {
 	FAILURE_NONE,
@@ -50,7 +52,7 @@ bool call_is_of_shard(const struct reply *error);
 
 /* call_passes returns true if an error will pass by itself. In a cluster this includes the errors
  * while a slot moves. */
-bool call_passes(const struct redis_store *, const struct reply *error);
+bool call_passes(const struct nodes *, const struct reply *error);
 
 /* call_number_done counts a numbered command as answered. `applied` says whether the server has
  * applied it. */

@@ -193,7 +193,7 @@ void wake_channel_work(struct redis_store *store)
 	if (link_connection(store->wake.link) != store->wake.connection) {
 		store->wake.connection = link_connection(store->wake.link);
 		inbox_expect_all(store); /* messages were lost while there was no connection */
-		members_look(store);
+		members_look(&store->ownership.members);
 	}
 	while ((reply = link_take(store->wake.link))) {
 		if (reply->kind == REPLY_ARRAY && reply->count == 3)
