@@ -178,7 +178,7 @@ sentinels_start() {
 	local number
 	for number in 0 1 2; do
 		mkdir "sentinel$number"
-		echo $((20000 + RANDOM % 20000)) >"sentinel$number/port"
+		some_port >"sentinel$number/port"
 		printf '%s\n' "sentinel monitor orders 127.0.0.1 $1 2" \
 			'sentinel down-after-milliseconds orders 1000' >"sentinel$number/conf"
 		(redis_exec "$PWD/sentinel$number/conf" --sentinel --bind 127.0.0.1 \

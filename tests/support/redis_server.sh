@@ -19,6 +19,17 @@ redis_answers()
 	redis-cli -s "$1/socket" ping 2>&1 | grep -q -e '^PONG' -e '^NOAUTH' -e '^NOPERM'
 }
 
+# some_port: a port on which nobody listens. Linux gives ports from 32768 on to outgoing
+# connections. This port is below those, and so is the one 10000 above it, which a cluster uses.
+some_port()
+{
+	local port=$((10000 + RANDOM % 12768))
+	while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+		port=$((10000 + RANDOM % 12768))
+	done
+	echo "$port"
+}
+
 # redis_start FOLDER [OPTION...]: it works there, and answers on FOLDER/socket and on $redis_port
 # when this returns; $redis_pid is its pid. Started again in the same folder it keeps its port. With
 # --tls-cert-file the port has TLS.
@@ -28,7 +39,7 @@ redis_start()
 	shift
 	[[ " $* " != *' --tls-cert-file '* ]] || ports=(--port 0 --tls-port)
 	for ((tries = 0; tries < 5; tries++)); do
-		[[ -f $folder/port ]] || echo $((10000 + RANDOM % 20000)) >"$folder/port"
+		[[ -f $folder/port ]] || some_port >"$folder/port"
 		redis_port=$(<"$folder/port")
 		(redis_exec --dir "$folder" --unixsocket "$folder/socket" --bind 127.0.0.1 \
 			"${ports[@]}" "$redis_port" --save '' --daemonize no "$@") \
