@@ -168,10 +168,10 @@ static void ask_node(struct redis_store *store, struct member_node *member)
 		ask_proof(store, member);
 }
 
-static void ask_soon(struct nodes *nodes)
+static void ask_soon(const struct cluster *cluster)
 {
-	for (unsigned i = 0; i < nodes->cluster->count; i++) {
-		struct member_node *member = nodes->cluster->list[i];
+	for (unsigned i = 0; i < cluster->count; i++) {
+		struct member_node *member = cluster->list[i];
 
 		member->ask_at = usec_min(member->ask_at, usec_add(member->asked_at, ASK_PAUSE));
 	}
@@ -181,11 +181,9 @@ static void ask_soon(struct nodes *nodes)
 
 /* take_self notes the node's id from its own line. Two entries may be the same node, one by its
  * name and one by its address. Then the voter of the later one does not ask any more. */
-static void take_self(struct nodes *nodes, struct member_node *member,
+static void take_self(const struct cluster *cluster, struct member_node *member,
 		      const struct cluster_line *line)
 {
-	struct cluster *cluster = nodes->cluster;
-
 	member->epoch = line->epoch;
 	if (strcmp(member->id, line->id) == 0)
 		return;
@@ -334,7 +332,7 @@ static void take_nodes(struct redis_store *store, unsigned voter, const struct r
 		return;
 	}
 	member->is_useless = false;
-	take_self(&store->nodes, member, &self);
+	take_self(store->nodes.cluster, member, &self);
 	if (member->is_double)
 		return;
 	member->words[0] = '\0';
@@ -432,7 +430,7 @@ void cluster_work(struct redis_store *store)
 	if (!store->nodes.cluster)
 		return;
 	if (store->nodes.has_moved)
-		ask_soon(&store->nodes);
+		ask_soon(store->nodes.cluster);
 	store->nodes.has_moved = false;
 	for (unsigned i = 0; i < store->nodes.cluster->count; i++)
 		work(store, i);

@@ -83,9 +83,8 @@ static bool is_told(const struct member_node *member)
 	       (!member->connection || member->masters > 0 || member->words[0]);
 }
 
-static const char *why_none(const struct nodes *nodes, char *room)
+static const char *why_none(const struct cluster *cluster, char *room)
 {
-	const struct cluster *cluster = nodes->cluster;
 	char subject[DW_MESSAGE_SIZE] = "no node of the cluster can be used", part[DW_MESSAGE_SIZE];
 	struct why_list list;
 
@@ -115,5 +114,5 @@ const char *store_why(const struct redis_store *store, char *room, bool *ret_fat
 	if (!store->nodes.cluster)
 		return sentinels_why(store, room, ret_fatal);
 	*ret_fatal = are_useless(store->nodes.cluster);
-	return nodes_are_up(&store->nodes) ? "" : why_none(&store->nodes, room);
+	return nodes_are_up(&store->nodes) ? "" : why_none(store->nodes.cluster, room);
 }

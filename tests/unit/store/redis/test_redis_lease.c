@@ -77,10 +77,20 @@ static void await_renewal(struct owner *owner)
 	}
 }
 
+static int own(struct keyspace_store *store)
+{
+	dw_op *op = keyspace_store_done(store, ask_plain(DW_OP_OWN));
+	int status;
+
+	assert_non_null(op);
+	status = op->status;
+	ask_free(op);
+	return status;
+}
+
 static struct owner *owner_new(unsigned shards, unsigned refused)
 {
 	struct owner *owner = calloc(1, sizeof *owner);
-	dw_op *op;
 
 	assert_non_null(owner);
 	(void)snprintf(owner->refused, sizeof owner->refused, "{twin:%02u}:l", refused);
@@ -88,10 +98,7 @@ static struct owner *owner_new(unsigned shards, unsigned refused)
 	owner->store.delay = LATE;
 	owner->store.change = note_sending;
 	keyspace_store_open(&owner->store);
-	op = keyspace_store_done(&owner->store, ask_plain(DW_OP_OWN));
-	assert_non_null(op);
-	assert_int_equal(op->status, DW_OK);
-	ask_free(op);
+	assert_int_equal(own(&owner->store), DW_OK);
 	owner->store.store->type->submit(owner->store.store, ask_plain(DW_OP_LOSS));
 	return owner;
 }
@@ -151,17 +158,6 @@ static struct reply *drop_replies(struct keyspace_store *store, const char *scri
 {
 	store->down |= strcmp(script, "acquire") == 0;
 	return reply;
-}
-
-static int own(struct keyspace_store *store)
-{
-	dw_op *op = keyspace_store_done(store, ask_plain(DW_OP_OWN));
-	int status;
-
-	assert_non_null(op);
-	status = op->status;
-	ask_free(op);
-	return status;
 }
 
 static void lease_whose_replies_were_lost_is_recognized(void **state)
