@@ -81,9 +81,15 @@ dw_usec token_until(const struct redis_store *store, unsigned number)
 	return shard->rebuild.state == REBUILD_NONE ? ends_at(shard) : 0;
 }
 
+/* has_ended returns true if the time of the lease has ended. */
+static bool has_ended(const struct redis_store *store, const struct shard *shard)
+{
+	return store->now >= usec_add(ends_at(shard), shard->lease.away);
+}
+
 bool token_is_over(const struct redis_store *store, const struct shard *shard)
 {
-	return !shard->lease.is_moved && store->now >= usec_add(ends_at(shard), shard->lease.away);
+	return !shard->lease.is_moved && has_ended(store, shard);
 }
 
 void token_connected(struct redis_store *store, const struct node *node)
@@ -330,7 +336,7 @@ bool token_is_succeeded(const struct redis_store *store, const struct shard *sha
 
 	return fence_seen(reply) > shard->lease.fence &&
 	       !(is_held && token_is_ours(store, shard, reply)) &&
-	       reply_is(incarnation, shard->lease.incarnation);
+	       (has_ended(store, shard) || reply_is(incarnation, shard->lease.incarnation));
 }
 
 bool token_goes_on(const struct shard *shard, const struct reply *reply)

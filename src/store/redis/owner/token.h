@@ -136,8 +136,8 @@ bool token_has_holder(const struct reply *holder);
 bool token_is_dead(const struct reply *held);
 
 /* token_is_succeeded returns true if the refusal of a renewal, handshake or acquisition names
- * another owner of the same incarnation with a higher fence. Any other refusal means that the shard
- * lost data: a lower fence is older than ours, so the shard was set back to that time. */
+ * another owner with a higher fence, and the incarnation is the same or our lease has ended. Any
+ * other refusal means that the shard lost data: a lower fence is older than ours. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
 /* token_goes_on returns true if an earlier owner may have its shard again, because another server

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "keyspace/store.h"
+#include "store/identity.h"
+#include "store/redis/core.h"
 #include "support/ask.h"
 #include "support/cmocka.h"
 
@@ -215,6 +217,58 @@ static void lower_fence_is_not_replaced_after_our_lease(void **state)
 	assert_string_equal(held(scene), FORMER);
 }
 
+/* begin_replaced: the server was replaced, and then our lease has ended. On the new server another
+ * owner has acquired the shard, which was empty there. */
+static void begin_replaced(struct scene *scene)
+{
+	struct redis_store *store = (struct redis_store *)(void *)scene->store.store;
+	struct nomination named = {.server = "old 1", .until = DW_NEVER, .length = DW_NEVER};
+
+	node_name(store, &store->node, &named);
+	named.server[0] = 'n';
+	node_name(store, &store->node, &named);
+	scene->store.now += DW_SECONDS(6);
+	SAY(scene, "HSET", M, "era", "next.1");
+}
+
+static void owner_on_the_new_server_is_a_successor(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "9007199254740000", NULL); /* it has released the shard */
+	begin_replaced(scene);
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
+	expect_lost(scene);
+	assert_string_equal(held(scene), "");
+}
+
+static void dead_owner_on_the_new_server_is_a_successor(void **state)
+{
+	struct scene *scene = *state;
+	struct identity gone = identity_of_process();
+	char holder[160];
+
+	gone.start++; /* another process had the pid */
+	(void)snprintf(holder, sizeof holder, "host|%s %" PRId64 " %" PRId64 " %" PRId64, gone.boot,
+		       gone.pid_space, gone.pid, gone.start);
+	set_back(scene, "9007199254740000", "9007199254740000:next:1");
+	SAY(scene, "HSET", M, "holder", holder);
+	begin_replaced(scene);
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
+	expect_lost(scene);
+}
+
+/* The new server shows an earlier owner. So nobody has had the shard there since. */
+static void earlier_owner_on_the_new_server_is_replaced(void **state)
+{
+	struct scene *scene = *state;
+
+	set_back(scene, "7", NULL);
+	begin_replaced(scene);
+	keyspace_store_wait(&scene->store, DW_SECONDS(2));
+	expect_replaced(scene);
+}
+
 /* Timers that were claimed before the loss must not start until they are written again. */
 static void nothing_starts_until_the_shard_is_written_again(void **state)
 {
@@ -339,6 +393,9 @@ int main(void)
 	    TEST(higher_fence_is_a_successor),
 	    TEST(higher_fence_without_a_lease_is_a_successor),
 	    TEST(lower_fence_is_not_replaced_after_our_lease),
+	    TEST(owner_on_the_new_server_is_a_successor),
+	    TEST(dead_owner_on_the_new_server_is_a_successor),
+	    TEST(earlier_owner_on_the_new_server_is_replaced),
 	    TEST(nothing_starts_until_the_shard_is_written_again),
 	    TEST(own_earlier_lease_proves_nothing),
 	    TEST(own_lease_that_was_asked_for_last_is_replaced),
