@@ -222,10 +222,11 @@ static bool is_replaced(const struct history *history, size_t number, dw_usec fr
 static bool was_repeated(const struct life *life, const struct call *call,
 			 const struct history_event *start)
 {
-	if (start->at < call->answered->at)
-		return is_replaced(life->history, start->number, start->at, start->at);
-	return call->answered->generation < start->generation &&
-	       is_replaced(life->history, start->number, INT64_MIN, start->at);
+	if (call->answered->generation < start->generation &&
+	    is_replaced(life->history, start->number, INT64_MIN, start->at))
+		return true;
+	return start->at < call->answered->at &&
+	       is_replaced(life->history, start->number, start->at, start->at);
 }
 
 /* find_wish returns the put or move that a start belongs to, or NULL. A put whose answer was lost

@@ -497,22 +497,26 @@ static void put_may_be_done_by_its_owner_and_its_caller(void **state)
 }
 
 /* renumbered: it starts with a later generation than its put was answered. */
-static struct history *renumbered(dw_usec replaced_from)
+static struct history *renumbered(dw_usec answered_at, dw_usec replaced_from)
 {
-	struct history *history = with_put();
+	struct history *history = history_new();
 	struct history_event started = event(HISTORY_START, 0, DUE + 10);
 
+	add(history, HISTORY_PUT, 0, 10);
+	answer(history, HISTORY_PUT_ANSWERED, answered_at, DW_OK);
 	started.generation = 9;
 	history_add(history, &started);
-	(void)history_replaced(history, replaced_from, DUE + 50);
+	(void)history_replaced(history, replaced_from, replaced_from + 5);
 	return history;
 }
 
 static void new_owner_may_give_other_numbers_at_a_new_server(void **state)
 {
 	(void)state;
-	finds_nothing(renumbered(30));
-	finds(renumbered(DUE + 20), HISTORY_DEADLINE);
+	finds_nothing(renumbered(20, 30));
+	finds_nothing(renumbered(DUE + 60, 30));
+	finds(renumbered(20, DUE + 20), HISTORY_DEADLINE);
+	finds(renumbered(DUE + 60, DUE + 20), HISTORY_DEADLINE);
 }
 
 static void figures_of_a_part_are_those_of_its_timers(void **state)
