@@ -36,17 +36,22 @@ int cut_off_ask(struct redis_store *store, struct shard *shard, request_answered
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-/* look_ended is called when the reply of types.lua about a shard has arrived, or was lost. If this
- * was the last look under way, the operations of cut-off shards can now be answered. */
-static void look_ended(struct redis_store *store, struct shard *shard)
+/* may_be_sure is called when cut_off_is_sure() may have become true. The operations of cut-off
+ * shards can then be answered. */
+static void may_be_sure(struct redis_store *store)
 {
 	const struct shard_set *set = &store->sets.looked_at;
 
-	shard->cut.is_asked = false;
-	if (--store->sets.looks > 0)
-		return;
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
 		shard_mark(&store->sets, &store->shards[i], SHARD_READY);
+}
+
+/* look_ended is called when the reply of types.lua about a shard has arrived, or was lost. */
+static void look_ended(struct redis_store *store, struct shard *shard)
+{
+	shard->cut.is_asked = false;
+	if (--store->sets.looks == 0)
+		may_be_sure(store);
 }
 
 static void why_answered(struct redis_store *store, struct redis_request *request,
@@ -110,6 +115,8 @@ static void cut_off(struct redis_store *store, struct shard *shard)
 		shard_add(&store->sets.untold, shard->number);
 		leave_rebuild(shard);
 	}
+	if (shard->cut.state == CUT_MENDED)
+		may_be_sure(store);
 	shard->cut.state = CUT_OFF;
 	shard_mark(&store->sets, shard, SHARD_READY);
 }
@@ -177,6 +184,11 @@ static bool learn_wrong_type(struct redis_store *store, struct shard *shard,
 	return false;
 }
 
+static bool can_look(const struct redis_store *store, const struct shard *shard)
+{
+	return shard->node->connection && !store->stopped;
+}
+
 /* mended is called when the server takes commands of a shard again. It probably takes those of
  * other shards, too, so the store looks at these now, but only once. */
 static void mended(struct redis_store *store, struct shard *shard)
@@ -186,10 +198,12 @@ static void mended(struct redis_store *store, struct shard *shard)
 
 	shard->cut.state = CUT_MENDED;
 	for (unsigned i = shard_next(set, 0); is_first && i < store->shard_count;
-	     i = shard_next(set, i + 1))
-		if (store->shards[i].cut.state == CUT_OFF)
-			store->shards[i].cut.look_at =
-			    usec_min(store->shards[i].cut.look_at, store->now);
+	     i = shard_next(set, i + 1)) {
+		struct shard *other = &store->shards[i];
+
+		if (other->cut.state == CUT_OFF && can_look(store, other))
+			cut_off_look(store, other);
+	}
 	shard_mark(&store->sets, shard, SHARD_MENDED);
 }
 
@@ -214,6 +228,7 @@ void cut_off_end(struct redis_store *store, struct shard *shard)
 	shard->cut.state = CUT_NOT;
 	store->sets.cut_off_count--;
 	shard_remove(&store->sets.looked_at, shard->number);
+	may_be_sure(store);
 	shard_add(&store->sets.untold, shard->number);
 	shard_expect_news(&store->sets, shard);
 	shard->topic_changes = 0; /* the owner reads its settings of topics again */
@@ -290,15 +305,26 @@ static void tell_loss(struct shard_sets *sets, struct shard *shard, dw_shard_new
 		shard_add(&sets->untold, shard->number);
 }
 
-/* next_untold returns the first shard that has news. While the store looks at some shards, it
- * returns none, because all shards may turn out to be refused. There is one exception: if
- * operations of a shard were already answered, the engine must learn why. */
+bool cut_off_is_sure(const struct redis_store *store)
+{
+	const struct shard_set *set = &store->sets.looked_at;
+
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
+		if (store->shards[i].cut.state == CUT_MENDED)
+			return false;
+	return store->sets.looks == 0;
+}
+
+/* next_untold returns the first shard that has news. While it is not sure which shards are refused,
+ * it returns none: all may turn out to be refused, or none. There is one exception: if operations
+ * of a shard were already answered, the engine must learn why. */
 static unsigned next_untold(const struct redis_store *store)
 {
 	const struct shard_set *set = &store->sets.untold;
 	unsigned number = shard_next(set, 0);
+	bool is_sure = cut_off_is_sure(store);
 
-	while (number < store->shard_count && store->sets.looks > 0 &&
+	while (number < store->shard_count && !is_sure &&
 	       !(shard_is_cut_off(&store->shards[number]) && store->shards[number].cut.is_answered))
 		number = shard_next(set, number + 1);
 	return number;
@@ -330,11 +356,6 @@ bool cut_off_take(struct redis_store *store, dw_shard_news *ret_news)
 }
 
 /* ---- While shards are cut off --------------------------------------------------------------- */
-
-static bool can_look(const struct redis_store *store, const struct shard *shard)
-{
-	return shard->node->connection && !store->stopped;
-}
 
 dw_usec cut_off_due(const struct redis_store *store)
 {

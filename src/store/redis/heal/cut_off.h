@@ -64,6 +64,10 @@ bool cut_off_settled(const struct redis_store *);
 /* cut_off_all returns why all shards are cut off, or NULL if some shards are not cut off. */
 const char *cut_off_all(const struct redis_store *);
 
+/* cut_off_is_sure returns false while types.lua is asked about a shard, or a shard that the server
+ * takes again is not yet in use. */
+bool cut_off_is_sure(const struct redis_store *);
+
 /* cut_off_take implements dw_store_class.take_shard. */
 bool cut_off_take(struct redis_store *, dw_shard_news *ret_news);
 

@@ -41,9 +41,9 @@ static struct op_queue *next_queue(struct shard *shard)
 void dispatch_shard(struct redis_store *store, struct shard *shard)
 {
 	if (shard_is_cut_off(shard)) {
-		/* While types.lua is asked, the operations wait, so that the engine hears of the
-		 * cut-off first. */
-		if (store->sets.looks == 0) {
+		/* Until it is sure which shards are refused, the operations wait, so that the
+		 * engine hears of the cut-off first. */
+		if (cut_off_is_sure(store)) {
 			shard->cut.is_answered = !cut_off_all(store);
 			stray_leave(store, shard);
 			answer_cut_off(store, shard);

@@ -303,18 +303,18 @@ static void new_owner_loads_all_others(void **state)
 
 struct refusing {
 	struct keyspace_store store; /* first */
-	bool refuses;                /* the first two of three shards */
+	unsigned shards;             /* a bit for each shard that the server refuses */
 };
 
-static struct reply *refuse_two(struct keyspace_store *store, const char *script,
-				struct reply *reply)
+static struct reply *refuse(struct keyspace_store *store, const char *script, struct reply *reply)
 {
 	static const char words[] = "NOPERM No permissions to access a key";
 	struct reply *error;
+	unsigned shard;
 
 	(void)script;
-	if (!((struct refusing *)store)->refuses || !store->key ||
-	    (strncmp(store->key, "{twin:00}", 9) != 0 && strncmp(store->key, "{twin:01}", 9) != 0))
+	if (!store->key || sscanf(store->key, "{twin:%2u}", &shard) != 1 ||
+	    !(((struct refusing *)store)->shards & 1u << shard))
 		return reply;
 	reply_free(reply);
 	error = reply_new(&store->alloc);
@@ -357,7 +357,7 @@ static unsigned take_turn(struct keyspace_store *store, bool *told)
 static void engine_is_told_before_operations_are_answered(void **state)
 {
 	struct refusing refusing = {
-	    .store.shards = 3, .store.delay = DW_MILLISECONDS(50), .store.change = refuse_two};
+	    .store.shards = 3, .store.delay = DW_MILLISECONDS(50), .store.change = refuse};
 	struct keyspace_store *store = &refusing.store;
 	bool told[3] = {false};
 	unsigned given, answered = 0;
@@ -365,7 +365,7 @@ static void engine_is_told_before_operations_are_answered(void **state)
 	(void)state;
 	keyspace_store_open(store);
 	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
-	refusing.refuses = true;
+	refusing.shards = 3;
 	given = store->given;
 	put_in(store, 0);
 	while (store->given < given + 4) /* the put, and the looks at all shards, are sent */
@@ -374,6 +374,52 @@ static void engine_is_told_before_operations_are_answered(void **state)
 	for (int i = 0; i < 1000 && answered < 2; i++)
 		answered += take_turn(store, told);
 	assert_int_equal(answered, 2);
+	keyspace_store_close(store);
+}
+
+/* hears_refused turns the store, and returns true if it reports that a shard is refused. */
+static bool hears_refused(struct keyspace_store *store)
+{
+	const dw_store_class *type = store->store->type;
+	dw_shard_news news;
+	bool hears = false;
+
+	keyspace_store_turn(store);
+	while (type->take_shard(store->store, &news))
+		hears |= news.state == DW_SHARD_REFUSED;
+	for (dw_op *op = type->collect(store->store), *next; op; op = next) {
+		next = op->next;
+		ask_free(op);
+	}
+	return hears;
+}
+
+/* The store looks at the shards at different times, because they were refused one after another. */
+static void shards_that_come_back_one_by_one_are_one_outage(void **state)
+{
+	struct refusing refusing = {.store.shards = 3, .store.change = refuse};
+	struct keyspace_store *store = &refusing.store;
+	char words[DW_MESSAGE_SIZE];
+
+	(void)state;
+	keyspace_store_open(store);
+	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
+	refusing.shards = 1;
+	put_in(store, 0);
+	while (!hears_refused(store))
+		;
+	for (int i = 0; i < 30; i++)
+		assert_false(hears_refused(store));
+	refusing.shards = 7;
+	put_in(store, 1);
+	while (store->store->type->trouble(store->store, words, sizeof words) != DW_ESTORE)
+		assert_false(hears_refused(store));
+	refusing.shards = 0;
+	store->delay = DW_MILLISECONDS(50);
+	for (int i = 0; i < 300; i++)
+		assert_false(hears_refused(store));
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(store->store->type->lease(store->store, i) > store->now);
 	keyspace_store_close(store);
 }
 
@@ -391,6 +437,7 @@ int main(void)
 	    CASE(owner_closes_meanwhile),
 	    CASE(new_owner_loads_all_others),
 	    CASE(engine_is_told_before_operations_are_answered),
+	    CASE(shards_that_come_back_one_by_one_are_one_outage),
 	};
 	int failed;
 
