@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CALLS_MAX 256 /* the largest number of calls for one timer */
+#define CALLS_MAX 1024 /* the largest number of calls for one timer */
+/* A new server has an owner at the latest so long after its first command. */
+#define OWNED_AFTER DW_SECONDS(60)
 
 /* A call and its answer. If `answered` is NULL, the outcome is unknown. */
 struct call {
@@ -217,13 +219,13 @@ static bool is_replaced(const struct history *history, size_t number, dw_usec fr
 }
 
 /* was_repeated returns true if the start may belong to the call although their generations differ.
- * Either the call was repeated at another server, or the first owner of the shard is lost, and the
- * next owner gave the clients' writes other numbers. */
+ * Either the call came to a new server before its first owner did, and that owner gave the clients'
+ * writes other numbers. Or the call was repeated at another server. */
 static bool was_repeated(const struct life *life, const struct call *call,
 			 const struct history_event *start)
 {
 	if (call->answered->generation < start->generation &&
-	    is_replaced(life->history, start->number, INT64_MIN, start->at))
+	    is_replaced(life->history, start->number, call->sent->at - OWNED_AFTER, start->at))
 		return true;
 	return start->at < call->answered->at &&
 	       is_replaced(life->history, start->number, start->at, start->at);
