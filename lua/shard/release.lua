@@ -17,11 +17,12 @@
 --           5 with an era: the highest version that was read in the inbox, or ''
 --           6 the channel on which the number of the shard is published, or ''; may be left out
 -- returns   {'OK', 1}: the lease was given back; {'OK', 0}: the caller no longer had the lease;
---           {'ERA', era or '', last fence or 0}, only with an era: the shard was emptied or set
---           back, or another owner was here
+--           {'ERA', era or '', last fence or 0, ARGV 7 of the last acquire.lua or ''}, only with an
+--           era: the shard was emptied or set back, or another owner was here
 -- cost      O(1). The script works over maxmemory, because its first write needs no memory
 local lease = call('GET', LEASE)
-local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn', 'format')
+local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn', 'format',
+	'asked')
 local gives = (ARGV[3] or '') ~= ''
 
 -- is_mine returns true if the caller has the shard. A lease that has run out counts as the caller's
@@ -42,7 +43,7 @@ local function is_same()
 end
 
 if gives and not (is_mine() and is_same()) then
-	return {'ERA', meta[1] or '', meta[4] or 0}
+	return {'ERA', meta[1] or '', meta[4] or 0, meta[8] or ''}
 end
 if not gives and lease ~= ARGV[1] then
 	return {'OK', 0}

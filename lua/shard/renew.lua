@@ -13,8 +13,8 @@
 --           entries in the inbox, of dead letters, of entries in TIMERS and of values, a number
 --           that is different after each change of the settings of topics, the last number with a
 --           put that a pause has refused or '0'};
---           {'ERA', era or '', last fence or 0}: the shard was emptied, another owner was here, or
---           the lease was released;
+--           {'ERA', era or '', last fence or 0, ARGV 7 of the last acquire.lua or ''}: the shard
+--           was emptied, another owner was here, or the lease was released;
 --           {'HELD', token, ms left, holder or '', era or ''}: another token has the lease, or a
 --           later connection had it
 -- cost      O(1). The script works over maxmemory
@@ -38,7 +38,7 @@ end
 
 local lease = call('GET', LEASE)
 local meta = call('HMGET', META, 'era', 'mark', 'ver', 'fence', 'holder', 'conn',
-	'topics', 'refused')
+	'topics', 'refused', 'asked')
 local held = lease == ARGV[1] or lease == ARGV[2]
 local conn = string.match(ARGV[2], '%d*$')
 
@@ -47,7 +47,7 @@ if lease and not held then
 end
 local mine = held or (meta[4] == string.match(ARGV[1], '^%d+') and meta[5])
 if not mine or meta[1] ~= ARGV[4] then
-	return {'ERA', meta[1] or '', meta[4] or 0}
+	return {'ERA', meta[1] or '', meta[4] or 0, meta[9] or ''}
 end
 
 if not held and (tonumber(conn) or 0) < (tonumber(meta[6]) or 0) then

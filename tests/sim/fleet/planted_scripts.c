@@ -31,8 +31,7 @@ static const struct {
     {BUG_LOWER_FENCE,
      {"acquire", "{'HELD', lease or '',", "{'HELD', lease and " OTHER_TOKEN " or '',"}},
     {BUG_LOWER_FENCE, {"renew", "{'HELD', lease,", "{'HELD', " OTHER_TOKEN ","}},
-    {BUG_LOWER_FENCE,
-     {"renew", "meta[1] or '', meta[4] or 0}", "meta[1] or '', meta[4] and " OTHER_TOKEN " or 0}"}},
+    {BUG_LOWER_FENCE, {"renew", "meta[4] or 0,", "meta[4] and " OTHER_TOKEN " or 0,"}},
     {BUG_OWN_NONCE,
      {"acquire", "if is_other or (lease and lease ~= ARGV[8]) then",
       "local own = lease and string.match(lease, ':([^:]*):') == ARGV[1]\n"

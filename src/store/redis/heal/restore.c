@@ -454,6 +454,7 @@ static void reacquire(struct redis_store *store, struct shard *shard, const stru
 
 void restore_fenced(struct redis_store *store, struct shard *shard)
 {
+	held_doubt(store, shard);
 	if (shard->rebuild.state != REBUILD_ACQUIRING && shard->rebuild.state != REBUILD_HELD &&
 	    shard_is_ours(shard))
 		lose(store, shard);

@@ -26,16 +26,16 @@
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
 	SHARD_REFUSES = 1 << 1,     /* a command of the shard was refused -> cut_off */
-	SHARD_FENCED = 1 << 2, /* another owner has the shard, in the same incarnation -> restore */
-	SHARD_SUSPECT = 1 << 3,    /* the shard was emptied or set back -> restore */
-	SHARD_SURE = 1 << 4,       /* the shard is still ours and has lost nothing -> restore */
-	SHARD_INCOMPLETE = 1 << 5, /* the shard is still ours, but values are missing -> restore */
-	SHARD_UNEVEN = 1 << 6,     /* the shard has more entries than values, or fewer -> repair */
-	SHARD_HANDSHAKE = 1 << 7,  /* the shard needs a new handshake -> session */
-	SHARD_READY = 1 << 8,      /* the shard's handshake is done -> dispatch */
-	SHARD_MENDED = 1 << 9,     /* the server takes commands of the shard again -> lease */
-	SHARD_OURS = 1 << 10,      /* the lease was renewed after SHARD_MENDED -> cut_off */
-	SHARD_TAKEN = 1 << 11      /* this store wants to own the shard -> restore */
+	SHARD_FENCED = 1 << 2,      /* token_is_succeeded() -> restore */
+	SHARD_SUSPECT = 1 << 3,     /* the shard was emptied or set back -> restore */
+	SHARD_SURE = 1 << 4,        /* the shard is still ours and has lost nothing -> restore */
+	SHARD_INCOMPLETE = 1 << 5,  /* the shard is still ours, but values are missing -> restore */
+	SHARD_UNEVEN = 1 << 6,      /* the shard has more entries than values, or fewer -> repair */
+	SHARD_HANDSHAKE = 1 << 7,   /* the shard needs a new handshake -> session */
+	SHARD_READY = 1 << 8,       /* the shard's handshake is done -> dispatch */
+	SHARD_MENDED = 1 << 9,      /* the server takes commands of the shard again -> lease */
+	SHARD_OURS = 1 << 10,       /* the lease was renewed after SHARD_MENDED -> cut_off */
+	SHARD_TAKEN = 1 << 11       /* this store wants to own the shard -> restore */
 };
 
 /* A set of shards, by number. */

@@ -328,13 +328,22 @@ static uint64_t fence_seen(const struct reply *reply)
 	return held > last ? held : last;
 }
 
+/* was_asked_last returns true if the last acquisition of the shard was ours. If its fence is higher
+ * than the one that we know, the reply to it was lost. */
+static bool was_asked_last(const struct names *names, const struct reply *reply)
+{
+	unsigned at = reply_is(&reply->items[0], "HELD") ? 6 : 3;
+
+	return reply->count > at && number_of(names, &reply->items[at]) > 0;
+}
+
 bool token_is_succeeded(const struct redis_store *store, const struct shard *shard,
 			const struct reply *reply)
 {
 	bool is_held = reply_is(&reply->items[0], "HELD");
 	const struct reply *incarnation = is_held ? &reply->items[4] : &reply->items[1];
 
-	return fence_seen(reply) > shard->lease.fence &&
+	return fence_seen(reply) > shard->lease.fence && !was_asked_last(&store->names, reply) &&
 	       !(is_held && token_is_ours(store, shard, reply)) &&
 	       (has_ended(store, shard) || reply_is(incarnation, shard->lease.incarnation));
 }

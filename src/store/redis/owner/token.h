@@ -135,9 +135,9 @@ bool token_has_holder(const struct reply *holder);
 /* token_is_dead returns true if the process that holds the shard does not exist any more. */
 bool token_is_dead(const struct reply *held);
 
-/* token_is_succeeded returns true if the refusal of a renewal, handshake or acquisition names
- * another owner with a higher fence, and the incarnation is the same or our lease has ended. Any
- * other refusal means that the shard lost data: a lower fence is older than ours. */
+/* token_is_succeeded returns true if the refusal of a renewal, handshake, release or acquisition
+ * names another owner with a higher fence, and the incarnation is the same or our lease has ended.
+ * Any other refusal means that the shard lost data. */
 bool token_is_succeeded(const struct redis_store *, const struct shard *, const struct reply *);
 
 /* token_goes_on returns true if an earlier owner may have its shard again, because another server

@@ -57,6 +57,7 @@ static void set_back(struct scene *scene, const char *number, const char *lease)
 {
 	SAY(scene, "HSET", M, "fence", number);
 	SAY(scene, "HSET", M, "holder", HOLDER);
+	SAY(scene, "HSET", M, "asked", "other.1");
 	SAY(scene, "HSET", M, "mark", "0");
 	SAY(scene, "DEL", L);
 	if (lease)
@@ -217,9 +218,8 @@ static void lower_fence_is_not_replaced_after_our_lease(void **state)
 	assert_string_equal(held(scene), FORMER);
 }
 
-/* begin_replaced: the server was replaced, and then our lease has ended. On the new server another
- * owner has acquired the shard, which was empty there. */
-static void begin_replaced(struct scene *scene)
+/* replace_server: the server is replaced, and then our lease ends. */
+static void replace_server(struct scene *scene)
 {
 	struct redis_store *store = (struct redis_store *)(void *)scene->store.store;
 	struct nomination named = {.server = "old 1", .until = DW_NEVER, .length = DW_NEVER};
@@ -228,7 +228,6 @@ static void begin_replaced(struct scene *scene)
 	named.server[0] = 'n';
 	node_name(store, &store->node, &named);
 	scene->store.now += DW_SECONDS(6);
-	SAY(scene, "HSET", M, "era", "next.1");
 }
 
 static void owner_on_the_new_server_is_a_successor(void **state)
@@ -236,7 +235,8 @@ static void owner_on_the_new_server_is_a_successor(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "9007199254740000", NULL); /* it has released the shard */
-	begin_replaced(scene);
+	SAY(scene, "HSET", M, "era", "next.1");
+	replace_server(scene);
 	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_lost(scene);
 	assert_string_equal(held(scene), "");
@@ -253,9 +253,32 @@ static void dead_owner_on_the_new_server_is_a_successor(void **state)
 		       gone.pid_space, gone.pid, gone.start);
 	set_back(scene, "9007199254740000", "9007199254740000:next:1");
 	SAY(scene, "HSET", M, "holder", holder);
-	begin_replaced(scene);
+	SAY(scene, "HSET", M, "era", "next.1");
+	replace_server(scene);
 	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_lost(scene);
+}
+
+/* The new server has nothing of the shard. Our acquisition there is done, its reply is lost, and
+ * that lease ends, too. */
+static void own_acquisition_on_the_new_server_is_no_successor(void **state)
+{
+	struct scene *scene = *state;
+
+	SAY(scene, "DEL", L);
+	SAY(scene, "DEL", M);
+	replace_server(scene);
+	scene->store.delay = DW_MILLISECONDS(50);
+	link_drop(&scene->store.link, "a test");
+	for (int i = 0; i < 400 && scene->acquisitions == 0; i++)
+		keyspace_store_turn(&scene->store);
+	assert_int_equal(scene->acquisitions, 1);
+	link_drop(&scene->store.link, "a test");
+	scene->store.delay = 0;
+	scene->store.now += DW_SECONDS(6);
+	assert_string_equal(held(scene), "");
+	keyspace_store_wait(&scene->store, DW_SECONDS(3));
+	expect_replaced(scene);
 }
 
 /* The new server shows an earlier owner. So nobody has had the shard there since. */
@@ -264,7 +287,7 @@ static void earlier_owner_on_the_new_server_is_replaced(void **state)
 	struct scene *scene = *state;
 
 	set_back(scene, "7", NULL);
-	begin_replaced(scene);
+	replace_server(scene);
 	keyspace_store_wait(&scene->store, DW_SECONDS(2));
 	expect_replaced(scene);
 }
@@ -299,15 +322,27 @@ static int own(struct scene *scene)
 	return status;
 }
 
+static void copy_asked(struct scene *scene, char *ret_asked, size_t size)
+{
+	size_t found_size = 0;
+	const char *found = keyspace_value(scene->store.keyspace, M, "asked", &found_size);
+
+	assert_non_null(found);
+	(void)snprintf(ret_asked, size, "%.*s", (int)found_size, found);
+}
+
 /* The server is set back to when this store was the owner, long before another one was. */
 static void own_earlier_lease_proves_nothing(void **state)
 {
 	struct scene *scene = *state;
 	char number[32];
+	char asked[64];
 
+	copy_asked(scene, asked, sizeof asked);
 	higher_fence_is_a_successor(state);
 	(void)snprintf(number, sizeof number, "%" PRIu64, fence(scene->own));
 	set_back(scene, number, scene->own);
+	SAY(scene, "HSET", M, "asked", asked);
 	assert_int_equal(own(scene), DW_EOWNED);
 	SAY(scene, "DEL", L);
 	assert_int_equal(own(scene), DW_OK);
@@ -340,15 +375,6 @@ static void begin_anew(void **state)
 {
 	higher_fence_is_a_successor(state);
 	SAY((struct scene *)*state, "DEL", L);
-}
-
-static void copy_asked(struct scene *scene, char *ret_asked, size_t size)
-{
-	size_t found_size = 0;
-	const char *found = keyspace_value(scene->store.keyspace, M, "asked", &found_size);
-
-	assert_non_null(found);
-	(void)snprintf(ret_asked, size, "%.*s", (int)found_size, found);
 }
 
 static void own_lease_that_was_asked_for_last_is_replaced(void **state)
@@ -395,6 +421,7 @@ int main(void)
 	    TEST(lower_fence_is_not_replaced_after_our_lease),
 	    TEST(owner_on_the_new_server_is_a_successor),
 	    TEST(dead_owner_on_the_new_server_is_a_successor),
+	    TEST(own_acquisition_on_the_new_server_is_no_successor),
 	    TEST(earlier_owner_on_the_new_server_is_replaced),
 	    TEST(nothing_starts_until_the_shard_is_written_again),
 	    TEST(own_earlier_lease_proves_nothing),
