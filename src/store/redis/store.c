@@ -58,7 +58,7 @@ static void act_on_shard(struct redis_store *store, struct shard *shard)
 		repair_soon(store, shard);
 	if (marks & SHARD_HANDSHAKE && shard->channel.handshake != HANDSHAKE_ASKED)
 		handshake_begin(store, shard);
-	if (marks & SHARD_REFUSES)
+	if (marks & SHARD_REFUSES && !shard_is_cut_off(shard))
 		cut_off_look(store, shard);
 	if (marks & SHARD_MENDED)
 		lease_mended(store, shard);

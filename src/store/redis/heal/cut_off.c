@@ -190,21 +190,23 @@ static bool can_look(const struct redis_store *store, const struct shard *shard)
 }
 
 /* mended is called when the server takes commands of a shard again. It probably takes those of
- * other shards, too, so the store looks at these now, but only once. */
+ * other shards, too, so the store looks at these now. */
 static void mended(struct redis_store *store, struct shard *shard)
 {
 	const struct shard_set *set = &store->sets.looked_at;
 	bool is_first = shard->cut.state == CUT_OFF;
 
 	shard->cut.state = CUT_MENDED;
-	for (unsigned i = shard_next(set, 0); is_first && i < store->shard_count;
-	     i = shard_next(set, i + 1)) {
+	shard_mark(&store->sets, shard, SHARD_MENDED);
+	if (!is_first)
+		return;
+	shard->cut.unsure_until = usec_add(store->now, LOOK_EVERY);
+	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1)) {
 		struct shard *other = &store->shards[i];
 
 		if (other->cut.state == CUT_OFF && can_look(store, other))
 			cut_off_look(store, other);
 	}
-	shard_mark(&store->sets, shard, SHARD_MENDED);
 }
 
 bool cut_off_learn(struct redis_store *store, struct shard *shard, const struct reply *reply)
@@ -310,7 +312,8 @@ bool cut_off_is_sure(const struct redis_store *store)
 	const struct shard_set *set = &store->sets.looked_at;
 
 	for (unsigned i = shard_next(set, 0); i < store->shard_count; i = shard_next(set, i + 1))
-		if (store->shards[i].cut.state == CUT_MENDED)
+		if (store->shards[i].cut.state == CUT_MENDED &&
+		    store->now < store->shards[i].cut.unsure_until)
 			return false;
 	return store->sets.looks == 0;
 }

@@ -1,6 +1,5 @@
 /* Shards that are cut off: the server refuses the commands of the shard, or one of its keys has a
- * wrong type. Operations on such a shard fail at once, and its timers wait. All other shards work
- * on.
+ * wrong type. Operations on such a shard fail, and its timers wait. All other shards work on.
  *
  * When a command of a shard is refused, the store runs types.lua on all keys of the shard. The
  * reply decides: if the script is refused, too, or a key has a wrong type, the shard is cut off. So
@@ -28,7 +27,9 @@ struct shard_cut {
 	/* When the server first refused types.lua for a reason that may pass (steady clock). 0: it
 	 * does not refuse so. */
 	dw_usec refused_since;
-	dw_usec look_at;           /* when a shard that was refused is asked again (steady clock) */
+	dw_usec look_at; /* when a shard that was refused is asked again (steady clock) */
+	/* CUT_MENDED: until then, cut_off_is_sure() returns false (steady clock). */
+	dw_usec unsure_until;
 	char words[CUT_OFF_WORDS]; /* why the shard is cut off */
 };
 
@@ -44,9 +45,10 @@ bool cut_off_learn(struct redis_store *, struct shard *, const struct reply *);
  * Then ret_words (CUT_OFF_WORDS bytes) says what is wrong. */
 bool cut_off_type_differs(const struct reply *, unsigned key, char *ret_words);
 
-/* cut_off_look runs types.lua on a shard, because one of its commands was refused. cut_off_work
- * runs it again: a second after a refusal that may pass, and each second while the shard is cut
- * off. cut_off_due returns when cut_off_work must be called next. */
+/* cut_off_look runs types.lua on a shard, because one of its commands was refused. It also does so
+ * when another shard is refused or is taken again, because that may concern all shards.
+ * cut_off_work runs it again: a second after a refusal that may pass, and each second while the
+ * shard is cut off. cut_off_due returns when cut_off_work must be called next. */
 void cut_off_look(struct redis_store *, struct shard *);
 void cut_off_work(struct redis_store *);
 dw_usec cut_off_due(const struct redis_store *);
@@ -64,8 +66,8 @@ bool cut_off_settled(const struct redis_store *);
 /* cut_off_all returns why all shards are cut off, or NULL if some shards are not cut off. */
 const char *cut_off_all(const struct redis_store *);
 
-/* cut_off_is_sure returns false while types.lua is asked about a shard, or a shard that the server
- * takes again is not yet in use. */
+/* cut_off_is_sure returns false while types.lua is asked about a shard, or while a shard that the
+ * server takes again is not yet in use. The latter counts for one second. */
 bool cut_off_is_sure(const struct redis_store *);
 
 /* cut_off_take implements dw_store_class.take_shard. */

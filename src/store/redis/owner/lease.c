@@ -415,4 +415,5 @@ void lease_lose(struct redis_store *store, struct shard *shard)
 	token_forget(shard);
 	channel_forget(&shard->channel);
 	shard->channel.acked = 0;
+	cut_off_end(store, shard);
 }

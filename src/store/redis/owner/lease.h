@@ -58,8 +58,8 @@ void lease_work(struct redis_store *);
  * then renews its lease. For a client the shard is in use again at once. */
 void lease_mended(struct redis_store *, struct shard *);
 
-/* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives the lease
- * back. */
+/* lease_lose answers an owner's operations on the shard with DW_EFENCED, and gives the lease back.
+ * If the server takes commands of the shard again, the shard is in use again, for a client. */
 void lease_lose(struct redis_store *, struct shard *);
 
 #endif

@@ -304,17 +304,20 @@ static void new_owner_loads_all_others(void **state)
 struct refusing {
 	struct keyspace_store store; /* first */
 	unsigned shards;             /* a bit for each shard that the server refuses */
+	bool refuses_renewals;       /* of the first shard */
 };
 
 static struct reply *refuse(struct keyspace_store *store, const char *script, struct reply *reply)
 {
 	static const char words[] = "NOPERM No permissions to access a key";
+	const struct refusing *refusing = (struct refusing *)store;
 	struct reply *error;
 	unsigned shard;
 
-	(void)script;
-	if (!store->key || sscanf(store->key, "{twin:%2u}", &shard) != 1 ||
-	    !(((struct refusing *)store)->shards & 1u << shard))
+	if (!store->key || sscanf(store->key, "{twin:%2u}", &shard) != 1)
+		return reply;
+	if (!(refusing->shards & 1u << shard) &&
+	    !(refusing->refuses_renewals && shard == 0 && strcmp(script, "renew") == 0))
 		return reply;
 	reply_free(reply);
 	error = reply_new(&store->alloc);
@@ -423,6 +426,69 @@ static void shards_that_come_back_one_by_one_are_one_outage(void **state)
 	keyspace_store_close(store);
 }
 
+/* begin_refused opens the store. Then the server refuses the first shard. */
+static void begin_refused(struct refusing *refusing)
+{
+	struct keyspace_store *store = &refusing->store;
+
+	keyspace_store_open(store);
+	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
+	refusing->shards = 1;
+	put_in(store, 0);
+	while (!hears_refused(store))
+		;
+}
+
+/* turns_until_refused returns how many turns pass until the store reports that the second shard is
+ * refused. */
+static unsigned turns_until_refused(struct refusing *refusing)
+{
+	unsigned turns = 1;
+
+	refusing->shards = 2;
+	put_in(&refusing->store, 1);
+	while (!hears_refused(&refusing->store) && turns < 1000)
+		turns++;
+	return turns;
+}
+
+static void lost_shard_holds_no_news_up(void **state)
+{
+	struct refusing refusing = {.store.shards = 3, .store.change = refuse};
+	struct keyspace_store *store = &refusing.store;
+
+	(void)state;
+	begin_refused(&refusing);
+	keyspace_store_command(
+	    store, (const char *const[]){"HSET", "{twin:00}:m", "fence", "9007199254740000", NULL});
+	keyspace_store_command(
+	    store, (const char *const[]){"SET", "{twin:00}:l", "9007199254740000:next:1", NULL});
+	refusing.shards = 0;
+	for (int i = 0; i < 120; i++) /* it looks each second */
+		assert_false(hears_refused(store));
+	assert_in_range(turns_until_refused(&refusing), 1, 10);
+	keyspace_store_close(store);
+}
+
+/* The user may run types.lua and not renew.lua. */
+static void refused_renewal_holds_no_news_up(void **state)
+{
+	struct refusing refusing = {.store.shards = 3, .store.change = refuse};
+	struct keyspace_store *store = &refusing.store;
+	unsigned given;
+
+	(void)state;
+	begin_refused(&refusing);
+	refusing.refuses_renewals = true;
+	refusing.shards = 0;
+	given = store->given;
+	for (int i = 0; i < 500; i++)
+		(void)hears_refused(store);
+	assert_in_range(store->given - given, 1, 50); /* in 5 s */
+	assert_in_range(turns_until_refused(&refusing), 1, 10);
+	keyspace_store_close(store);
+}
+
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -438,6 +504,8 @@ int main(void)
 	    CASE(new_owner_loads_all_others),
 	    CASE(engine_is_told_before_operations_are_answered),
 	    CASE(shards_that_come_back_one_by_one_are_one_outage),
+	    CASE(lost_shard_holds_no_news_up),
+	    CASE(refused_renewal_holds_no_news_up),
 	};
 	int failed;
 
