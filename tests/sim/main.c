@@ -36,7 +36,7 @@
 
 #include "support/environment.h"
 
-#define SELFTEST_SEEDS 6000u
+#define SELFTEST_SEEDS 12000u
 #define LONG_FACTOR 4u
 
 struct arguments {
