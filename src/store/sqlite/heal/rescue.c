@@ -108,14 +108,20 @@ static int insert(struct rescue *rescue)
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* insert_as inserts the row under an id that no timer has. */
+/* insert_as inserts the row under an id that no timer has. A flipped bit may give several rows the
+ * same key, so the id may need a number. */
 static int insert_as(struct rescue *rescue, const char *what, sqlite3_int64 key)
 {
-	char id[64];
+	char id[80];
+	int code = SQLITE_CONSTRAINT_UNIQUE;
+	int size = snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* it always fits */
 
-	(void)snprintf(id, sizeof id, "%s-%" PRId64, what, (int64_t)key); /* the id always fits */
-	(void)sqlite3_bind_text(rescue->insert, COLUMN_ID + 1, id, -1, SQLITE_TRANSIENT);
-	return insert(rescue);
+	for (int64_t number = 2; code == SQLITE_CONSTRAINT_UNIQUE; number++) {
+		(void)sqlite3_bind_text(rescue->insert, COLUMN_ID + 1, id, -1, SQLITE_TRANSIENT);
+		code = insert(rescue);
+		(void)snprintf(id + size, sizeof id - (size_t)size, "-%" PRId64, number);
+	}
+	return code;
 }
 
 /* spare_key returns a key that no row has. The generations of timers are times, and the numbers of
@@ -129,12 +135,13 @@ static sqlite3_int64 spare_key(const struct rescue *rescue)
  * the key, the copied one is damaged. */
 static int make_way(struct rescue *rescue, sqlite3_int64 key)
 {
-	char line[128];
+	sqlite3_int64 spare = spare_key(rescue);
+	char line[160];
 
 	(void)snprintf(line, sizeof line,
-		       "UPDATE timer SET generation = %" PRId64 ", id = 'damaged-' || generation"
-		       " WHERE generation = %" PRId64,
-		       (int64_t)spare_key(rescue), (int64_t)key); /* the text always fits */
+		       "UPDATE timer SET generation = %" PRId64 ", id = 'damaged-%" PRId64
+		       "-%" PRId64 "' WHERE generation = %" PRId64,
+		       (int64_t)spare, (int64_t)key, (int64_t)spare, (int64_t)key); /* it fits */
 	return sqlite3_exec(rescue->to, line, NULL, NULL, NULL);
 }
 
@@ -146,7 +153,8 @@ static int insert_double(struct rescue *rescue, sqlite3_int64 key)
 
 	if (rescue->table == &timers && !sqlite_row_read(rescue->all).record.damaged) {
 		code = make_way(rescue, key);
-		return code ? code : insert(rescue);
+		code = code ? code : insert(rescue);
+		return code == SQLITE_CONSTRAINT_UNIQUE ? insert_as(rescue, "damaged", key) : code;
 	}
 	(void)sqlite3_bind_int64(rescue->insert, rescue->table->key + 1, spare_key(rescue));
 	return insert_as(rescue, "damaged", key);
