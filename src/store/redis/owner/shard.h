@@ -26,7 +26,7 @@
 enum shard_mark {
 	SHARD_OTHER_COUNT = 1 << 0, /* the namespace has another number of shards -> reshard */
 	SHARD_REFUSES = 1 << 1,     /* a command of the shard was refused -> cut_off */
-	SHARD_FENCED = 1 << 2,      /* token_is_succeeded() -> restore */
+	SHARD_FENCED = 1 << 2,      /* another process has, or may have had, the shard -> restore */
 	SHARD_SUSPECT = 1 << 3,     /* the shard was emptied or set back -> restore */
 	SHARD_SURE = 1 << 4,        /* the shard is still ours and has lost nothing -> restore */
 	SHARD_INCOMPLETE = 1 << 5,  /* the shard is still ours, but values are missing -> restore */

@@ -43,8 +43,8 @@ bool held_again(struct redis_store *, struct shard *, struct redis_request *, bo
  * to a server with another history. Then the request says nothing about the present server. */
 bool held_is_elsewhere(const struct redis_store *, const struct redis_request *);
 
-/* held_doubt puts the held answers of a shard in doubt, because it was emptied, set
- * back or lost. */
+/* held_doubt puts the held answers of a shard in doubt, because it was emptied, set back or
+ * lost. */
 void held_doubt(struct redis_store *, struct shard *);
 
 /* held_release hands over, with this level, the held answers up to number `last`. */

@@ -397,6 +397,19 @@ static bool hears_refused(struct keyspace_store *store)
 	return hears;
 }
 
+/* begin_refused opens the store. Then the server refuses the first shard. */
+static void begin_refused(struct refusing *refusing)
+{
+	struct keyspace_store *store = &refusing->store;
+
+	keyspace_store_open(store);
+	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
+	refusing->shards = 1;
+	put_in(store, 0);
+	while (!hears_refused(store))
+		;
+}
+
 /* The store looks at the shards at different times, because they were refused one after another. */
 static void shards_that_come_back_one_by_one_are_one_outage(void **state)
 {
@@ -405,12 +418,7 @@ static void shards_that_come_back_one_by_one_are_one_outage(void **state)
 	char words[DW_MESSAGE_SIZE];
 
 	(void)state;
-	keyspace_store_open(store);
-	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
-	refusing.shards = 1;
-	put_in(store, 0);
-	while (!hears_refused(store))
-		;
+	begin_refused(&refusing);
 	for (int i = 0; i < 30; i++)
 		assert_false(hears_refused(store));
 	refusing.shards = 7;
@@ -424,19 +432,6 @@ static void shards_that_come_back_one_by_one_are_one_outage(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(store->store->type->lease(store->store, i) > store->now);
 	keyspace_store_close(store);
-}
-
-/* begin_refused opens the store. Then the server refuses the first shard. */
-static void begin_refused(struct refusing *refusing)
-{
-	struct keyspace_store *store = &refusing->store;
-
-	keyspace_store_open(store);
-	ask_free(keyspace_store_done(store, ask_plain(DW_OP_OWN)));
-	refusing->shards = 1;
-	put_in(store, 0);
-	while (!hears_refused(store))
-		;
 }
 
 /* turns_until_refused returns how many turns pass until the store reports that the second shard is
