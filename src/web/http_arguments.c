@@ -102,13 +102,17 @@ static const char *read_after(struct arguments *reading, const char *text)
 {
 	dw_cursor *after = &reading->request->question.after;
 	unsigned long long due, generation;
+	bool is_before_1970 = *text == '-';
 
+	text += is_before_1970;
 	if (!read_number(&text, '.', INT64_MAX, &due))
 		return "after: write the next of the answer before";
 	text++;
 	if (!read_number(&text, '\0', UINT64_MAX, &generation))
 		return "after: write the next of the answer before";
-	*after = (dw_cursor){.due = (dw_usec)due, .generation = generation, .started = 1};
+	*after = (dw_cursor){.due = is_before_1970 ? -(dw_usec)due : (dw_usec)due,
+			     .generation = generation,
+			     .started = 1};
 	return NULL;
 }
 
@@ -204,7 +208,8 @@ static bool find_due(const struct http_request *request, const char *text, dw_us
 	return true;
 }
 
-/* find_bounds returns what is wrong with the bounds of a list, or NULL. */
+/* find_bounds returns what is wrong with the bounds of a list, or NULL. In a question 0 means no
+ * bound, so that time is refused. */
 static const char *find_bounds(struct http_request *request)
 {
 	struct question *question = &request->question;
@@ -212,6 +217,9 @@ static const char *find_bounds(struct http_request *request)
 	if (!find_due(request, request->due_from, &question->due_from) ||
 	    !find_due(request, request->due_before, &question->due_to))
 		return DUE_WORDS;
+	if ((*request->due_from && question->due_from == 0) ||
+	    (*request->due_before && question->due_to == 0))
+		return "due-from, due-before: the time 0 means no bound: write another time";
 	if (*request->due_from && *request->due_before && question->due_from >= question->due_to)
 		return "due-before: it must be later than due-from";
 	return NULL;

@@ -174,6 +174,12 @@ test_cancel_and_list_by_deadline() {
 	[ "$(cat out)" = 'cancelled 0' ]
 	expect 2 durawheel cancel --due-from 2101-01-01T00:00:00Z --due-before 2100-01-01T00:00:00Z
 	says '--due-before is not after --due-from'
+	for bound in --due-from --due-before; do
+		expect 2 durawheel cancel --topic b "$bound" @0
+		says "^durawheel: $bound \"@0\" is the time 0, which means no bound: write another"
+	done
+	expect 0 durawheel list --json --due-before 1965-01-01T00:00:00Z
+	is_counted out 0
 	expect 2 durawheel list --due-before tomorrow
 	says '--due-before "tomorrow" is not a time: .*, or a duration from now, as 5min$'
 	expect 2 durawheel list --due-before 106751992d
@@ -256,6 +262,8 @@ test_cancel_options_are_checked() {
 	says 'not both'
 	expect 2 durawheel cancel a --yes
 	says '--yes is for --topic'
+	expect 2 durawheel cancel a --zone UTC
+	says '--zone is for --topic'
 	expect 2 durawheel cancel a --json
 	says '--json is for -'
 	expect 2 durawheel cancel --prefix ''

@@ -707,7 +707,7 @@ def test_queries(place):
     server = Server(place, *ANY)
     wrong = ["limit=0", "limit=1001", "limit=-1", "limit=1e3", "limit=", "limit", "limit=%31%30x",
              "limit=99999999999999999999999", "limit=1&limit=2", "after=", "after=1", "after=1.",
-             "after=.1", "after=1.2.3", "after=-1.2", "after=9223372036854775808.1",
+             "after=.1", "after=1.2.3", "after=--1.2", "after=-.2", "after=9223372036854775808.1",
              "after=1.18446744073709551616", "topic=", "topic=" + 256 * "x", 
              "topic=a&topic=b", "topic=%ff", "topic=%c3", "skip=1", "prefix=a&prefix=b", "x=y", "Limit=1", "%6cimits=1"]
     answers = [server.ask(path + "?" + query) for query in wrong

@@ -121,8 +121,21 @@ def test_bounds_find_timers(place):
     for zone["zone"], count in ("UTC", 0), ("Europe/London", 1):
         page = server.get("/timers?" + urllib.parse.urlencode(zone)).body.decode()
         assert page.count('scope="row"') == count, (zone, page)
-    for wrong in "due-from=x", "due-from=", "due-from=2h&due-before=1h", "due-before=" + 64 * "1":
+    for wrong in ("due-from=x", "due-from=", "due-from=2h&due-before=1h", "due-before=" + 64 * "1",
+                  "due-from=1970-01-01T00:00:00Z", "due-before=1970-01-01T00:00:00Z"):
         assert server.ask("/api/v1/timers?" + wrong).status == 400, wrong
+
+
+def test_pages_go_on_before_1970(place):
+    place.run("import", lines=[{"id": "t%d" % i, "topic": "t", "at": "196%d-01-01T00:00:00Z" % i}
+                               for i in range(3)])
+    server = Server(place, *ANY)
+    got, query = [], "limit=1"
+    while query:
+        page = server.get("/api/v1/timers?" + query).json()
+        got += [one["id"] for one in page["timers"]]
+        query = page["next"] and "limit=1&after=" + page["next"]
+    assert got == ["t0", "t1", "t2"], got
 
 
 def ends_are_those_of_show(place):

@@ -55,11 +55,13 @@ int command_cancel(const struct options *options)
 		return complain(EXIT_USAGE, "cancel: write ids, or options like --topic, not both");
 	if (selects)
 		return cancel_where(options);
-	if (options->value[OPT_DRY_RUN] || options->value[OPT_YES])
+	if (options->value[OPT_DRY_RUN] || options->value[OPT_YES] || options->value[OPT_ZONE])
 		return complain(EXIT_USAGE,
 				"cancel: --%s is for --topic, --prefix, --due-from or "
 				"--due-before",
-				options->value[OPT_DRY_RUN] ? "dry-run" : "yes");
+				options->value[OPT_DRY_RUN] ? "dry-run"
+				: options->value[OPT_YES]   ? "yes"
+							    : "zone");
 	if (options->word_count == 1)
 		return complain(EXIT_USAGE, "cancel: write ids, -, or options like --topic; see "
 					    "durawheel cancel --help");
