@@ -260,6 +260,8 @@ test_take_passes_a_topic_that_is_no_queue() {
 		expect 3 durawheel take --wait 10s "${topics[@]/#/--topic=}"
 		says '^durawheel: nope is no queue: see durawheel topic set$'
 	done
+	expect 2 timeout 8 durawheel work --topic '' --exec true # it waits for nothing
+	says '^durawheel: the topic is empty'
 	expect 3 durawheel work --topic nope --topic q --exec true
 	says 'durawheel: nope is no queue: see durawheel topic set$'
 }

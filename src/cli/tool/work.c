@@ -250,8 +250,6 @@ static void step(struct consumer *consumer)
 	struct pollfd fds[] = {{.fd = consumer->signal_fd, .events = POLLIN},
 			       {.fd = dw_fd(consumer->d), .events = POLLIN}};
 
-	take_next(consumer);
-	touch(consumer);
 	if (poll(fds, 2, wait_ms(consumer)) < 0 && errno != EINTR) {
 		consumer->over = true;
 		stop_work(consumer, complain(EXIT_FAILED, "cannot wait: %s", strerror(errno)));
@@ -264,6 +262,8 @@ static void step(struct consumer *consumer)
 		hurry(consumer);
 	if (fds[1].revents)
 		(void)dw_turn(consumer->d); /* dw_turn() fails only inside a callback */
+	take_next(consumer);
+	touch(consumer);
 }
 
 static int open_work_signals(void)
@@ -284,7 +284,9 @@ static int work(struct consumer *consumer)
 	int code;
 
 	(void)dw_turn(consumer->d); /* the first turn arms the descriptor */
-	(void)complain(EXIT_DONE, "working");
+	take_next(consumer);
+	if (!consumer->stop)
+		(void)complain(EXIT_DONE, "working");
 	while (!consumer->over && !(consumer->stop && consumer->jobs.count == 0))
 		step(consumer);
 	code = session_sync(consumer->d); /* waits for the last answers */
