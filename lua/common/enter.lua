@@ -12,8 +12,7 @@ local function client_enters()
 		return {'MARK', session[2] or ''}
 	end
 	guard = SESSION
-	begin(meta[1], meta[2])
-	closed = meta[3] and '\n' .. meta[3]
+	begin(meta[1], meta[2], meta[3])
 	return nil
 end
 

@@ -4,12 +4,12 @@
 
 -- by_hand begins add and cancel_one, which have no session. It returns nil, or an error.
 local function by_hand(id)
-	local meta = call('HMGET', META, 'ver', 'shards')
+	local meta = call('HMGET', META, 'ver', 'shards', 'closed')
 	if not meta[2] then
 		return redis.error_reply(string.format('ERR there is no %s; start its owner once',
 			META))
 	end
-	begin(meta[1], meta[2])
+	begin(meta[1], meta[2], meta[3])
 	if shard_of(id, shards) ~= shard() then
 		return redis.error_reply(string.format('ERR %s is in shard %02d of %d', id,
 			shard_of(id, shards), shards))

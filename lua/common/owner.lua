@@ -20,8 +20,7 @@ local function owner_enters()
 	end
 	guard = LEASE
 	fence = tonumber(string.match(ARGV[2], '^%d+'))
-	closed = meta[5] and '\n' .. meta[5]
-	begin(meta[3], meta[4])
+	begin(meta[3], meta[4], meta[5])
 	return nil
 end
 

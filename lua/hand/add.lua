@@ -146,6 +146,9 @@ local refusal = by_hand(id)
 if refusal then
 	return refusal
 end
+if topic_is_closed(topic) then
+	return redis.error_reply('ERR the topic is paused: it takes nothing new')
+end
 
 local value = call('HGET', VALUES, id)
 if value and is_newer(value) then

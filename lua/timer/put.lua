@@ -57,14 +57,6 @@ local function may_be_plain()
 	return call('HLEN', VALUES) == call('ZCARD', TIMERS)
 end
 
--- is_closed returns true if the topic of this value is paused and takes no puts.
-local function is_closed(value)
-	if not closed then
-		return false
-	end
-	return string.find(closed, '\n' .. topic_of(value) .. '\n', 1, true)
-end
-
 local tried = false
 
 -- store_plainly returns true if it has stored all values. It returns false if some ids have timers,
@@ -154,7 +146,7 @@ local function one_by_one()
 		if not owner then
 			flags = flags % 2
 		end
-		if is_closed(value_of(k)) then
+		if closed and topic_is_closed(topic_of(value_of(k))) then
 			answer[k + 1] = PAUSED
 			refused = true
 			if before then

@@ -239,6 +239,24 @@ static void wrong_words_are_refused(void **state)
 	assert_int_equal(command(s, "EXISTS {t:%02u}:h", s->shard)->integer, 0);
 }
 
+static void a_topic_without_intake_is_refused(void **state)
+{
+	struct scripts *s = *state;
+	struct record record = {.id = "a",
+				.id_size = 1,
+				.topic = "mail",
+				.topic_size = 4,
+				.data = (const unsigned char *)""};
+
+	s->shard = shard_of("a");
+	own(s);
+	command(s, "HSET {t:%02u}:m closed %b", s->shard, "e\nmail\n", (size_t)7);
+	assert_true(is(add(s, &record, 5), "ERR the topic is paused: it takes nothing new"));
+	assert_int_equal(command(s, "EXISTS {t:%02u}:h", s->shard)->integer, 0);
+	record.topic_size = 3; /* mai */
+	assert_int_equal(add(s, &record, 5)->type, REDIS_REPLY_STRING);
+}
+
 static void one_is_cancelled_as_by_a_client(void **state)
 {
 	struct scripts *s = *state;
@@ -442,6 +460,7 @@ int main(void)
 	    cmocka_unit_test_setup(what_is_added_is_what_the_library_writes, scripts_empty),
 	    cmocka_unit_test_setup(what_is_added_may_recur, scripts_empty),
 	    cmocka_unit_test_setup(wrong_words_are_refused, scripts_empty),
+	    cmocka_unit_test_setup(a_topic_without_intake_is_refused, scripts_empty),
 	    cmocka_unit_test_setup(one_is_cancelled_as_by_a_client, scripts_empty),
 	    cmocka_unit_test_setup(the_end_of_one_that_is_cancelled_is_kept, scripts_empty),
 	    cmocka_unit_test_setup(the_user_of_the_readme_may_do_what_the_scripts_do,
