@@ -499,8 +499,8 @@ typedef enum dw_level {
 typedef struct dw_result {
 	size_t size;
 	int status; /* DW_OK, or why not */
-	/* DW_STORED, DW_REPLICATED or DW_JOURNALED if status is DW_OK. DW_EUNKNOWN of a cancel or
-	 * move may also have DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
+	/* If status is DW_OK: how safe the change is. DW_EUNKNOWN of a cancel or move may have
+	 * DW_JOURNALED: see durawheel(7). Otherwise DW_NOTHING. */
 	dw_level level;
 	const char *id;
 	uint64_t generation; /* 0 unless a timer was stored; so it is 0 with DW_JOURNALED */

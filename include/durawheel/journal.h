@@ -31,7 +31,7 @@ typedef void (*dw_journal_fn)(const dw_journal_row *, void *user);
  * have got some of the rows. It waits for the disk. Any thread.
  *
  *	DW_EINVAL    fn is NULL, or path is NULL or empty, or this durawheel has no journals
- *	DW_ENOENT    there is no such file
+ *	DW_ENOENT    there is no such file, or it is empty
  *	DW_ESTORE    the file is not a journal, or cannot be read
  *	DW_ECORRUPT  the file is damaged
  *	DW_ENEWER    a newer durawheel wrote the file
@@ -47,8 +47,8 @@ DW_API int dw_journal_list(const char *path, dw_journal_fn fn, void *user, uint6
  * Otherwise as dw_journal_list().
  *
  *	DW_EOWNED    a program has the file open
- *	DW_ENOENT    there is no such file, and ret_message says so. Or the journal has no such row,
- *	             and ret_message becomes "". */
+ *	DW_ENOENT    there is no such file or it is empty, and ret_message says so. Or the journal
+ *	             has no such row, and ret_message becomes "". */
 DW_API int dw_journal_drop(const char *path, const char *id, uint64_t *ret_count,
 			   char *ret_message);
 

@@ -24,7 +24,9 @@ int dw_get_node(const dw *d, size_t number, dw_node *ret_node)
 		status = handle_refuse(d, DW_EINVAL, "the node is NULL");
 	else if (status == DW_OK && grown_size_is_wrong(ret_node->size, sizeof(size_t)))
 		status = handle_refuse(d, DW_EINVAL, "node.size is not sizeof(dw_node)");
-	return status == DW_OK ? engine_node(d->engine, number, ret_node) : status;
+	else if (status == DW_OK)
+		status = engine_node(d->engine, number, ret_node);
+	return status == DW_ENOENT ? handle_refuse(d, status, "there are no more servers") : status;
 }
 
 int dw_owns(dw *d, const char *id)

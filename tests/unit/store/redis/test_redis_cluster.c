@@ -129,6 +129,9 @@ static void program_is_told_of_the_nodes(void **state)
 	assert_int_equal(expect_nodes(&owner, CLUSTER_MASTERS), 0);
 	assert_int_equal(dw_get_node(owner.d, 0, &node), DW_EINVAL);
 	assert_int_equal(dw_get_node(owner.d, 0, NULL), DW_EINVAL);
+	node.size = sizeof node;
+	assert_int_equal(dw_get_node(owner.d, CLUSTER_MASTERS, &node), DW_ENOENT);
+	assert_string_equal(dw_last_error(owner.d), "there are no more servers");
 	redis_cluster_move(&cluster, slot_of("told", 0), redis_cluster_owner(slot_of("told", 0)),
 			   (redis_cluster_owner(slot_of("told", 0)) + 1) % CLUSTER_MASTERS);
 	(void)sharded_outlast_lease(&owner, 0);
