@@ -207,6 +207,9 @@ int options_count(const struct options *options, enum option_id id, size_t *ret_
 			break;
 		count = count * 10 + digit;
 	}
+	if (*text >= '0' && *text <= '9')
+		return complain(EXIT_USAGE, "--%s \"%.300s\" is too large", table[id].name,
+				options->value[id]);
 	if (*text || count == 0)
 		return complain(EXIT_USAGE, "--%s \"%.300s\": write a whole number of at least 1",
 				table[id].name, options->value[id]);

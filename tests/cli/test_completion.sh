@@ -165,7 +165,7 @@ rediss+cluster://
 unix://'
 	offers --store sqlite : timers.d
 	prints timers.db
-	touch timers.db-reserve timers.db-wal timers.db-shm
+	touch timers.db-{reserve,wal,shm,journal,owner,wake,standby}
 	offers list --store sqlite : timers.d # what is kept beside a store is none
 	prints timers.db
 	offers list --store = sqlite : ti

@@ -91,7 +91,7 @@ test_import_names_a_bad_line_and_goes_on() {
 	refused '{"topic":"t","at":"2100-02-30T00:00:00"}' 'February 2100 has the days 1 to 28'
 	refused '{"topic":"t","at":"tomorrow"}' 'not a time'
 	refused '{"topic":"t","in":"1h","when":"1h"}' \
-		'unknown key "when": known are topic, id, .*, every, .*, rule, due, .*_zone$'
+		'unknown key "when": known are topic, id, .*from or start, .*rule, due, .*_zone$'
 	refused '{"topic":"t","in":"1h","occurrence":1}' 'has no "rule": '
 	refused '{"topic":"t","rule":"every 1h","missed_count":1}' 'need an "occurrence"$'
 	refused '{"topic":"t","rule":"every 1h","occurrence":1,"missed_count":-1}' \

@@ -44,8 +44,9 @@ test_when_leaves_out_what_is_excepted_and_ends() {
 
 test_when_says_what_is_wrong() {
 	expect 2 durawheel when
-	says 'when: exactly one of --cron and --every is required'
+	says 'when: write an id, --cron or --every$'
 	expect 2 durawheel when --cron @daily --every 1h
+	says 'when: exactly one of --cron and --every is required'
 	expect 2 durawheel when --cron '60 * * * *'
 	says 'when: --cron: minute "60" is wrong: write 0 to 59'
 	expect 2 durawheel when --cron @daily --zone ../../etc/passwd
@@ -54,6 +55,8 @@ test_when_says_what_is_wrong() {
 	says 'when: --except: "" is not a date'
 	expect 2 durawheel when --every 1h --count 0
 	says '--count "0": write a whole number'
+	expect 2 durawheel when --cron @daily --count 18446744073709551616
+	says '--count "18446744073709551616" is too large$'
 	expect 2 durawheel when --every 1h --from 2027-01-01
 	says '--from "2027-01-01" is not a time: it has no time of day'
 	expect 2 durawheel when nothing --zone UTC

@@ -89,9 +89,10 @@ static bool refuse_key(struct wish *wish, const char *name)
 
 	for (int key = 0; key < KEYS; key++)
 		if (key_name(key))
-			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s",
+			size += (size_t)snprintf(known + size, sizeof known - size, "%s%s%s",
 						 /* The buffer holds all names. */
-						 size ? ", " : "", key_name(key));
+						 size ? ", " : "", key_name(key),
+						 key == OPT_FROM ? " or start" : "");
 	return refuse(wish, "unknown key \"%.64s\": known are %s", name, known);
 }
 

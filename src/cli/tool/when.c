@@ -218,6 +218,9 @@ int command_when(const struct options *options)
 		when.id = options->words[1];
 	if (options->value[OPT_COUNT])
 		code = options_count(options, OPT_COUNT, &when.left);
+	if (code == EXIT_DONE && !when.id && !options->value[OPT_CRON] &&
+	    !options->value[OPT_EVERY])
+		code = complain(EXIT_USAGE, "when: write an id, --cron or --every");
 	if (code == EXIT_DONE)
 		code = when.id ? when_of_id(options, &when) : when_of_options(options, &when);
 	line_free(&when.line);
