@@ -340,7 +340,7 @@ letter_has() {
 # by itself: the dead letters say why.
 dead_messages_say_why() {
 	queue --retries 1 --backoff 1ms
-	printf '{"id":"%s"}\n' a b c d >lines
+	printf '{"id":"%s"}\n' a b c d e >lines
 	expect 0 durawheel push --topic q - <lines
 	durawheel work --topic q --batch 1 --jobs 1 --exec 'line=$(cat)
 		echo "a first line" >&2
@@ -348,14 +348,16 @@ dead_messages_say_why() {
 		*\"id\":\"a\"*) echo "no such game" >&2; exit 7 ;;
 		*\"id\":\"b\"*) exit 100 ;;
 		*\"id\":\"c\"*) kill -KILL $$ ;;
+		*\"id\":\"e\"*) exit 255 ;;
 		esac
 		echo "$line" | sed "s/,.*/,\"verdict\":\"dead\",\"why\":\"too old\"}/" >&3' 2>log &
 	owner=$!
-	await letters_are 4
+	await letters_are 5
 	stop_owner
 	letter_has a 'exit status 7: no such game'
 	letter_has b 'exit status 100: a first line'
 	letter_has c 'signal 9: a first line'
+	letter_has e 'exit status 255: a first line'
 	letter_has d 'too old'
 	expect 0 durawheel dead list
 	grep -q 'exit status 7: no such game' out
@@ -363,6 +365,39 @@ dead_messages_say_why() {
 
 test_work_says_why_messages_are_dead() {
 	dead_messages_say_why
+}
+
+# The exit code 0 settles no message whose answer is wrong.
+test_work_tries_messages_with_wrong_answers_again() {
+	queue --retries 1 --backoff 1ms
+	printf '{"id":"%s"}\n' a b c d >lines
+	expect 0 durawheel push --topic q - <lines
+	durawheel work --topic q --batch 1 --jobs 1 --exec 'line=$(cat)
+		case $line in
+		*\"id\":\"a\"*) said="\"verdict\":\"maybe\"" ;;
+		*\"id\":\"b\"*) said="\"verdict\":\"retry\",\"in\":1" ;;
+		*\"id\":\"c\"*) said="\"verdict\":\"retry\",\"in\":\"60 sec.\"" ;;
+		*) said="\"verdict\":\"retry\",\"in\":null,\"why\":\"no mail\"" ;;
+		esac
+		echo "$line" | sed "s/,.*/,$said}/" >&3' 2>log &
+	owner=$!
+	await letters_are 4
+	stop_owner
+	for id in a b c; do letter_has $id 'a wrong answer'; done
+	letter_has d 'no mail'
+}
+
+# What a command has answered counts, also if it is ended because work stops.
+test_work_keeps_the_answers_of_a_stopped_command() {
+	queue --hide 1s
+	for id in a b; do expect 0 durawheel push --topic q --id $id; done
+	durawheel work --topic q --batch 2 --exec 'head -n 1 |
+		sed "s/,.*/,\"verdict\":\"done\"}/" >&3; : >answered; exec sleep 60' 2>log &
+	owner=$!
+	await test -e answered
+	stop_owner
+	expect 0 durawheel take --topic q --max 2 --wait 5s
+	is_counted out 1 && grep -q '"id":"b"' out
 }
 
 # What becomes a dead letter is said, by the id of its message.

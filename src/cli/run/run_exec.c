@@ -10,7 +10,7 @@
 #include "cli/out/errors.h"
 #include "cli/out/words.h"
 
-enum { JOBS_DEFAULT = 4 };
+enum { JOBS_DEFAULT = 4, SIGNAL_LAST = 64 };
 
 /* read_output reads --exec-output. By default the commands write to stderr, so that stdout has only
  * our own lines. Returns EXIT_DONE, or complains. */
@@ -180,14 +180,23 @@ dw_verdict run_exec_verdict(const struct exec_job *job)
 	return job->status == 0 ? DW_DONE : DW_RETRY;
 }
 
+/* signal_of returns the signal that ended the command, or 0. A shell exits with 128 and the signal
+ * of its command; ssh and others exit with 255. */
+static int signal_of(const struct exec_job *job)
+{
+	int signal = job->status - 128;
+
+	return signal > 0 && signal <= SIGNAL_LAST ? signal : 0;
+}
+
 void run_exec_why(const struct exec_job *job, char ret_text[EXEC_WHY_SIZE])
 {
 	char status[64];
 
 	if (job->end == JOB_OVERDUE)
 		(void)snprintf(status, sizeof status, "longer than --timeout");
-	else if (job->status > 128)
-		(void)snprintf(status, sizeof status, "signal %d", job->status - 128);
+	else if (signal_of(job))
+		(void)snprintf(status, sizeof status, "signal %d", signal_of(job));
 	else
 		(void)snprintf(status, sizeof status, "exit status %d", job->status);
 	(void)snprintf(ret_text, EXEC_WHY_SIZE, "%s%s%s", status, *job->last ? ": " : "",
@@ -220,9 +229,9 @@ void run_exec_tell(const struct exec_job *job)
 		warn("%s: the command took longer than --timeout and was ended (attempt "
 		     "%" PRIu32 ")",
 		     who, token->attempt);
-	else if (job->status > 128)
+	else if (signal_of(job))
 		warn("%s: the command ended by signal %d (attempt %" PRIu32 ")", who,
-		     job->status - 128, token->attempt);
+		     signal_of(job), token->attempt);
 	else if (job->status != 0)
 		warn("%s: the command exits with %d (attempt %" PRIu32 ")", who, job->status,
 		     token->attempt);

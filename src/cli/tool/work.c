@@ -105,17 +105,17 @@ static void answer_one(struct job_item *item, const struct work_answer *said, vo
 		warn("%s", why(consumer->d, DW_ENOMEM));
 }
 
-/* work_over handles the end of a command. If we have stopped the command, its messages get no
- * answer and become visible again. */
+/* work_over handles the end of a command. If we have stopped the command, the messages that it has
+ * not answered become visible again. */
 static void work_over(struct exec_job *job, void *user)
 {
 	struct consumer *consumer = user;
 
-	if (job->end != JOB_STOPPED) {
+	if (job->end != JOB_STOPPED)
 		run_exec_tell(job);
-		work_answers_read(job, answer_one, consumer);
+	work_answers_read(job, answer_one, consumer);
+	if (job->end != JOB_STOPPED)
 		answer(consumer, job, run_exec_verdict(job));
-	}
 	if (job->answers > 0)
 		(void)close(job->answers); /* the file was only read */
 }

@@ -15,15 +15,23 @@ static struct job_item *item_of(struct exec_job *job, const char *token)
 	return NULL;
 }
 
+/* text_of reads a string: NULL if it is missing or null. Returns false for another type. */
+static bool text_of(const json_t *object, const char *key, const char **ret_text)
+{
+	const json_t *value = json_object_get(object, key);
+
+	*ret_text = json_string_value(value);
+	return *ret_text || !value || json_is_null(value);
+}
+
 /* read_answer reads the object of a line. Returns false if it is invalid. */
 static bool read_answer(const json_t *object, struct work_answer *ret_answer)
 {
-	const char *verdict = json_string_value(json_object_get(object, "verdict"));
-	const char *in = json_string_value(json_object_get(object, "in"));
+	const char *verdict, *in;
 
-	*ret_answer =
-	    (struct work_answer){DW_DONE, 0, json_string_value(json_object_get(object, "why"))};
-	if (!verdict)
+	*ret_answer = (struct work_answer){.verdict = DW_DONE};
+	if (!text_of(object, "verdict", &verdict) || !text_of(object, "in", &in) ||
+	    !text_of(object, "why", &ret_answer->why) || !verdict)
 		return false;
 	if (strcmp(verdict, "retry") == 0)
 		ret_answer->verdict = DW_RETRY;
@@ -63,13 +71,16 @@ void work_answers_read(struct exec_job *job,
 			continue;
 		object = json_loadb(text, size, 0, NULL);
 		item = item_of(job, json_string_value(json_object_get(object, "token")));
-		if (item && read_answer(object, &answer))
-			fn(item, &answer, user);
-		else
-			warn("descriptor 3: not an answer to a message of this batch: "
-			     "%.*s; write {\"token\":T,\"verdict\":\"done\", \"retry\" or "
-			     "\"dead\"}",
+		if (!item || !read_answer(object, &answer)) {
+			answer = (struct work_answer){.verdict = DW_RETRY, .why = "a wrong answer"};
+			warn("descriptor 3: %s: %.*s; write {\"token\":T,\"verdict\":\"done\", "
+			     "\"dead\", or \"retry\" with \"in\":\"1m\"}",
+			     item ? "not an answer, so the message is tried again"
+				  : "not an answer to a message of this batch",
 			     (int)(size < 200 ? size : 200), text);
+		}
+		if (item)
+			fn(item, &answer, user);
 		json_decref(object);
 	}
 	reader_close(&reader);

@@ -13,7 +13,8 @@ struct work_answer {
 };
 
 /* work_answers_read reads all lines, and calls fn for each message of the job that a line names.
- * Only the first answer to a message counts. It complains about invalid lines. */
+ * Only the first answer to a message counts. It complains about invalid lines. If such a line names
+ * a message, the answer is DW_RETRY, so that the exit code does not settle the message. */
 void work_answers_read(struct exec_job *,
 		       void (*fn)(struct job_item *, const struct work_answer *, void *user),
 		       void *user);
