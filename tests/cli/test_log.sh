@@ -42,6 +42,31 @@ test_log_is_for_the_journal_if_it_is_stderr() {
 	grep -qx '<6>running, 0 timers loaded' log
 }
 
+is_dead() {
+	durawheel dead list --json | grep -q "\"id\":\"$1\""
+}
+
+# The pipe of the log is full, and nobody reads it.
+test_log_that_nobody_reads_holds_up_no_timer() {
+	mkfifo pipe
+	exec 3<>pipe
+	head -c 65536 /dev/zero >&3
+	durawheel run --http 127.0.0.1:0 --exec 'exit 100' 2>&3 >/dev/null &
+	owner=$!
+	for id in a b; do
+		due_now t $id
+		await is_dead $id
+	done
+	head -c 65536 <&3 >/dev/null
+	due_now t c
+	await is_dead c
+	stop_owner
+	timeout 1 cat <&3 >log || true # the pipe has a writer, so cat waits at its end
+	exec 3>&-
+	grep -qE 'Z warn durawheel: [0-9]+ messages were lost: nobody read this log$' log
+	grep -q 'c is dead: GAVE_UP' log
+}
+
 # A warning that comes again and again is written once in 10 s.
 test_log_leaves_repetitions_out() {
 	due_now t a

@@ -1,6 +1,7 @@
 #include "cli/run/log.h"
 
 #include <jansson.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ static struct {
 		size_t next; /* the index of the entry that is replaced next */
 	} seldom, store;
 	enum log_repeat told; /* the last kind of message about the store: LOG_TROUBLE or LOG_END */
+	size_t lost;          /* the number of messages that stderr did not take */
 } the_log = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 void log_open(enum log_form form)
@@ -170,22 +172,55 @@ static void put_plain(char *line, enum log_level level, const char *time, const 
 		line[LINE_SIZE - 2] = '\n';
 }
 
-void log_write(enum log_level level, enum log_repeat repeat, const char *message)
+static void write_line(enum log_level level, const char *message, size_t count)
 {
 	char line[LINE_SIZE], time[STAMP_SIZE];
-	size_t count = 0;
-	bool writes = true;
 
-	if (the_log.form != LOG_PLAIN) {
-		(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
-		writes = is_written(repeat, message, &count);
-		(void)pthread_mutex_unlock(&the_log.mutex);
-	}
-	if (!writes)
-		return;
 	stamp(time);
 	if (the_log.form != LOG_JSON || !put_json(line, level, time, message, count))
 		put_plain(line, level, time, message, count);
 	/* If it fails, there is no place for a report. */
 	(void)!write(STDERR_FILENO, line, strlen(line));
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+/* is_taken returns false if the write of a line would wait for the reader of stderr. A pipe that is
+ * ready takes PIPE_BUF bytes. */
+static bool is_taken(void)
+{
+	struct pollfd fd = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&fd, 1, 0) != 0;
+}
+
+/* write_if_taken never waits, so that no timer waits for a reader of the log. */
+static void write_if_taken(enum log_level level, const char *message, size_t count)
+{
+	char lost[64];
+
+	if (the_log.lost > 0 && is_taken()) {
+		(void)snprintf(lost, sizeof lost, "%zu messages were lost: nobody read this log",
+			       the_log.lost); /* the text fits */
+		the_log.lost = 0;
+		write_line(LOG_LEVEL_WARN, lost, 0);
+	}
+	if (is_taken())
+		write_line(level, message, count);
+	else
+		the_log.lost++;
+}
+
+void log_write(enum log_level level, enum log_repeat repeat, const char *message)
+{
+	size_t count = 0;
+
+	if (the_log.form == LOG_PLAIN) {
+		write_line(level, message, count);
+		return;
+	}
+	(void)pthread_mutex_lock(&the_log.mutex); /* cannot fail, as below */
+	if (is_written(repeat, message, &count))
+		write_if_taken(level, message, count);
+	(void)pthread_mutex_unlock(&the_log.mutex);
 }

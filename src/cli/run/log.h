@@ -34,8 +34,9 @@ enum log_repeat {
 	LOG_END      /* the end of a problem; left out if written since the last LOG_TROUBLE */
 };
 
-/* log_write writes a message with one write(). The message must be printable text. Any thread may
- * call it. */
+/* log_write writes a message with one write(). The message must be printable text. In a format of
+ * --log it never waits for the reader of stderr: what stderr does not take is lost and counted. Any
+ * thread may call it. */
 void log_write(enum log_level, enum log_repeat, const char *message);
 
 /* log_form_of_stderr returns LOG_JOURNAL if stderr leads to the journal, else LOG_TEXT. */
