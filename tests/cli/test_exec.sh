@@ -449,19 +449,6 @@ has_stopped_growing() {
 	[ -s "$1" ] && size=$(wc -l <"$1") && sleep 0.5 && [ "$(wc -l <"$1")" = "$size" ]
 }
 
-test_exec_tries_again_when_nothing_can_be_started() {
-	expect 0 durawheel add --topic t --id before --in 0s
-	start --exec true
-	await is_counted fired 1
-	prlimit --pid "$owner" --nofile=3:
-	due a
-	await grep -q ' durawheel: a: cannot start the command: Too many open files' log
-	prlimit --pid "$owner" --nofile=256:
-	await is_counted fired 2
-	grep -q '"id":"a",.*"attempt":[2-9],' fired # each second another one, on a slow machine
-	stop_owner
-}
-
 test_exec_options_are_checked() {
 	expect 2 durawheel run --jobs 2
 	says 'run: --jobs is for --exec CMD'
@@ -480,4 +467,23 @@ test_exec_options_are_checked() {
 	says '--timeout 0s would end every command at once'
 	expect 2 durawheel run --exec true --timeout 5
 	says '--timeout "5" is not a duration'
+}
+
+# A machine that has no room for a command uses up no retry of a timer.
+test_exec_tries_again_when_nothing_can_be_started() {
+	expect 0 durawheel topic set t --retries 1 --backoff 1ms
+	expect 0 durawheel add --topic t --id soon --in 1h
+	durawheel run --jobs 2 --exec 'echo "$DW_ID" >>ran' >fired 2>log &
+	owner=$!
+	await is_started
+	prlimit --pid "$owner" --nofile=3: # no further descriptor
+	for id in a b c d; do due $id; done
+	await grep -q ': cannot start the command: Too many open files; it is tried again' log
+	sleep 2.5 # it tries again each second
+	[ ! -s fired ]
+	prlimit --pid "$owner" --nofile=256:
+	await is_counted fired 4
+	stop_owner
+	[ "$(grep -c '"attempt":1,.*"exit":0' fired)" = 4 ] || fail "$(cat fired)"
+	is_counted ran 4
 }

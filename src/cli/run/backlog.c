@@ -74,6 +74,16 @@ struct backlog_entry *backlog_take(struct backlog *backlog)
 	return entry;
 }
 
+void backlog_put_back(struct backlog *backlog, struct backlog_entry *entry)
+{
+	entry->next = backlog->first;
+	if (!backlog->last)
+		backlog->last = entry;
+	backlog->first = entry;
+	backlog->count += entry->count;
+	backlog->bytes += entry->bytes;
+}
+
 void backlog_drop(struct backlog *backlog)
 {
 	struct backlog_entry *entry;

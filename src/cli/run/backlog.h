@@ -14,6 +14,7 @@ struct backlog_entry {
 	size_t count;
 	size_t bytes;
 	bool is_batch;
+	bool is_begun; /* dw_start() has told the library that the deliveries start */
 	/* The deliveries. Everything that they point to is in the same block of memory. */
 	dw_firing *firings;
 };
@@ -31,6 +32,9 @@ bool backlog_put(struct backlog *, const dw_firing *firings, size_t count, bool 
 /* backlog_take removes the first entry, which the caller frees. Returns NULL if the backlog is
  * empty. */
 struct backlog_entry *backlog_take(struct backlog *);
+
+/* backlog_put_back puts an entry that was taken at the beginning again. */
+void backlog_put_back(struct backlog *, struct backlog_entry *);
 
 /* backlog_drop frees all entries. Their timers stay claimed in the store. */
 void backlog_drop(struct backlog *);

@@ -15,6 +15,8 @@
 #include "cli/run/shell.h"
 #include "cli/run/supervisor.h"
 
+#define START_AGAIN DW_SECONDS(1)
+
 int jobs_open(struct jobs *jobs, jobs_over_fn over, void *user)
 {
 	*jobs = (struct jobs){.over = over, .user = user};
@@ -106,6 +108,14 @@ static int start(struct jobs *jobs, const struct job_way *way, const struct shel
 	return error;
 }
 
+bool jobs_want_room(struct jobs *jobs, int error)
+{
+	if (error != EMFILE && error != ENFILE && error != EAGAIN && error != ENOMEM)
+		return false;
+	jobs->start_at = session_steady() + START_AGAIN;
+	return true;
+}
+
 int jobs_start(struct jobs *jobs, struct job_way *way, const struct shell_input *input,
 	       struct job_item *items, size_t count)
 {
@@ -183,6 +193,8 @@ void jobs_tick(struct jobs *jobs)
 {
 	dw_usec now = session_steady();
 
+	if (jobs->start_at <= now)
+		jobs->start_at = 0;
 	jobs_reap(jobs); /* a command that has ended was in time */
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->all[i].until <= now)
@@ -191,7 +203,7 @@ void jobs_tick(struct jobs *jobs)
 
 dw_usec jobs_wake(const struct jobs *jobs)
 {
-	dw_usec wake = DW_NEVER;
+	dw_usec wake = jobs->start_at ? jobs->start_at : DW_NEVER;
 
 	for (size_t i = 0; i < jobs->count; i++)
 		if (jobs->all[i].until < wake)

@@ -72,6 +72,9 @@ struct jobs {
 	size_t room;
 	size_t count;
 	size_t held; /* the number of deliveries in all running jobs */
+	/* The steady time until which no job starts, because the machine had no room for one; or
+	 * 0. */
+	dw_usec start_at;
 };
 
 /* jobs_open prepares this process to run commands. From now on it reaps every orphan that a command
@@ -91,6 +94,16 @@ static inline bool job_way_is_full(const struct job_way *way)
 	return way->running >= way->max;
 }
 
+/* jobs_may_start returns true if a job of this way may start now. */
+static inline bool jobs_may_start(const struct jobs *jobs, const struct job_way *way)
+{
+	return jobs->start_at == 0 && !job_way_is_full(way);
+}
+
+/* jobs_want_room returns true if a job could not start because the machine lacks descriptors,
+ * processes or memory. `error` is what jobs_start() returned. No job then starts for a second. */
+bool jobs_want_room(struct jobs *, int error);
+
 /* jobs_start starts a job, and takes ownership of the items if it succeeds. Returns 0 or an errno.
  * EAGAIN means that the way is full. */
 int jobs_start(struct jobs *, struct job_way *, const struct shell_input *, struct job_item *items,
@@ -98,7 +111,7 @@ int jobs_start(struct jobs *, struct job_way *, const struct shell_input *, stru
 
 /* jobs_reap handles ended commands. Call it after SIGCHLD. jobs_tick ends commands whose time limit
  * has passed. Call it at the steady time that jobs_wake() returns, which is DW_NEVER if no job has
- * a limit. */
+ * a limit and jobs may start. */
 void jobs_reap(struct jobs *);
 void jobs_tick(struct jobs *);
 dw_usec jobs_wake(const struct jobs *);

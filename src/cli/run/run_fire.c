@@ -9,6 +9,7 @@
 #include "cli/run/run_fire.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +46,10 @@ static size_t held(const struct runner *runner, size_t *ret_bytes)
 static void regulate(struct runner *runner)
 {
 	size_t bytes;
-	bool full =
-	    outbox_is_full(&runner->outbox) ||
-	    held(runner, &bytes) + batch_size(runner) > DW_HOLDS_MAX || bytes > BYTES_MAX ||
-	    (!runner->recipes.of_file && runner->way.words && job_way_is_full(&runner->way));
+	bool full = outbox_is_full(&runner->outbox) ||
+		    held(runner, &bytes) + batch_size(runner) > DW_HOLDS_MAX || bytes > BYTES_MAX ||
+		    (!runner->recipes.of_file && runner->way.words &&
+		     !jobs_may_start(&runner->jobs, &runner->way));
 
 	if (full == runner->paused)
 		return;
@@ -91,15 +92,22 @@ static dw_verdict print(struct runner *runner, const dw_firing *firing)
 	}
 }
 
+/* execute starts the command. It returns DW_HOLD_UNSTARTED if the machine has no room for a command
+ * now: that is no fault of the timers, so they wait and use up no retry. */
 static dw_verdict execute(struct runner *runner, struct job_way *way, const dw_firing *firings,
 			  size_t count, bool is_batch)
 {
 	int error = run_exec_start(&runner->jobs, way, firings, count, is_batch);
+	char text[EXEC_WHY_SIZE];
 
 	if (error == 0)
 		return DW_HOLD;
-	warn("%s: cannot start the command: %s; it is tried again later",
-	     is_batch ? firings->topic : firings->id, strerror(error));
+	(void)snprintf(text, sizeof text, "cannot start the command: %s", strerror(error));
+	warn("%s: %s; it is tried again later", is_batch ? firings->topic : firings->id, text);
+	if (jobs_want_room(&runner->jobs, error))
+		return DW_HOLD_UNSTARTED;
+	for (size_t i = 0; i < count; i++)
+		(void)dw_set_why(runner->d, firings[i].token, text); /* fails if it has ended */
 	return DW_RETRY;
 }
 
@@ -127,8 +135,12 @@ static int handle_all(struct runner *, bool tells);
 static dw_verdict execute_later(struct runner *runner, struct recipe *recipe,
 				const dw_firing *firings, size_t count, bool is_batch)
 {
-	if (!recipe->backlog.first && !job_way_is_full(recipe->way))
-		return execute(runner, recipe->way, firings, count, is_batch);
+	dw_verdict verdict = DW_HOLD_UNSTARTED;
+
+	if (!recipe->backlog.first && jobs_may_start(&runner->jobs, recipe->way))
+		verdict = execute(runner, recipe->way, firings, count, is_batch);
+	if (verdict != DW_HOLD_UNSTARTED)
+		return verdict;
 	if (!backlog_put(&recipe->backlog, firings, count, is_batch)) {
 		warn("%s: out of memory; it is tried again later", firings->id);
 		return DW_RETRY;
@@ -229,18 +241,21 @@ static void begin(struct runner *runner, struct backlog_entry *entry)
 }
 
 /* deliver starts an entry of a backlog now. The recipe may have changed since the entry began to
- * wait. */
-static void deliver(struct runner *runner, struct recipe *recipe, struct backlog_entry *entry)
+ * wait. Returns false if the machine has no room for the command, so that the entry waits on. */
+static bool deliver(struct runner *runner, struct recipe *recipe, struct backlog_entry *entry)
 {
 	dw_verdict verdict = DW_HOLD;
 
-	if (recipe->is_served)
+	if (recipe->is_served && !entry->is_begun)
 		begin(runner, entry);
+	entry->is_begun = true;
 	if (!recipe->is_served)
 		verdict = DW_RETRY;
 	else if (recipe->way->words && entry->count > 0)
 		verdict =
 		    execute(runner, recipe->way, entry->firings, entry->count, entry->is_batch);
+	if (verdict == DW_HOLD_UNSTARTED)
+		return false;
 	for (size_t i = 0; i < entry->count; i++) {
 		dw_verdict own = verdict;
 
@@ -249,16 +264,19 @@ static void deliver(struct runner *runner, struct recipe *recipe, struct backlog
 		if (own != DW_HOLD)
 			run_fire_settle(entry->firings[i].token, own, runner);
 	}
+	return true;
 }
 
 static void start_waiting(struct runner *runner, struct recipe *recipe)
 {
 	while (recipe->backlog.first && !runner->stop &&
-	       (!job_way_is_full(recipe->way) || !recipe->is_served)) {
+	       (jobs_may_start(&runner->jobs, recipe->way) || !recipe->is_served)) {
 		struct backlog_entry *entry = backlog_take(&recipe->backlog);
 
-		deliver(runner, recipe, entry);
-		free(entry);
+		if (deliver(runner, recipe, entry))
+			free(entry);
+		else
+			backlog_put_back(&recipe->backlog, entry);
 	}
 }
 
