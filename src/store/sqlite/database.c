@@ -84,17 +84,37 @@ static int make_beside(const char *path)
 	return error == EEXIST ? 0 : error;
 }
 
+/* has_log returns true if FILE-wal has changes of the database. */
+static bool has_log(const char *path)
+{
+	char real[PATH_SIZE], log[PATH_SIZE + sizeof "-wal"];
+	struct stat status;
+
+	(void)snprintf(log, sizeof log, "%s-wal", /* a longer path is refused when it is opened */
+		       realpath(path, real) ? real : path);
+	return stat(log, &status) == 0 && status.st_size > 0;
+}
+
 int sqlite_db_make(const char *path, char *ret_message)
 {
-	struct stat status;
+	struct stat status = {.st_size = 0};
+	bool is_there;
 	int error;
 
 	if (!*path)
 		return refuse(ret_message, "sqlite:", "a file name must follow");
-	if (stat(path, &status) == 0)
-		return S_ISREG(status.st_mode) ? DW_OK : refuse(ret_message, path, "is not a file");
-	if (errno != ENOENT)
+	is_there = stat(path, &status) == 0;
+	if (is_there && !S_ISREG(status.st_mode))
+		return refuse(ret_message, path, "is not a file");
+	if (!is_there && errno != ENOENT)
 		return refuse_error(ret_message, path, errno);
+	/* SQLite would delete the log of an empty file, and with it the last timers. */
+	if (status.st_size == 0 && has_log(path))
+		return refuse(ret_message, path,
+			      "is missing or empty, and its -wal has timers of it: move the file "
+			      "back, or delete the -wal");
+	if (is_there)
+		return DW_OK;
 	error = make_beside(path);
 	if (error == ENOENT)
 		return refuse(ret_message, path, "there is no such folder");
