@@ -73,6 +73,51 @@ test_file_that_is_moved_away_and_back() {
 	[ "$(grep -c 'the store failed' owner.err)" = 1 ]
 }
 
+# The -wal of a file that was moved away has its last timers, and no new file takes its place.
+test_file_that_is_moved_away_keeps_its_timers() {
+	local owner
+	durawheel run --store sqlite:timers.db >lines 2>owner.err &
+	owner=$!
+	await grep -q 'running, 0 timers' owner.err
+	expect 0 durawheel add --store sqlite:timers.db --topic t --id a --in 1h
+	mv timers.db away.db
+	for command in 'add --topic t --in 1h' run; do
+		# shellcheck disable=SC2086
+		expect 6 durawheel $command --store sqlite:timers.db
+		says 'timers.db: is missing or empty, and its -wal has timers of it'
+	done
+	[ ! -e timers.db ]
+	kill $owner
+	wait $owner || true
+	: >timers.db
+	expect 6 durawheel add --store sqlite:timers.db --topic t --in 1h
+	mv away.db timers.db
+	expect 0 durawheel show --store sqlite:timers.db a
+}
+
+# A command that root runs once locks nobody out of the store of another user.
+test_root_gives_its_files_to_the_user_of_the_store() {
+	local owner
+	[ "$(id -u)" = 0 ] || not_tested 'it is for root'
+	export DURAWHEEL_STORE=sqlite:timers.db
+	expect 0 durawheel add --topic t --id a --in 1h
+	chown 65534 timers.db*
+	rm -f timers.db-*
+	expect 0 durawheel list
+	durawheel run >lines 2>owner.err &
+	owner=$!
+	await grep -q 'running, 1 timer' owner.err
+	[ "$(stat -c %u timers.db* | sort -u)" = 65534 ] || fail "$(ls -ln)"
+	kill $owner
+	wait $owner
+	durawheel run >lines 2>owner.err &
+	owner=$!
+	await grep -q 'running, 1 timer' owner.err
+	! grep -q 'cannot be made' owner.err || fail "$(cat owner.err)"
+	kill $owner
+	wait $owner
+}
+
 # What others do to the modes of a file in use is told as what it is, and once.
 test_file_that_may_not_be_reached_any_more() {
 	local owner

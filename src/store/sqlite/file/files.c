@@ -7,12 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "durawheel/durawheel.h"
 
 static const char *const endings[FILE_COUNT] = {"",         "-wal",  "-shm",    "-owner",
 						"-reserve", "-wake", "-standby"};
 enum { ENDING_SIZE = sizeof "-reserve" }; /* size of the longest ending */
+
+/* user_of returns the user to whom a file beside a database belongs. It is this process's user. But
+ * root gives its files to the user of the database, as SQLite does. */
+static uid_t user_of(const char *path)
+{
+	size_t size = strlen(path);
+	char database[PATH_MAX];
+	struct stat status;
+
+	for (int i = 1; i < FILE_COUNT && geteuid() == 0; i++) {
+		size_t end = strlen(endings[i]);
+
+		if (size <= end || size - end >= sizeof database ||
+		    strcmp(path + size - end, endings[i]) != 0)
+			continue;
+		memcpy(database, path, size - end);
+		database[size - end] = '\0';
+		if (stat(database, &status) == 0)
+			return status.st_uid;
+	}
+	return geteuid();
+}
+
+bool sqlite_files_is_ours(const char *path, const struct stat *status)
+{
+	return status->st_nlink == 1 &&
+	       (status->st_uid == geteuid() || status->st_uid == user_of(path));
+}
+
+void sqlite_files_give(const char *path, int fd)
+{
+	uid_t user = user_of(path);
+	struct stat status;
+
+	if (user != geteuid() && fstat(fd, &status) == 0 && status.st_size == 0 &&
+	    status.st_nlink == 1 && status.st_uid == geteuid())
+		(void)!fchown(fd, user, (gid_t)-1); /* if this fails, its opening says why */
+}
 
 int sqlite_files_open(const char *path, int flags)
 {
@@ -22,6 +61,8 @@ int sqlite_files_open(const char *path, int flags)
 	if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size == 0 &&
 	    (status.st_mode & (S_IRUSR | S_IWUSR)) != (S_IRUSR | S_IWUSR))
 		(void)fchmod(fd, S_IRUSR | S_IWUSR); /* if this fails, the next opening says why */
+	if (fd >= 0)
+		sqlite_files_give(path, fd);
 	return fd;
 }
 

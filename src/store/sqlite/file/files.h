@@ -6,6 +6,7 @@
 #define DW_STORE_SQLITE_FILES_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/alloc.h"
@@ -48,6 +49,14 @@ void sqlite_files_free(struct sqlite_files *, const struct alloc *);
  * under any umask. `flags` is what open() gets besides O_CREAT, O_CLOEXEC and O_NOFOLLOW. Returns a
  * descriptor, or -1 with errno set. */
 int sqlite_files_open(const char *path, int flags);
+
+/* sqlite_files_give gives an empty file that root has made to the user of the database beside which
+ * it lies. sqlite_files_open does so, too. */
+void sqlite_files_give(const char *path, int fd);
+
+/* sqlite_files_is_ours returns true for a file with one name that belongs to this user, or for root
+ * to the user of the database beside which it lies. */
+bool sqlite_files_is_ours(const char *path, const struct stat *);
 
 /* sqlite_files_note remembers the file that has the name now. Returns false if there is none. */
 bool sqlite_files_note(struct sqlite_files *, enum sqlite_file);

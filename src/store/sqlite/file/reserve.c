@@ -49,13 +49,13 @@ static bool may_fit(int fd, const struct stat *before, off_t size)
 	return (unsigned long long)disk.f_bfree * disk.f_frsize >= wants - has;
 }
 
-/* is_ours returns true for an empty file, or one with our mark, that belongs to this user and has
- * one name. Any other file of that name is left alone. */
-static bool is_ours(int fd, const struct stat *status)
+/* is_ours returns true for an empty file of ours, or one with our mark. Any other file of that name
+ * is left alone. */
+static bool is_ours(const char *path, int fd, const struct stat *status)
 {
 	char found[sizeof mark];
 
-	if (!S_ISREG(status->st_mode) || status->st_nlink != 1 || status->st_uid != geteuid())
+	if (!S_ISREG(status->st_mode) || !sqlite_files_is_ours(path, status))
 		return false;
 	return status->st_size == 0 || (pread(fd, found, sizeof found, 0) == sizeof found &&
 					memcmp(found, mark, sizeof found) == 0);
@@ -63,14 +63,14 @@ static bool is_ours(int fd, const struct stat *status)
 
 /* grow makes the reserve as large as `size`, and returns 0 or an errno. If it fails, it gives the
  * new space back. */
-static int grow(int fd, off_t size)
+static int grow(const char *path, int fd, off_t size)
 {
 	struct stat before;
 	int error;
 
 	if (fstat(fd, &before) != 0)
 		return errno;
-	if (!is_ours(fd, &before))
+	if (!is_ours(path, fd, &before))
 		return EEXIST;
 	if (!may_fit(fd, &before, size))
 		return ENOSPC;
@@ -87,7 +87,7 @@ static int grow(int fd, off_t size)
 static int take(struct sqlite_reserve *reserve, off_t size)
 {
 	int fd = sqlite_files_open(reserve->path, O_RDWR | O_NONBLOCK);
-	int error = fd < 0 ? errno : grow(fd, size);
+	int error = fd < 0 ? errno : grow(reserve->path, fd, size);
 
 	if (fd >= 0)
 		(void)close(fd); /* a failure loses nothing */
@@ -149,12 +149,12 @@ bool sqlite_reserve_is_whole(const struct sqlite_reserve *reserve)
 }
 
 /* shrink frees a piece of the reserve. Returns false if nothing was left. */
-static bool shrink(int fd)
+static bool shrink(const char *path, int fd)
 {
 	struct stat status;
 	off_t rest;
 
-	if (fstat(fd, &status) != 0 || !is_ours(fd, &status) || status.st_size == 0)
+	if (fstat(fd, &status) != 0 || !is_ours(path, fd, &status) || status.st_size == 0)
 		return false;
 	rest = status.st_size > SPENT_AT_ONCE ? status.st_size - SPENT_AT_ONCE : 0;
 	return ftruncate(fd, rest) == 0;
@@ -168,7 +168,7 @@ bool sqlite_reserve_spend(struct sqlite_reserve *reserve)
 	reserve->tried = steady();
 	if (fd < 0)
 		return false;
-	given = shrink(fd);
+	given = shrink(reserve->path, fd);
 	(void)close(fd); /* a failure loses nothing */
 	return given;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/usec.h"
+#include "store/sqlite/file/files.h"
 
 enum { MODE = 0600 };
 
@@ -33,14 +34,13 @@ void sqlite_wake_free(struct sqlite_wake *wake)
 	wake->event_fd = -1;
 }
 
-/* is_ours returns true for a pipe of this user that has one name. Root as a client also writes to
- * the pipe of another user's owner. */
-static bool is_ours(const struct stat *status, int access)
+/* is_ours returns true for a pipe of ours. Root as a client also writes to the pipe of another
+ * user's owner. */
+static bool is_ours(const char *path, const struct stat *status, int access)
 {
-	bool root_writes = access == O_WRONLY && geteuid() == 0;
+	bool root_writes = access == O_WRONLY && geteuid() == 0 && status->st_nlink == 1;
 
-	return S_ISFIFO(status->st_mode) && status->st_nlink == 1 &&
-	       (status->st_uid == geteuid() || root_writes);
+	return S_ISFIFO(status->st_mode) && (root_writes || sqlite_files_is_ours(path, status));
 }
 
 /* open_pipe opens the pipe. It never follows a link, never waits for the other end, and accepts no
@@ -52,7 +52,7 @@ static bool open_pipe(struct sqlite_wake *wake, int access)
 	wake->fd = open(wake->path, access | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (wake->fd < 0)
 		return false;
-	if (fstat(wake->fd, &status) == 0 && is_ours(&status, access))
+	if (fstat(wake->fd, &status) == 0 && is_ours(wake->path, &status, access))
 		return true;
 	close_pipe(wake);
 	errno = EEXIST;
@@ -68,7 +68,10 @@ bool sqlite_wake_make(struct sqlite_wake *wake)
 		(void)chmod(wake->path, MODE); /* the pipe gets this mode under any umask */
 	else if (errno != EEXIST)
 		return false;
-	return open_pipe(wake, O_RDWR);
+	if (!open_pipe(wake, O_RDWR))
+		return false;
+	sqlite_files_give(wake->path, wake->fd);
+	return true;
 }
 
 bool sqlite_wake_exists(const struct sqlite_wake *wake)
