@@ -152,7 +152,9 @@ static void put_node(struct html *html, const json_t *node)
 	members_shards(json_object_get(node, "shards"), shards);
 	html_put(html, "<tr><th scope=\"row\" class=\"name\">");
 	html_name(html, page_string(node, "node"));
-	html_format(html, "</th><td>%s</td><td>", *shards ? shards : "none");
+	html_put(html, "</th><td>");
+	html_put(html, *shards ? shards : "none"); /* digits and commas */
+	html_put(html, "</td><td>");
 	html_put(html, is_used ? "in use" : "<span class=\"tag warn\">not in use</span> for ");
 	if (!is_used)
 		html_span(html, page_integer(node, "away_us"));

@@ -28,7 +28,8 @@ static void put_occurrences(struct html *html, const json_t *schedule)
 	size_t i;
 
 	html_put(html, "<table class=\"times\" aria-label=\"The next times\"><thead><tr>"
-		       "<th scope=\"col\">Next, in UTC</th>");
+		       "<th scope=\"col\">Next");
+	html_put(html, html->zone ? "</th>" : ", in UTC</th>"); /* else each time has its offset */
 	if (!is_utc) {
 		html_put(html, "<th scope=\"col\">In <bdi>");
 		html_name(html, zone);
