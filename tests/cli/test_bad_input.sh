@@ -98,6 +98,13 @@ test_a_huge_argument_is_refused_in_few_words() {
 	[ "$(wc -c <err)" -le 9000 ]
 }
 
+test_a_zone_of_the_machine_is_a_zone() {
+	for path in /nonexistent :/etc/passwd; do
+		TZ=$path expect 2 durawheel add --topic t --at '2100-12-01 09:00'
+		says "this machine has no zone \"${path#:}\", which TZ names: "
+	done
+}
+
 test_a_time_with_an_offset_does_not_depend_on_the_zone_of_the_machine() {
 	for zone in UTC Europe/Berlin America/New_York; do
 		export TZ=$zone

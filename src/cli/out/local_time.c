@@ -1,5 +1,6 @@
 #include "cli/out/local_time.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -80,6 +81,17 @@ static bool is_description(const char *text)
 	       text[letters + strspn(text + letters, "+-")] <= '9';
 }
 
+static bool is_zone_file(const char *path)
+{
+	char magic[4] = "";
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t size = fd < 0 ? 0 : read(fd, magic, sizeof magic);
+
+	if (fd >= 0)
+		(void)close(fd); /* the file was only read */
+	return size == sizeof magic && memcmp(magic, "TZif", sizeof magic) == 0;
+}
+
 /* find_from_path finds the zone of a file. A file outside of tzdata has no name. */
 static int find_from_path(const char *source, const char *path, struct local_zone *ret_zone,
 			  char *ret_fault)
@@ -88,7 +100,8 @@ static int find_from_path(const char *source, const char *path, struct local_zon
 	int status;
 
 	if (!name)
-		return take_system(source, ret_zone);
+		return is_zone_file(path) ? take_system(source, ret_zone)
+					  : refuse_machine(source, path, ret_fault);
 	status = local_zone_find(name, ret_zone, ret_fault);
 	/* Without the package tzdata, a machine has UTC. */
 	if (status == DW_EINVAL && (strcmp(name, "Etc/UTC") == 0 || strcmp(name, "UCT") == 0))
