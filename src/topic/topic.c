@@ -226,6 +226,7 @@ void topic_fill(struct topics *topics, struct topic *topic, dw_usec steady)
 	}
 	leave(topics, topic);
 	topic->is_full = true;
+	topic->has_room = false;
 	topic->full_wait = FULL_WAIT;
 	join_full(topics, topic, until);
 }

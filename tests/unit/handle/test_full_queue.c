@@ -239,6 +239,45 @@ static void waiting_for_room_is_no_start_and_no_lateness(void **state)
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+static void put_now(struct program *program, const char *id, dw_usec delay)
+{
+	assert_int_equal(dw_after(program->d, "q", id, delay, NULL, 0), DW_OK);
+}
+
+/* A place becomes free while no timer waits for one. The next timers that find the queue full are
+ * tried with the usual pauses. */
+static void room_that_no_timer_took_is_forgotten(void **state)
+{
+	static const char *const ids[] = {"0", "1", "2", "3", "4"};
+	dw_options options = {.size = sizeof options, .store = "memory:", .flags = DW_TEST_CLOCK};
+	struct program program = {0};
+	const char *token = program.tokens[0];
+	dw_answer answer = {.size = sizeof answer, .tokens = &token, .count = 1};
+
+	(void)state;
+	assert_int_equal(dw_open(&program.d, &options, NULL), DW_OK);
+	set(&program, (dw_topic_settings){0});
+	for (size_t i = 0; i < ROOM; i++)
+		put_now(&program, ids[i], 0);
+	pass(&program, DW_SECONDS(1));
+	take(&program);
+	assert_int_equal(program.count, ROOM);
+	put_now(&program, "late", 0);
+	pass(&program, DW_MILLISECONDS(1200));
+	assert_int_equal(dw_cancel(program.d, "late", done, &program), DW_OK);
+	assert_int_equal(dw_ack(program.d, &answer, answered, &program), DW_OK);
+	pass(&program, DW_MILLISECONDS(1));
+	put_now(&program, "5", 0);
+	pass(&program, DW_MILLISECONDS(1));
+	put_now(&program, "6", DW_MILLISECONDS(200));
+	put_now(&program, "7", DW_MILLISECONDS(200));
+	for (int i = 0; i < 20; i++)
+		pass(&program, DW_MILLISECONDS(100));
+	assert_in_range(attempts_of(&program, "6"), 1, 12);
+	assert_in_range(attempts_of(&program, "7"), 0, 12);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +287,7 @@ int main(void)
 	    cmocka_unit_test(timers_enter_when_an_at_most_once_queue_is_taken_from),
 	    cmocka_unit_test(timers_enter_when_messages_have_died),
 	    cmocka_unit_test(waiting_for_room_is_no_start_and_no_lateness),
+	    cmocka_unit_test(room_that_no_timer_took_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
