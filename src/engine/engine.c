@@ -5,6 +5,7 @@
 #include "engine/core.h"
 #include "engine/call/lifecycle.h"
 #include "engine/heal/loss.h"
+#include "engine/due/delivery.h"
 #include "engine/due/notify.h"
 #include "engine/due/urgent.h"
 #include "engine/due/workers.h"
@@ -74,15 +75,19 @@ void engine_free(struct engine *engine)
 
 /* ---- Closing ------------------------------------------------------------------------------- */
 
-/* close_timer gives a claim or a hold back. If an operation of the timer is backing off, it is sent
- * one last time. */
+/* close_timer gives a claim or a hold back. A held timer that was cancelled ends, so that no other
+ * owner starts it. If an operation of the timer is backing off, it is sent one last time. */
 static void close_timer(struct timer *timer, void *user)
 {
 	struct engine *engine = user;
 
 	if (timer->busy || loss_meets(engine, timer))
 		return; /* the answer to its operation continues with the timer */
-	if (timer->state == TIMER_HELD) {
+	if (timer->state == TIMER_HELD && timer->no_retry && !timer->unstarted) {
+		timer_disarm(engine, timer);
+		report_held(engine, timer);
+		delivery_end(engine, timer, DW_RETRY, 0);
+	} else if (timer->state == TIMER_HELD) {
 		urgent_give_back(engine, timer);
 	} else if (timer->backing_off || timer->state == TIMER_CLAIMED) {
 		timer_disarm(engine, timer);

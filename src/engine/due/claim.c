@@ -4,6 +4,7 @@
 #include "engine/due/fire.h"
 #include "engine/call/lifecycle.h"
 #include "engine/rule/occurrences.h"
+#include "engine/rule/put_off.h"
 #include "engine/due/urgent.h"
 #include "engine/heal/loss.h"
 #include "topic/gather.h"
@@ -120,6 +121,11 @@ bool claim_next(struct engine *engine, dw_usec until)
 		return true;
 	if (loss_meets(engine, timer) || shards_suspend(engine, timer))
 		return true;
+	/* The settings of its topic were not known yet, so its back-off seemed too long. */
+	if (timer->head.due > until && !put_off_is(engine, timer)) {
+		timer_arm_claim(engine, timer);
+		return true;
+	}
 	if (timer->topic->is_full || !topic_handler(&engine->topics, timer->topic))
 		await_handler(engine, timer);
 	else if (!occurrence_must_wait(engine, timer))
