@@ -93,7 +93,11 @@ static struct timer *learn_done(struct engine *engine, struct timer *head, struc
 		call_answer_stale(engine, timer_forget(engine, head));
 	if (op->rows)
 		learn_rows(engine, op->rows);
-	return index_find(&engine->timers.index, op->id);
+	head = index_find(&engine->timers.index, op->id);
+	/* The program has put the same recurring timer after a cancel that came too late. */
+	if (head && its && !call->internal && head->head.generation == its->head.generation)
+		head->no_retry = false;
+	return head;
 }
 
 /* send_again is called when nobody knows whether the put was done. The caller gets DW_EUNKNOWN, and

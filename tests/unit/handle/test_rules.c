@@ -239,6 +239,26 @@ static void cancel_ends_the_rule_also_while_it_runs(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+static void same_put_after_a_cancel_goes_on(void **state)
+{
+	struct ruled seen;
+
+	(void)state;
+	ruled_open(&seen, 0);
+	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
+	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
+	seen.verdict = DW_HOLD;
+	ruled_advance(&seen, "2030-01-01T01:00:01Z");
+	assert_int_equal(dw_cancel(seen.d, "a", ruled_answer, &seen), DW_OK);
+	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
+	assert_int_equal(dw_sync(seen.d, DW_SECONDS(10)), DW_OK);
+	assert_int_equal(dw_settle(seen.d, &seen.token, DW_DONE, 0, NULL, NULL), DW_OK);
+	seen.verdict = DW_DONE;
+	ruled_advance(&seen, "2030-01-01T03:30:00Z");
+	assert_int_equal(seen.count, 3);
+	assert_int_equal(dw_close(seen.d, 0), DW_OK);
+}
+
 static void move_moves_the_next_occurrence_only(void **state)
 {
 	struct ruled seen;
@@ -364,6 +384,7 @@ int main(void)
 	    cmocka_unit_test(dead_occurrence_does_not_end_the_rule),
 	    cmocka_unit_test(settled_hold_waits_for_the_next_one),
 	    cmocka_unit_test(cancel_ends_the_rule_also_while_it_runs),
+	    cmocka_unit_test(same_put_after_a_cancel_goes_on),
 	    cmocka_unit_test(move_moves_the_next_occurrence_only),
 	    cmocka_unit_test(same_rule_put_again_keeps_the_occurrence),
 	    cmocka_unit_test(rule_put_in_its_own_handler_goes_on),
