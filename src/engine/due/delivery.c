@@ -138,6 +138,7 @@ static void hold(struct engine *engine, struct timer *timer, bool unstarted)
 		event_raise(engine, &event, "%d firings are held: %s is delivered again later",
 			    DW_HOLDS_MAX, timer->id);
 		report_held(engine, timer);
+		timer->uncounted = true;
 		delivery_end(engine, timer, DW_RETRY, -1);
 		return;
 	}

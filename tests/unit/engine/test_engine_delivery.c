@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "engine/core.h"
 #include "support/harness.h"
 
 /* ---- Firing -------------------------------------------------------------------------------- */
@@ -334,6 +335,7 @@ static void holds_beyond_the_limit_are_delivered_again(void **state)
 	assert_int_equal(stats.held, DW_HOLDS_MAX);
 	assert_int_equal(harness_events_of(h, DW_EVENT_LIMIT), 10);
 	assert_int_equal(stats.timers, DW_HOLDS_MAX + 10);
+	assert_int_equal(index_find(&h->engine->timers.index, id)->head.retries, 0);
 	harness_free(h);
 }
 
