@@ -37,7 +37,7 @@ static void begin_put(struct engine *engine, struct timer *timer, struct call *c
 	else if (owned && recovery_is_over(&engine->recovery, timer->shard))
 		op->flags |= DW_OP_ABSENT;
 	/* A timer that is due sooner than it could be claimed is stored as claimed. */
-	if (owned && !engine->drive.closing && op->head.due <= soon &&
+	if (owned && !engine->drive.closing && !engine->delivery.paused && op->head.due <= soon &&
 	    engine->shards.all[timer->shard].giving == GIVING_NOT && !call->fresh->topic->is_full &&
 	    topic_handler(&engine->topics, call->fresh->topic))
 		op->flags |= DW_OP_CLAIMED;

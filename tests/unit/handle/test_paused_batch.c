@@ -95,11 +95,45 @@ static void timer_in_a_queue_of_the_program_does_not_start_in_a_pause(void **sta
 	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
 }
 
+static void looked_at(dw *d, int status, const dw_info *timers, size_t count, const dw_cursor *next,
+		      void *user)
+{
+	(void)d;
+	(void)next;
+	(void)user;
+	assert_int_equal(status, DW_OK);
+	assert_int_equal(count, 1);
+	assert_int_equal(timers->state, DW_PENDING);
+	assert_int_equal(timers->attempt, 0);
+}
+
+static void paused_handle_claims_no_timer_that_is_put_due(void **state)
+{
+	const dw_options options = {
+	    .size = sizeof options, .store = "memory:", .flags = DW_TEST_CLOCK};
+	const dw_batch_options batch = {.size = sizeof batch, .max = 1};
+	struct program program = {0};
+
+	(void)state;
+	assert_int_equal(dw_open(&program.d, &options, NULL), DW_OK);
+	assert_int_equal(dw_on_batch(program.d, "t", &batch, handle, &program), DW_OK);
+	assert_int_equal(dw_pause(program.d), DW_OK);
+	assert_int_equal(dw_after(program.d, "t", "a", 0, NULL, 0), DW_OK);
+	pass(&program, DW_SECONDS(1));
+	assert_int_equal(dw_get(program.d, "a", looked_at, NULL), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(dw_resume(program.d), DW_OK);
+	pass(&program, 0);
+	assert_int_equal(program.started, 1);
+	assert_int_equal(dw_close(program.d, PATIENCE), DW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(timers_that_gather_do_not_start_in_a_pause),
 	    cmocka_unit_test(timer_in_a_queue_of_the_program_does_not_start_in_a_pause),
+	    cmocka_unit_test(paused_handle_claims_no_timer_that_is_put_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
