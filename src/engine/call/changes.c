@@ -28,7 +28,7 @@ static int head_of(struct engine *engine, const char *id, struct timer *fresh,
 		*ret_head = head;
 		return DW_OK;
 	}
-	if (index_count(&engine->timers.index) >= engine->env.timers_max)
+	if (fresh && index_count(&engine->timers.index) >= engine->env.timers_max)
 		return engine_fail(engine, DW_ELIMIT, "there are %zu timers: options.timers_max",
 				   engine->env.timers_max);
 	head = fresh ? fresh : timer_place(engine, id);

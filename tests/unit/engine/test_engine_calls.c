@@ -257,6 +257,7 @@ static void limits_refuse_and_change_nothing(void **state)
 	struct harness *h = harness_new_with(small_limits);
 	dw_timer timer = {
 	    .size = sizeof timer, .id = "c", .topic = "t", .data = "123456789", .data_size = 9};
+	int absent = 0;
 
 	(void)state;
 	(void)harness_put(h, "a", DW_SECONDS(1));
@@ -264,8 +265,12 @@ static void limits_refuse_and_change_nothing(void **state)
 	assert_int_equal(harness_put(h, "c", DW_SECONDS(1)), DW_ELIMIT);
 	assert_int_equal(harness_put(h, "a", DW_SECONDS(2)), DW_OK);
 	assert_int_equal(engine_put(h->engine, &timer, (struct done){NULL, NULL}), DW_EINVAL);
+	assert_int_equal(harness_cancel(h, "c"), DW_OK); /* it needs no room */
 	harness_turn(h);
-	assert_int_equal(h->result_count, 3);
+	assert_int_equal(h->result_count, 4);
+	for (size_t i = 0; i < h->result_count; i++)
+		absent += h->results[i].status == DW_ENOENT;
+	assert_int_equal(absent, 1);
 	harness_free(h);
 }
 
