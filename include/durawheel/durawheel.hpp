@@ -1257,13 +1257,13 @@ class handle
 	std::error_code set_why(std::string_view text)
 	{
 		return to_error(
-		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX>(text).text()));
+		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX + 4>(text).text()));
 	}
 
 	std::error_code set_why(const dw_token &token, std::string_view text)
 	{
 		return to_error(
-		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX>(text).text()));
+		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX + 4>(text).text()));
 	}
 
 	std::error_code set_result(bytes data)

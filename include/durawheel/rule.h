@@ -41,7 +41,8 @@
  *  - The first occurrence is the first one after the put: of `every` without a start, one period
  *    later. Each occurrence has a generation of its own, and begins at attempt 1.
  *  - DW_RETRY stays within the occurrence. A dead letter is one occurrence: the timer goes on. If
- *    the id has its timer, dw_dead_requeue() of the letter answers DW_EEXIST.
+ *    the id has its timer, dw_dead_requeue() of the letter answers DW_EEXIST. If it has none, the
+ *    timer is put again with its rule, also if it was cancelled, and goes on from the letter.
  *  - A crash before the verdict is stored repeats the occurrence, with a higher attempt.
  *  - The same put again (same id, topic, data and rule) changes nothing, so a program may put its
  *    rules at each start. A put that differs replaces the timer, and `every` counts from then.

@@ -309,7 +309,7 @@ test_config_hangup_says_what_needs_a_restart() {
 		'[topic a]' 'exec = true'
 	reload
 	logs 'run.conf: read again, 1 topic$'
-	grep -q 'run.conf: stop-patience takes effect after a restart' log
+	grep -q 'run.conf: stop_patience takes effect after a restart' log
 	grep -q 'run.conf: http takes effect after a restart' log
 	grep -q 'run.conf: standby takes effect after a restart' log
 	[ "$(grep -c restart log)" = 3 ]

@@ -52,7 +52,7 @@ static void tell_unchanged(const struct runner *runner, const struct config *con
 	for (enum option_id id = 0; id < OPTION_COUNT; id++)
 		if (!is_same(runner->config.values[id], config->values[id]))
 			(void)complain(EXIT_DONE, "%.300s: %s takes effect after a restart",
-				       runner->config_path, options_name(id));
+				       runner->config_path, options_key(id));
 }
 
 void run_reload(struct runner *runner)

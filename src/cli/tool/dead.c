@@ -145,7 +145,9 @@ static void dead_answered(dw *d, const dw_result *result, void *user)
 	else if (result->status == DW_ENOENT)
 		worsen(dead, complain(code, "%s: no such dead letter", result->id));
 	else if (result->status == DW_EEXIST)
-		worsen(dead, complain(code, "%s: the id has a timer again; cancel that first",
+		worsen(dead, complain(code,
+				      "%s: the id has a timer again; cancel that first, unless it "
+				      "is the recurring timer of this letter",
 				      result->id));
 	else /* a newer version wrote the dead letter; the store has not failed */
 		worsen(dead, complain(result->status == DW_ENEWER ? (int)EXIT_FAILED : code,
