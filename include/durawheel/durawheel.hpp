@@ -281,6 +281,8 @@ template <std::size_t most> class c_string
 using id_string = c_string<DW_ID_MAX>;
 using topic_string = c_string<DW_TOPIC_MAX>;
 using token_string = c_string<DW_TOKEN_SIZE>;
+/* Longer than the limit, so that dw_set_why() cuts, and does so between two characters. */
+using why_string = c_string<DW_WHY_MAX + 4>;
 
 /* text_of returns a string as a C string for a call. optional_text: NULL if it is empty. */
 inline const char *text_of(const std::string &text)
@@ -1256,14 +1258,12 @@ class handle
 	 * delivery of a batch, or for a held delivery. */
 	std::error_code set_why(std::string_view text)
 	{
-		return to_error(
-		    dw_set_why(get(), nullptr, detail::c_string<DW_WHY_MAX + 4>(text).text()));
+		return to_error(dw_set_why(get(), nullptr, detail::why_string(text).text()));
 	}
 
 	std::error_code set_why(const dw_token &token, std::string_view text)
 	{
-		return to_error(
-		    dw_set_why(get(), &token, detail::c_string<DW_WHY_MAX + 4>(text).text()));
+		return to_error(dw_set_why(get(), &token, detail::why_string(text).text()));
 	}
 
 	std::error_code set_result(bytes data)

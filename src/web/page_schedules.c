@@ -29,7 +29,8 @@ static void put_occurrences(struct html *html, const json_t *schedule)
 
 	html_put(html, "<table class=\"times\" aria-label=\"The next times\"><thead><tr>"
 		       "<th scope=\"col\">Next");
-	html_put(html, html->zone ? "</th>" : ", in UTC</th>"); /* else each time has its offset */
+	/* In a zone each time has its offset. */
+	html_put(html, html->zone ? "</th>" : ", in UTC</th>");
 	if (!is_utc) {
 		html_put(html, "<th scope=\"col\">In <bdi>");
 		html_name(html, zone);

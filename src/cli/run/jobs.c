@@ -108,7 +108,7 @@ static int start(struct jobs *jobs, const struct job_way *way, const struct shel
 	return error;
 }
 
-bool jobs_want_room(struct jobs *jobs, int error)
+bool jobs_await_room(struct jobs *jobs, int error)
 {
 	if (error != EMFILE && error != ENFILE && error != EAGAIN && error != ENOMEM)
 		return false;

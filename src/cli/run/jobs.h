@@ -100,9 +100,9 @@ static inline bool jobs_may_start(const struct jobs *jobs, const struct job_way 
 	return jobs->start_at == 0 && !job_way_is_full(way);
 }
 
-/* jobs_want_room returns true if a job could not start because the machine lacks descriptors,
- * processes or memory. `error` is what jobs_start() returned. No job then starts for a second. */
-bool jobs_want_room(struct jobs *, int error);
+/* jobs_await_room is called with the error of jobs_start(). If the machine lacks descriptors,
+ * processes or memory, no job starts for a second, and it returns true. */
+bool jobs_await_room(struct jobs *, int error);
 
 /* jobs_start starts a job, and takes ownership of the items if it succeeds. Returns 0 or an errno.
  * EAGAIN means that the way is full. */

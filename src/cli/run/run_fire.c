@@ -104,7 +104,7 @@ static dw_verdict execute(struct runner *runner, struct job_way *way, const dw_f
 		return DW_HOLD;
 	(void)snprintf(text, sizeof text, "cannot start the command: %s", strerror(error));
 	warn("%s: %s; it is tried again later", is_batch ? firings->topic : firings->id, text);
-	if (jobs_want_room(&runner->jobs, error))
+	if (jobs_await_room(&runner->jobs, error))
 		return DW_HOLD_UNSTARTED;
 	for (size_t i = 0; i < count; i++)
 		(void)dw_set_why(runner->d, firings[i].token, text); /* fails if it has ended */

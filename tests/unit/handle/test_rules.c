@@ -194,16 +194,22 @@ static void dead_occurrence_does_not_end_the_rule(void **state)
 	assert_int_equal(dw_close(seen.d, 0), DW_OK);
 }
 
+/* hold_first puts a rule, and its first occurrence is held. */
+static void hold_first(struct ruled *seen)
+{
+	ruled_open(seen, 0);
+	assert_int_equal(dw_on(seen->d, "t", ruled_start, seen), DW_OK);
+	assert_int_equal(ruled_put(seen, "every 1h"), DW_OK);
+	seen->verdict = DW_HOLD;
+	ruled_advance(seen, "2030-01-01T01:00:01Z");
+}
+
 static void settled_hold_waits_for_the_next_one(void **state)
 {
 	struct ruled seen;
 
 	(void)state;
-	ruled_open(&seen, 0);
-	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
-	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
-	seen.verdict = DW_HOLD;
-	ruled_advance(&seen, "2030-01-01T01:00:01Z");
+	hold_first(&seen);
 	assert_int_equal(seen.count, 1);
 	assert_int_equal(dw_settle(seen.d, &seen.token, DW_DONE, 0, ruled_answer, &seen), DW_OK);
 	assert_int_equal(dw_sync(seen.d, DW_SECONDS(10)), DW_OK);
@@ -219,11 +225,7 @@ static void cancel_ends_the_rule_also_while_it_runs(void **state)
 	struct ruled seen;
 
 	(void)state;
-	ruled_open(&seen, 0);
-	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
-	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
-	seen.verdict = DW_HOLD;
-	ruled_advance(&seen, "2030-01-01T01:00:01Z");
+	hold_first(&seen);
 	assert_int_equal(dw_cancel(seen.d, "a", ruled_answer, &seen), DW_OK);
 	assert_int_equal(dw_sync(seen.d, DW_SECONDS(10)), DW_OK);
 	assert_int_equal(seen.status, DW_ELATE);
@@ -244,11 +246,7 @@ static void same_put_after_a_cancel_goes_on(void **state)
 	struct ruled seen;
 
 	(void)state;
-	ruled_open(&seen, 0);
-	assert_int_equal(dw_on(seen.d, "t", ruled_start, &seen), DW_OK);
-	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
-	seen.verdict = DW_HOLD;
-	ruled_advance(&seen, "2030-01-01T01:00:01Z");
+	hold_first(&seen);
 	assert_int_equal(dw_cancel(seen.d, "a", ruled_answer, &seen), DW_OK);
 	assert_int_equal(ruled_put(&seen, "every 1h"), DW_OK);
 	assert_int_equal(dw_sync(seen.d, DW_SECONDS(10)), DW_OK);
